@@ -93,7 +93,7 @@ test("`target resolve --absent` makes a target with an unknown outcome fail with
     publishedAt: null,
     error: {
       code: "platform_unavailable",
-      message: "an operator found that it was not published",
+      message: "an operator found that the target was not published",
       retryable: true,
     },
   });

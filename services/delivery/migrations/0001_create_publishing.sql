@@ -1,4 +1,4 @@
--- One row per target and generation; it lives as long as the post, so that a replayed request finds it.
+-- One row per target and generation. It is kept as long as the post, so that a repeated request finds it.
 create table publish_tasks (
   target_id uuid not null,
   generation int not null check (generation > 0),
@@ -9,27 +9,27 @@ create table publish_tasks (
   status text not null check (status in (
     'queued', 'working', 'calling', 'unknown', 'reconciling', 'published', 'failed', 'dropped'
   )),
-  -- No worker takes the task before this time: its due time (queued), the end of the lease (working, reconciling), the end of the
-  -- visible call (calling), the next look (unknown).
+  -- No worker takes the task before this time: its due time (queued), the end of the lease (working, reconciling), the end
+  -- of the publishing call (calling), or the next search of the platform (unknown).
   wake_at timestamptz not null,
   due_at timestamptz not null,
-  -- No visible call starts after it.
+  -- No publishing call starts after this time.
   publish_before timestamptz not null,
-  -- Raised with each claim: a worker with an older fence can no longer decide.
+  -- Raised with each claim, so that a worker with an older fence can no longer change the task.
   fence bigint not null default 0,
   lease_owner uuid,
   crash_count int not null default 0,
-  -- The latest attempt begun, counted over all generations; 0 = none.
+  -- Number of the attempt that began last, counted over all generations; 0 if none began.
   attempt_number int not null default 0,
   is_attempt_open boolean not null default false,
   retry_count int not null default 0,
   unknown_count int not null default 0,
-  -- Visible calls that are neither known nor proved absent.
+  -- Number of publishing calls that neither succeeded nor failed for certain.
   open_unknowns int not null default 0,
   resend_count int not null default 0,
-  -- Complete looks at the call with an unknown outcome.
+  -- Number of complete searches of the platform for the call with an unknown outcome.
   looks int not null default 0,
-  -- The unknown outcome was the platform's limit: sending again after a proved absence is free.
+  -- True if the unknown outcome was a rate limit; sending again after proved absence then does not count as a resend.
   is_limited boolean not null default false,
   call_number int not null default 0,
   first_unknown_at timestamptz,
@@ -47,7 +47,7 @@ create table publish_tasks (
   primary key (target_id, generation)
 );
 
--- These three are the guarantee against publishing twice; the claim only makes meeting them rare.
+-- These three indexes guarantee that nothing is published twice; claims only make conflicts on them rare.
 create unique index publish_tasks_one_published on publish_tasks (target_id)
   where status = 'published';
 create unique index publish_tasks_one_calling on publish_tasks (account_id)
@@ -55,17 +55,17 @@ create unique index publish_tasks_one_calling on publish_tasks (account_id)
 create unique index publish_tasks_one_content on publish_tasks (account_id, content_hash)
   where status in ('calling', 'unknown', 'reconciling');
 
--- Finished work leaves the hot indexes.
+-- The indexes for claims leave out finished tasks.
 create index publish_tasks_wake on publish_tasks (wake_at)
   where status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
 create index publish_tasks_live on publish_tasks (account_id)
   where status in ('working', 'calling', 'unknown', 'reconciling');
 
--- Which ids of the platform an account's targets own: never adopted for another one.
+-- Finds the platform ids that belong to an account's targets, so that they are not adopted for another target.
 create index publish_tasks_external on publish_tasks (account_id, external_id)
   where external_id is not null;
 
--- What prepare steps have made, stored before the next step; removed when the task ends.
+-- What the steps before the publishing call returned, stored before the next step begins and deleted when the task ends.
 create table task_handles (
   target_id uuid not null,
   generation int not null,
@@ -74,16 +74,17 @@ create table task_handles (
   primary key (target_id, generation)
 );
 
--- The intent before and the fact after each visible call.
+-- The intent to make a publishing call is recorded before the call, its outcome afterwards.
 create table publish_attempts (
   target_id uuid not null,
-  -- Counts over generations.
+  -- Number of the attempt, counted over all generations.
   number int not null check (number > 0),
   generation int not null,
   workspace_id uuid not null,
   account_id uuid not null,
   fence bigint not null,
-  -- The task's latest call within this attempt. Calls before it in the same attempt certainly made nothing.
+  -- Number of the latest publishing call within this attempt. Earlier calls of the attempt are known to have published
+  -- nothing.
   call_number int not null default 0,
   started_at timestamptz not null default now(),
   called_at timestamptz,
@@ -101,7 +102,7 @@ create table publish_attempts (
 create index publish_attempts_external on publish_attempts (account_id, external_id)
   where external_id is not null;
 
--- Accounts that wait: after a platform's limit, or after too many failures in a row.
+-- Accounts that wait after a rate limit of their platform or after too many failures in a row.
 create table account_gates (
   account_id uuid primary key,
   workspace_id uuid not null,
@@ -109,7 +110,7 @@ create table account_gates (
   failures_in_row int not null default 0
 );
 
--- What an operator holds back. It belongs to the installation, not to a workspace.
+-- Pauses that operators created. They belong to the installation, not to a workspace.
 create table pauses (
   kind text not null check (kind in ('platform', 'account', 'workspace')),
   key text not null,
@@ -129,7 +130,7 @@ create table outbox (
 
 create table parked_events (
   id uuid primary key,
-  -- 'in': our handler failed; 'out': the broker refused it for good.
+  -- 'in': our handler could not process the event; 'out': the broker refused the event permanently.
   direction text not null check (direction in ('in', 'out')),
   topic text not null,
   event_id text not null,

@@ -1,4 +1,5 @@
--- Publications whose id the platform gives later: what it is asked with until then. A row goes with its answer.
+-- Published targets whose id the platform returns later, with the data that the request for the id needs. A row is deleted
+-- when the id is known or given up.
 create table detail_questions (
   target_id uuid not null,
   generation int not null,
@@ -6,7 +7,7 @@ create table detail_questions (
   account_id uuid not null,
   platform text not null,
   handles jsonb not null,
-  -- The platform is not asked before this time: the next question, or the end of the time that one may take.
+  -- The platform is not asked before this time, which is the next request or the end of the lease of the current one.
   wake_at timestamptz not null default now() + interval '1 second',
   asked_count int not null default 0,
   created_at timestamptz not null default now(),

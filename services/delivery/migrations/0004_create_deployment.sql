@@ -1,6 +1,6 @@
--- Where the data belongs, as it was when we last published from it: one row, made by the first process that starts. It
--- belongs to the installation, not to a workspace. Data that wakes up elsewhere is a clone; data whose timeline or table
--- is another one was restored, and does not know of the calls that came after the backup.
+-- Where the data was when it was last used for publishing: one row, created by the first process that starts. It belongs to
+-- the installation, not to a workspace. Data in another cluster, database or deployment is a copy. Data with another
+-- timeline or table was restored and lacks the calls that were made after the backup.
 create table deployment (
   only_row boolean primary key default true check (only_row),
   system_identifier text not null,
@@ -8,15 +8,15 @@ create table deployment (
   table_oid bigint not null,
   timeline int not null,
   deployment_id text not null,
-  -- Raised about twice a minute: what comes back from a backup ends at most so much later.
+  -- Updated about twice a minute, so that restored data shows to within that time when its backup ends.
   seen_at timestamptz not null,
-  -- A target that was due before may be visible, whatever its task says.
+  -- Time of the latest restore. A target that was due before may be visible, whatever the status of its task.
   restored_at timestamptz,
-  -- Calls that the data does not know of came after it; null when it is unknown.
+  -- End of the data in the backup: calls after it are missing from the data. Null if it is not known.
   data_until timestamptz
 );
 
--- The restore (`deployment.restored_at`) because of which the task was put in doubt last.
+-- The restore (`deployment.restored_at`) that last made the outcome of the task uncertain.
 alter table publish_tasks add column doubted_at timestamptz;
--- The question is what became of calls that the data does not know of.
+-- True while the outcome in question is that of calls that a restore removed from the data.
 alter table publish_tasks add column is_restored boolean not null default false;

@@ -32,7 +32,7 @@ import { Spool } from "#src/publishing/storage/spool.ts";
 
 const MAX_CLAIM_AGE_MS = 10_000;
 
-/** Builds the delivery service and starts it; disposing stops it in the order that loses nothing. */
+/** Builds the delivery service and starts it. Disposing stops its parts in an order that loses no outcome and no event. */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
@@ -65,7 +65,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // First no new work begins; then open calls end and their outcomes are recorded; then their events are published.
+      // New work stops first; then open calls end and their outcomes are recorded; then their events are published.
       const { posts, accounts, media } = peers;
       const edges = together([consumer, claims, server]);
       await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
@@ -73,7 +73,7 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** Fails readiness when this process has stopped claiming, which otherwise no check would show. */
+/** Fails the readiness check if this process has stopped claiming tasks, which no other check notices. */
 function createClaimCheck(find: () => TaskClaims | undefined): Check {
   return () => {
     const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;
@@ -81,7 +81,7 @@ function createClaimCheck(find: () => TaskClaims | undefined): Check {
       ? Promise.resolve()
       : Promise.reject(
           new Error(
-            "this process has not looked for tasks for over 10 s; see its log for errors of the database",
+            "this process has not looked for tasks for over 10 s; check its log for database errors",
           ),
         );
   };

@@ -18,7 +18,7 @@ function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
 }
 
-/** When the next worker takes the target, while none has it. */
+/** When the next worker takes the target; undefined while a worker has it or when it has ended. */
 function nextAttemptAt(task: Task): Date | undefined {
   return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
 }
@@ -46,7 +46,7 @@ function errorOf(task: {
   };
 }
 
-/** The whole state of a target, as the event and the answer to the sweep carry it. */
+/** The complete state of a target, as `TargetUpdated` and `BatchGetTargetStates` return it. */
 export function toTargetUpdated({
   task,
   attempt,
@@ -69,7 +69,7 @@ export function toTargetUpdated({
   };
 }
 
-/** The event that reports the state of a target to posts. */
+/** The event that reports the state of a target to the posts service. */
 export function targetUpdated(update: TargetUpdate): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }
@@ -81,7 +81,7 @@ const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
   failed: "delete_failed",
 };
 
-/** The whole state of a deletion, as the event and the answer to the sweep carry it. */
+/** The complete state of a deletion, as `DeletionUpdated` and `BatchGetTargetStates` return it. */
 export function toDeletionUpdated(
   task: DeletionTask,
 ): MessageInitShape<typeof DeletionUpdatedSchema> {
@@ -96,7 +96,7 @@ export function toDeletionUpdated(
   };
 }
 
-/** The event that reports the state of a deletion to posts. */
+/** The event that reports the state of a deletion to the posts service. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

@@ -78,7 +78,7 @@ function gatedStep() {
   return { step, open: () => gate.resolve(), isReached: () => runs > 0 };
 }
 
-test("a cancelled target that was queued is never sent, not even when its request is repeated", async () => {
+test("a queued target that is cancelled is never sent, even when the publish request is repeated", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -98,7 +98,7 @@ test("a cancelled target that was queued is never sent, not even when its reques
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 });
 
-test("a target that is cancelled before its request arrives is never sent", async () => {
+test("a target that is cancelled before its publish request arrives is never sent", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -115,7 +115,7 @@ test("a target that is cancelled before its request arrives is never sent", asyn
   expect(world.calls).toHaveLength(1);
 });
 
-test("the sweep lists a cancelled target as cancelled, and its next generation is sent once", async () => {
+test("BatchGetTargetStates lists a cancelled target as cancelled, and its next generation is sent once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -138,7 +138,7 @@ test("the sweep lists a cancelled target as cancelled, and its next generation i
   expect(world.calls).toHaveLength(1);
 });
 
-test("a worker that holds a cancelled task cannot mark its visible call", async () => {
+test("a worker that holds a cancelled task cannot mark its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -168,7 +168,7 @@ test("a worker that holds a cancelled task cannot mark its visible call", async 
   expect(await listUpdates(sql, target)).toEqual([]);
 });
 
-test("no target of a request is cancelled while one of them is in its visible call", async () => {
+test("CancelTargets cancels no target while one of its targets is in its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -223,7 +223,7 @@ test("a target that waits to repeat a call with an unknown outcome cannot be can
   await expect(cancel(sql, target)).rejects.toEqual(REFUSED);
 });
 
-test("cancelling a published or failed target returns its state and changes nothing", async () => {
+test("CancelTargets returns the state of a published or failed target and does not change it", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -285,7 +285,7 @@ test("a success that becomes known after its generation was dropped is reported"
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("of cancelling and sending a target at the same time, only one succeeds", async () => {
+test("when a target is cancelled and sent at the same time, only one of the two succeeds", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();
@@ -318,7 +318,7 @@ test("of cancelling and sending a target at the same time, only one succeeds", a
   expect(world.visible).toHaveLength(sent.size);
 });
 
-test("a request to cancel malformed targets is refused", async () => {
+test("CancelTargets refuses malformed targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [target] = addPost(world, 1) as [TestTarget];

@@ -35,7 +35,7 @@ async function expire(sql: Sql, target: TestTarget) {
     where target_id = ${target.targetId}`;
 }
 
-test("three workers publish 150 targets of 15 accounts once each, and never two of one account at a time", async () => {
+test("three workers publish 150 targets of 15 accounts once each, and never two targets of one account at a time", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accounts = Array.from({ length: 15 }, () => randomUUID());
@@ -94,7 +94,7 @@ test("two concurrent claims never get the same task", async () => {
   expect(names).toHaveLength(40);
 });
 
-test("a claim skips accounts with a task in work and takes the tasks of others", async () => {
+test("a claim skips accounts that have a task in work and takes tasks of other accounts", async () => {
   await using database = await openDatabase();
   const world = new World();
   const busy = randomUUID();
@@ -142,7 +142,7 @@ async function claimTwoOfOneAccount(sql: Sql) {
   return { first, second };
 }
 
-test("an account never has two open visible calls", async () => {
+test("an account never has two publishing calls open at a time", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
 
@@ -154,7 +154,7 @@ test("an account never has two open visible calls", async () => {
   );
 });
 
-test("without the unique index, an account has two open visible calls", async () => {
+test("without the unique index, an account has two publishing calls open at a time", async () => {
   await using database = await openDatabase();
   await database.sql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);
@@ -163,7 +163,7 @@ test("without the unique index, an account has two open visible calls", async ()
   expect(await markCalls(database.sql, [toMark(second, "two")])).toHaveLength(1);
 });
 
-test("an account never sends content whose earlier call has an unknown outcome", async () => {
+test("an account never sends content again while an earlier call with the same content has an unknown outcome", async () => {
   await using database = await openDatabase();
   const { first, second } = await claimTwoOfOneAccount(database.sql);
   await markCalls(database.sql, [toMark(first, "same")]);
@@ -196,7 +196,7 @@ test("a target is published at one generation only", async () => {
   );
 });
 
-test("a worker that has lost its fence cannot mark a call", async () => {
+test("a worker that has lost its fence cannot mark a publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -211,7 +211,7 @@ test("a worker that has lost its fence cannot mark a call", async () => {
   expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
 });
 
-test("a mark that an open call blocks does not block the other marks of its batch", async () => {
+test("a publishing call that cannot be marked because another one is open does not block the other marks of its batch", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -239,7 +239,7 @@ test("a mark that an open call blocks does not block the other marks of its batc
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(blocked.targetId);
 });
 
-test("a generation is neither claimed nor marked while another one may be visible", async () => {
+test("a generation is neither claimed nor marked while another generation of its target may be visible", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

@@ -125,7 +125,7 @@ test("a task whose worker crashed five times is given up, and the other tasks ar
   await untilStatus(database.sql, innocent, "published");
 });
 
-test("no worker acts on a task whose worker died in its visible call before call_until", async () => {
+test("no worker acts on a task before call_until when its previous worker died in the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -154,7 +154,7 @@ test("no worker acts on a task whose worker died in its visible call before call
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was delayed between mark and send sends nothing, as its %s clock shows",
+  "a process that was delayed between marking and sending a call does not send it when its %s clock shows the delay",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();

@@ -88,7 +88,7 @@ test("a deletion with an unknown outcome is repeated until the platform says tha
   expect(world.deletes).toHaveLength(3);
 });
 
-test("a deletion fails with the last code after its last retry, and a new request starts over", async () => {
+test("a deletion fails with the code of its last retry, and a new deletion request starts it again", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   world.deletionReactions = Array.from({ length: 4 }, () => () => ({
@@ -106,7 +106,7 @@ test("a deletion fails with the last code after its last retry, and a new reques
   expect(world.deletes).toHaveLength(5);
 });
 
-test("a refusal ends a deletion at once with the message of the platform", async () => {
+test("a refusal by the platform ends a deletion at once with the platform's message", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   world.deletionReactions = [
@@ -122,7 +122,7 @@ test("a refusal ends a deletion at once with the message of the platform", async
   });
 });
 
-test("a limit that a deletion meets holds back the whole account and costs no retry", async () => {
+test("a rate limit that a deletion meets holds back the whole account and does not count as a retry", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   const limit = {
@@ -156,18 +156,21 @@ test("a limit that a deletion meets holds back the whole account and costs no re
 test.each([
   ["reconnect_required", "account_reconnect_required"],
   ["disconnected", "account_disconnected"],
-])("a deletion on an account that is %s fails with %s without a call", async (status, code) => {
-  await using scene = await openPublished();
-  const { sql, world, target, id } = scene;
-  world.account(target).status = status;
+])(
+  "a deletion on an account that is %s fails with %s and sends no request to the platform",
+  async (status, code) => {
+    await using scene = await openPublished();
+    const { sql, world, target, id } = scene;
+    world.account(target).status = status;
 
-  await consume(sql, [toDeletionRecord(target, id)]);
+    await consume(sql, [toDeletionRecord(target, id)]);
 
-  await expectDeletion(sql, target, "delete_failed", code);
-  expect(world.deletes).toEqual([]);
-});
+    await expectDeletion(sql, target, "delete_failed", code);
+    expect(world.deletes).toEqual([]);
+  },
+);
 
-test("a deletion renews a refused token once, and asks for a reconnect when the new token is refused too", async () => {
+test("a deletion renews a refused token once, and asks for the account to be reconnected when the new token is refused too", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -191,7 +194,7 @@ test("a deletion renews a refused token once, and asks for a reconnect when the 
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("a deletion without an id, a way to delete or a connector fails with its reason", async () => {
+test("a deletion fails with its reason when the post has no id, the platform cannot delete, or the connector is missing", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -215,7 +218,7 @@ test("a deletion without an id, a way to delete or a connector fails with its re
   expect(world.deletes).toEqual([]);
 });
 
-test("a deletion waits while accounts is unavailable, without a retry", async () => {
+test("a deletion waits while the accounts service is unavailable, and the wait does not count as a retry", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   world.isUp.accounts = false;
@@ -231,7 +234,7 @@ test("a deletion waits while accounts is unavailable, without a retry", async ()
   await expectDeletion(sql, target, "deleted");
 });
 
-test("a deletion whose worker died in the call is repeated, and a post that is gone counts as deleted", async () => {
+test("a deletion whose worker died in the call is repeated, and succeeds when the post is gone", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -269,7 +272,7 @@ test("a deletion whose worker was lost five times is given up", async () => {
   expect(world.deletes).toEqual([]);
 });
 
-test("a worker that has lost its lease records no deletion", async () => {
+test("a worker that has lost its lease cannot record the result of a deletion", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -322,7 +325,7 @@ test("two workers run all deletions of an account one at a time", async () => {
   expect(world.deletes).toHaveLength(20);
 });
 
-test("a deletion waits until a lost publishing call of its target cannot arrive any more", async () => {
+test("a deletion waits until no lost publishing call of its target can still arrive", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -342,7 +345,7 @@ test("a deletion waits until a lost publishing call of its target cannot arrive 
   await expectDeletion(sql, target, "deleted");
 });
 
-test("the sweep returns the states of deletions and lists the unknown ones", async () => {
+test("BatchGetTargetStates returns the states of deletions and lists the unknown ones", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -52,7 +52,7 @@ const retryingBlindly: Wrap = (connector, on, sql) => ({
   reconcile: () => Promise.resolve({ kind: "absent" }),
 });
 
-test.concurrent("retrying an unknown outcome without a look publishes a post twice", async () => {
+test.concurrent("a post is published twice if an unknown outcome is retried without a search of the platform", async () => {
   const row = findRow("telegram", "text");
   expect(await run(await addRounds(row, "drop after commit"), scaled)).toEqual(times("unknown"));
   expect(await run(await addRounds(row, "drop after commit"), retryingBlindly)).toEqual(
@@ -83,7 +83,7 @@ const fencingFacts: Wrap = (connector, on, sql) => {
 };
 
 test.concurrent.each(["held before the send", "held after the answer"])(
-  "fencing facts loses the outcome of a call that was %s",
+  "the outcome of a call that was %s is lost if only the holder of the fence may record it",
   { timeout: 60_000 },
   async (fault) => {
     const row = findRow("telegram", "text");
@@ -140,7 +140,7 @@ async function runWithOtherPosts(wrap: Wrap): Promise<readonly Result[]> {
 }
 
 test.concurrent(
-  "reconciling before call_until publishes posts twice",
+  "posts are published twice if the platform is searched before call_until",
   { timeout: 120_000 },
   async () => {
     const inTime: Wrap = (connector, on, sql) => scaled(onePhase(connector, on), on, sql);

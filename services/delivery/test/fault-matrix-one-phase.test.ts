@@ -9,7 +9,7 @@ import { Stage } from "./fault-matrix/stage.ts";
 const ROUNDS = 1;
 
 test(
-  "Facebook posts without the unpublished phase are published once, whatever fault their visible call meets",
+  "Facebook posts that are made visible in one call are published once, whatever fault that call meets",
   { timeout: 300_000 },
   async () => {
     await using stage = await Stage.open();

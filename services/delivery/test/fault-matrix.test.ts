@@ -73,7 +73,7 @@ async function runSignalled(
 }
 
 test.concurrent(
-  "the matrix publishes each target once, or reports its outcome as unknown, when platforms and networks fail or workers are held up",
+  "each target is published once or reported as unknown when platforms and networks fail or workers are delayed",
   LONG,
   async () => {
     const rounds = await addRounds(ROUNDS, "simulator", "held");
@@ -83,7 +83,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "the matrix publishes each target once, or reports its outcome as unknown, when processes are killed in their calls",
+  "each target is published once or reported as unknown when processes are killed during their calls",
   LONG,
   async () => {
     // Every other call is killed before the platform does anything, so there are at least two.
@@ -93,14 +93,14 @@ test.concurrent(
 );
 
 test.concurrent(
-  "the matrix publishes each target once when processes are stopped between mark and send and others take over",
+  "each target is published once when processes are stopped between mark and send and other workers take over",
   LONG,
   async () => {
     await runSignalled("stop", toStopBatches(await addRounds(ROUNDS, "stop")), runStopped);
   },
 );
 
-test("the matrix fills every cell of the table in docs/guarantees.md, which FAULT_MATRIX_WRITE=yes rewrites", () => {
+test("the fault matrix fills every cell of the table in docs/guarantees.md, and FAULT_MATRIX_WRITE=yes rewrites the table", () => {
   const document = readFileSync(GUARANTEES, "utf8");
   const written = replaceTable(document, { judged: all, caught });
   const rows = [...readTable(written).rows].filter(([name]) => name.includes(FAULT_MATRIX_ONLY));

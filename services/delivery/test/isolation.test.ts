@@ -56,7 +56,7 @@ function names(claimed: readonly { readonly targetId: string }[]) {
   return claimed.map(({ targetId }) => targetId);
 }
 
-test("the backlog of a platform that hangs does not delay the targets of other platforms", async () => {
+test("the backlog of a platform that does not respond does not delay the targets of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -84,7 +84,7 @@ test("the backlog of one workspace does not delay other workspaces on the same p
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
 });
 
-test("the number of targets of a platform in work stays within its maximum", async () => {
+test("the number of a platform's targets in work at a time stays within its maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -140,7 +140,7 @@ async function addDeletions(
   );
 }
 
-test("5,000 deletions of a platform that hangs do not delay deletions of other platforms", async () => {
+test("5,000 deletions on a platform that does not respond do not delay deletions on other platforms", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -167,7 +167,7 @@ test("5,000 deletions of a platform that hangs do not delay deletions of other p
   await worker.crash();
 });
 
-test("an account with many deletions does not delay other accounts of its platform", async () => {
+test("an account with many deletions does not delay deletions of other accounts on its platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -55,7 +55,7 @@ async function failUnknown(database: TestDatabase, world: World, target: TestTar
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
 }
 
-test("a target that failed with outcome_unknown becomes published by a late success", async () => {
+test("a late success publishes a target that failed with outcome_unknown", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -94,7 +94,7 @@ test("a late report that a call was not sent queues the target again in the same
   ]);
 });
 
-test("a late refusal replaces outcome_unknown by its own code", async () => {
+test("a late refusal replaces outcome_unknown by the code of the refusal", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -112,7 +112,7 @@ test("a late refusal replaces outcome_unknown by its own code", async () => {
   });
 });
 
-test("a late retryable failure counts as one try", async () => {
+test("a late retryable failure counts as one retry", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -130,7 +130,7 @@ test("a late retryable failure counts as one try", async () => {
   });
 });
 
-test("a late fact about an older call does not change the target", async () => {
+test("a late outcome of an older call does not change the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -147,7 +147,7 @@ test("a late fact about an older call does not change the target", async () => {
   expect(await readTask(database.sql, target)).toEqual(before);
 });
 
-test("a second success keeps both ids and marks the target as duplicate_detected", async () => {
+test("a second success stores both platform ids and marks the target as duplicate_detected", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -174,7 +174,7 @@ test("a second success keeps both ids and marks the target as duplicate_detected
   ]);
 });
 
-test("a late success of an older generation drops the newer one", async () => {
+test("a late success of an older generation drops the newer generation", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

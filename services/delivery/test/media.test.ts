@@ -74,7 +74,7 @@ async function hurry(sql: Sql, target: TestTarget): Promise<void> {
     and status = 'queued'`;
 }
 
-test("an upload that is stored is not repeated after its worker dies", async () => {
+test("a stored upload is not repeated after its worker dies", async () => {
   await using database = await openDatabase();
   const world = new World();
   const uploads: string[] = [];
@@ -103,7 +103,7 @@ test("an upload that is stored is not repeated after its worker dies", async () 
   ]);
 });
 
-test("handles that a step returns while its process stops are kept for the next worker", async () => {
+test("handles that a step returns while its process stops are stored for the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -132,7 +132,7 @@ test("handles that a step returns while its process stops are kept for the next 
   expect(runs).toBe(1);
 });
 
-test("a step with a long wait releases its task with its handles and costs no attempt", async () => {
+test("a step that must wait long releases its task, keeps its handles and does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget();
@@ -176,7 +176,7 @@ test("a step with a long wait releases its task with its handles and costs no at
   ]);
 });
 
-test("a media service that does not answer delays a target and costs no attempt", async () => {
+test("a target waits while the media service does not answer, and the wait does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -196,7 +196,7 @@ test("a media service that does not answer delays a target and costs no attempt"
   ]);
 });
 
-test("media that breaks off is read again by the next attempt, and the account is not paused", async () => {
+test("the next attempt reads media again after its download was cut off, and the account is not paused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -220,7 +220,7 @@ test("media that breaks off is read again by the next attempt, and the account i
 });
 
 test.each(["in a step", "before the visible call"])(
-  "a target whose media is gone %s fails without a visible call",
+  "a target whose media is gone %s fails without a publishing call",
   async (where) => {
     await using database = await openDatabase();
     const world = new World();
@@ -242,7 +242,7 @@ function contentOf(media: TestMedia): string {
   return media.content.toString("latin1");
 }
 
-test("media of a visible call is downloaded before the mark, so the call succeeds when media fails afterwards", async () => {
+test("media that a publishing call sends is downloaded before the mark, so the call succeeds when the media service fails afterwards", async () => {
   await using database = await openDatabase();
   const world = new World();
   const all = [mp4Media(300_000), pngMedia(2)];
@@ -265,7 +265,7 @@ test("media of a visible call is downloaded before the mark, so the call succeed
   expect(all.map(({ reads }) => reads)).toEqual([1, 1]);
 });
 
-test("a stopping process waits for a call with media until the deadline of the call", async () => {
+test("a stopping process waits for a call that sends media until the deadline of that call", async () => {
   await using database = await openDatabase();
   const world = new World();
   // A deadline grows by 1 ms per 250 bytes: here by 4 s, to 4.6 s.

@@ -213,7 +213,7 @@ async function exited(child: ChildProcess): Promise<void> {
 }
 
 // Each test has a database, a simulator and processes of its own, so the tests run side by side.
-test.concurrent("a delivery process publishes a request from the bus, and exits with 0 on SIGTERM", async () => {
+test.concurrent("a delivery process publishes a target that was requested over the bus, and exits with 0 on SIGTERM", async () => {
   await using stage = await Stage.open();
   const child = stage.start();
   const target = await stage.addTarget("x");
@@ -238,7 +238,7 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-call", "x"],
   ["delivery.after-call", "telegram"],
 ])(
-  "a delivery process that is killed at %s leaves a target on %s that is sent once",
+  "after a delivery process is killed at %s, its target on %s is never sent twice",
   async (name, platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -270,7 +270,7 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-deletion", "telegram"],
   ["delivery.after-deletion", "bluesky"],
 ])(
-  "a delivery process that is killed at %s leaves a deletion on %s that the next process completes",
+  "after a delivery process is killed at %s, its deletion on %s is completed by the next process",
   async (name, platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -296,7 +296,7 @@ test.concurrent.each<[string, Platform]>([
 );
 
 test.concurrent.each<Platform>(["x", "telegram"])(
-  "a delivery process that is stopped between mark and send sends nothing late, and the target on %s is published once",
+  "a delivery process that is suspended between mark and send does not send late, and the target on %s is published once",
   async (platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -343,7 +343,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
   },
 );
 
-test.concurrent("an answer that arrived while its delivery process was stopped is adopted", async () => {
+test.concurrent("an answer that arrived while its delivery process was suspended is adopted", async () => {
   await using stage = await Stage.open();
   const target = await stage.addTarget("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };

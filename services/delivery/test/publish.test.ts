@@ -12,7 +12,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-test("a requested target is published once and reported with its id", async () => {
+test("a requested target is published once and reported with its platform id", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -32,7 +32,7 @@ test("a requested target is published once and reported with its id", async () =
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that is not wanted any more is dropped without a call", async () => {
+test("a target that the posts service no longer wants is dropped without a call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
@@ -63,7 +63,7 @@ test.each([
   expect(world.calls).toEqual([]);
 });
 
-test("no visible call starts after publish_before", async () => {
+test("no publishing call starts after publish_before", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ publishBefore: new Date(Date.now() - 500) });
@@ -76,7 +76,7 @@ test("no visible call starts after publish_before", async () => {
   expect(world.calls).toEqual([]);
 });
 
-test("a service that does not answer delays a target and costs no attempt", async () => {
+test("a target waits while a service does not answer, and the wait does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.isUp.accounts = false;
@@ -91,7 +91,7 @@ test("a service that does not answer delays a target and costs no attempt", asyn
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("handles of a step are stored before the visible call and used by the next try", async () => {
+test("what a step returns is stored before the publishing call and used by the next attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -137,7 +137,7 @@ test("a refused token is refreshed once within the same attempt", async () => {
   ]);
 });
 
-test("a token that is refused after its refresh requires the account to be reconnected", async () => {
+test("a token that is refused again after its refresh requires the account to be reconnected", async () => {
   await using database = await openDatabase();
   const world = new World();
   const refuse = () => ({ kind: "token_refused", message: "expired" }) as const;
@@ -159,7 +159,7 @@ test("a token that is refused after its refresh requires the account to be recon
   ]);
 });
 
-test("a token endpoint that does not answer never disconnects the account", async () => {
+test("an account is never disconnected because the token endpoint does not answer", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
@@ -177,7 +177,7 @@ test("a token endpoint that does not answer never disconnects the account", asyn
   ]);
 });
 
-test("the sweep returns the same state as the events", async () => {
+test("BatchGetTargetStates returns the same state as the events", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -195,7 +195,7 @@ test("the sweep returns the same state as the events", async () => {
   expect(answer.unknown).toMatchObject([other]);
 });
 
-test("the sweep does not know a target of another workspace", async () => {
+test("BatchGetTargetStates reports a target of another workspace as unknown", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -209,7 +209,7 @@ test("the sweep does not know a target of another workspace", async () => {
   expect(answer).toMatchObject({ updates: [], unknown: [foreign] });
 });
 
-test("a pause holds back its scope until it is resumed", async () => {
+test("a pause holds back the targets in its scope until publishing is resumed", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [paused, free] = [world.addTarget(), world.addTarget()];
@@ -234,7 +234,7 @@ test("a pause holds back its scope until it is resumed", async () => {
   });
 });
 
-test("a pause of a scope that cannot exist is refused", async () => {
+test("PausePublishing refuses a scope that cannot exist", async () => {
   await using database = await openDatabase();
   const { pauses } = createRpcClients(database.sql);
 

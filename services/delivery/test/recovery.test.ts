@@ -73,7 +73,7 @@ test.each([
   ["database", { database_oid: 1 }],
   ["deployment", { deployment_id: "production" }],
 ])(
-  "data that belongs to another %s publishes and deletes nothing until it is adopted",
+  "with data that belongs to another %s, no target is published or deleted until the data is adopted",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -112,7 +112,7 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore that created another %s, a target that the platform shows is adopted and not sent",
+  "after a restore that created another %s, a target that is found on the platform is adopted and not sent",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -133,7 +133,7 @@ test.each([
   },
 );
 
-test("after a restore, a target that the platform cannot search for fails with outcome_unknown and is sent only after an operator's word", async () => {
+test("after a restore, a target on a platform that cannot be searched fails with outcome_unknown and is sent only after an operator resolves it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -157,7 +157,7 @@ test("after a restore, a target that the platform cannot search for fails with o
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that is due after the restore is sent without a look at the platform", async () => {
+test("a target that becomes due after the restore is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
@@ -173,7 +173,7 @@ async function adoptElsewhere(database: TestDatabase): Promise<void> {
   expect(await adoptDeployment(database.sql, DEPLOYMENT)).toBe(true);
 }
 
-test("after a restore, the platform is asked only when a call that was open at the restore has ended", async () => {
+test("after a restore, the platform is searched only when a call that was open at the restore has ended", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -194,7 +194,7 @@ test("after a restore, the platform is asked only when a call that was open at t
   await untilStatus(database.sql, target, "published");
 });
 
-test("a worker that holds a target when an operator marks a restore does not begin its call", async () => {
+test("a worker does not begin the call of a target that it holds when an operator marks the data as restored", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -219,7 +219,7 @@ test("a worker that holds a target when an operator marks a restore does not beg
   expect(world.calls).toEqual([]);
 });
 
-test("several workers that notice a restore record it once and look for every target once", async () => {
+test("several workers that notice a restore record it once and search the platform for every target once", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 30 }, () => world.addTarget());
@@ -236,7 +236,7 @@ test("several workers that notice a restore record it once and look for every ta
   expect(one.looks.length + two.looks.length + three.looks.length).toBe(30);
 });
 
-test("a restored target is published once when its worker dies between the look and the call", async () => {
+test("after a restore, a target is published once when its worker dies between the search of the platform and the call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [there, missing] = [world.addTarget(), world.addTarget()];
@@ -280,7 +280,7 @@ test("a running process notices that its data was replaced by an older copy", as
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("restores within a day count as one, whose looks go back to the oldest backup", async () => {
+test("restores within a day count as one restore, and platforms are searched from the time of the oldest backup on", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   await adoptElsewhere(database);
@@ -291,7 +291,7 @@ test("restores within a day count as one, whose looks go back to the oldest back
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("the first process records the deployment of the data, and a process of another deployment is held", async () => {
+test("the first process records the deployment of the data, and a process of another deployment publishes nothing", async () => {
   await using database = await openDatabase();
   await insertDeployment(database.sql, "another");
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: "another" });

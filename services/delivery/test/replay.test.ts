@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-test("replaying the whole topic makes no call", async () => {
+test("replaying all events of the topic makes no call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const postId = randomUUID();
@@ -36,7 +36,7 @@ test("replaying the whole topic makes no call", async () => {
   expect(world.calls).toHaveLength(21);
 });
 
-test("a repeated request for a dropped target asks posts again whether it is wanted", async () => {
+test("when the request for a dropped target is repeated, the posts service is asked again whether the target is wanted", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
@@ -56,7 +56,7 @@ test("a repeated request for a dropped target asks posts again whether it is wan
   await untilStatus(database.sql, target, "published");
 });
 
-test("of two generations whose events arrive in any order, the wanted one is published", async () => {
+test("when the events of two generations arrive in any order, only the generation that the posts service wants is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -72,7 +72,7 @@ test("of two generations whose events arrive in any order, the wanted one is pub
   expect(world.calls).toHaveLength(1);
 });
 
-test("a request that cannot be handled is parked, and the others of its batch are published", async () => {
+test("a publish request that cannot be handled is parked, and the others of its batch are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

@@ -42,7 +42,7 @@ async function failUnknown(database: TestDatabase, world: World): Promise<TestTa
   return target;
 }
 
-test("an operator's link makes the target published under the id in the link", async () => {
+test("a target that an operator resolves with a link is published under the id in the link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -63,7 +63,7 @@ test("an operator's link makes the target published under the id in the link", a
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
 });
 
-test("an operator's link without a readable id makes the target published without an id", async () => {
+test("a target that an operator resolves with a link without a readable id is published without an id", async () => {
   await using database = await openDatabase();
   const target = await failUnknown(database, new World());
 
@@ -76,7 +76,7 @@ test("an operator's link without a readable id makes the target published withou
   expect(update?.externalId).toBeUndefined();
 });
 
-test("an operator's word that a target is absent makes it failed and retryable, and nothing is sent before a retry", async () => {
+test("a target that an operator resolves as absent is failed and retryable, and is not sent before a retry", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -107,7 +107,7 @@ test("an operator's word that a target is absent makes it failed and retryable, 
   ]);
 });
 
-test("a success that becomes known after an operator's word that the target is absent is adopted", async () => {
+test("a success that becomes known after an operator resolved the target as absent is adopted", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -126,7 +126,7 @@ test("a success that becomes known after an operator's word that the target is a
   expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });
 });
 
-test("an operator's link ends a look at the platform that is under way", async () => {
+test("a search of the platform that is in progress does not change a target that an operator has resolved with a link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -148,7 +148,7 @@ test("an operator's link ends a look at the platform that is under way", async (
   expect(world.calls).toHaveLength(2);
 });
 
-test("an operator's word that a target is absent is refused before call_until", async () => {
+test("resolving a target as absent before call_until is refused", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -162,7 +162,7 @@ test("an operator's word that a target is absent is refused before call_until", 
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
 });
 
-test("of two operators who resolve a target at once, one succeeds and is reported once", async () => {
+test("when two operators resolve a target at once, one of them succeeds and the result is reported once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -188,7 +188,7 @@ test.each(["queued", "published", "failed"])(
   },
 );
 
-test("resolving an unknown target or with a malformed link is refused", async () => {
+test("ResolveTarget refuses an unknown target and a malformed link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const missing = expect.objectContaining({ reason: "not_found" }) as ServiceError;

@@ -48,7 +48,7 @@ test("a retryable failure is tried again, and each attempt is reported", async (
   expect(versions).toEqual(versions.toSorted((a, b) => Number(a - b)));
 });
 
-test("a target fails with the last code after its last retry", async () => {
+test("a target fails with the code of its last retry", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [unavailable, unavailable, unavailable, unavailable];
@@ -67,7 +67,7 @@ test("a target fails with the last code after its last retry", async () => {
   expect(world.calls).toHaveLength(4);
 });
 
-test("a refused target fails at once", async () => {
+test("a target that the platform refuses fails at once", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "too long" })];
@@ -85,7 +85,7 @@ test("a refused target fails at once", async () => {
   });
 });
 
-test("attempts of a new generation continue the numbers of the older one", async () => {
+test("attempts of a new generation continue the numbering of the older generation", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
@@ -105,7 +105,7 @@ test("attempts of a new generation continue the numbers of the older one", async
   expect(await lastUpdate(database.sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
-test("a limit of the platform costs no attempt and holds back the whole account", async () => {
+test("a rate limit of the platform does not count as an attempt and holds back the whole account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [

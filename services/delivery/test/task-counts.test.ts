@@ -72,7 +72,7 @@ test.each([
   ["account", (target: TestTarget) => target.accountId],
   ["workspace", (target: TestTarget) => target.workspaceId],
 ] as const)(
-  "tasks that an operator's pause of one %s holds back do not count as overdue",
+  "tasks that are held back by an operator's pause of one %s do not count as overdue",
   async (kind, keyOf) => {
     await using database = await openDatabase();
     const { first } = await requestTwo(database.sql);
@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test("tasks of a platform that an operator paused count as paused, also when their account is gated", async () => {
+test("tasks of a platform that an operator paused count as paused, even when a limit also holds back their account", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const until = new Date(Date.now() + 60_000);
@@ -96,7 +96,7 @@ test("tasks of a platform that an operator paused count as paused, also when the
   expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
 });
 
-test("tasks behind another task of their account do not count as overdue while that one is in work", async () => {
+test("a task does not count as overdue while another task of its account is in work", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -117,7 +117,7 @@ test("tasks behind another task of their account do not count as overdue while t
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: LONG_AGO });
 });
 
-test("a task that waits for the outcome of its older generation does not count as overdue", async () => {
+test("a task that waits for the outcome of an older generation of its target does not count as overdue", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { first } = await requestTwo(sql);
@@ -129,7 +129,7 @@ test("a task that waits for the outcome of its older generation does not count a
   expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
 });
 
-test("the tasks that count as overdue are those that a claim takes", async () => {
+test("the tasks that count as overdue are exactly those that a claim takes", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { world, first, second } = await requestTwo(sql);

@@ -115,7 +115,7 @@ test.each([
   ["takes a part of the upload", "upload"],
   ["takes the last part of the upload", "publish"],
 ])(
-  "a video is published once after TikTok refused the call that %s with 503",
+  "a TikTok video is published once after TikTok answered the call that %s with 503",
   async (_call, operation) => {
     const scene = await videoScene(operation === "upload" ? LARGE : undefined);
     await platform.addFault(operation, "status", { status: 503 });
@@ -131,7 +131,7 @@ test.each([
   ["is dropped before it arrives", "drop_before", {}],
   ["is dropped after TikTok took it", "drop_after_commit", {}],
   ["is answered with 503", "status", { status: 503 }],
-])("photos whose call %s are sent once and never again", async (_fault, mode, extra) => {
+])("TikTok photos whose publishing call %s are never sent again", async (_fault, mode, extra) => {
   const scene = await photoScene();
   await platform.addFault("publish", mode, extra);
   await using _worker = start(scene);
@@ -150,7 +150,7 @@ test.each([
   expect(task.errorCode).toBe(isThere ? null : "outcome_unknown");
 });
 
-test("photos without a connection to TikTok are sent once there is one", async () => {
+test("TikTok photos are sent once, as soon as the connection to TikTok works again", async () => {
   const scene = await photoScene();
   const dead = createTiktokPublishingConnector({ baseUrl: "http://127.0.0.1:1" });
   const halfDead: PublishingConnector = {
@@ -172,7 +172,7 @@ test("photos without a connection to TikTok are sent once there is one", async (
   await expectOnce(scene);
 });
 
-test("a video is published once after its worker dies in the call with the last part", async () => {
+test("a TikTok video is published once after its worker dies in the call with the last part", async () => {
   const scene = await videoScene();
   await platform.addFault("publish", "delay", { delayMs: 60_000 });
   const dying = start(scene);
@@ -185,7 +185,7 @@ test("a video is published once after its worker dies in the call with the last 
   expect(await hits()).toBe(1);
 });
 
-test("an upload is continued after its worker dies between two parts", async () => {
+test("a TikTok upload is continued after its worker dies between two parts", async () => {
   const scene = await videoScene(LARGE);
   await platform.addFault("upload", "delay", { delayMs: 60_000 });
   const dying = start(scene);
@@ -204,7 +204,7 @@ test("an upload is continued after its worker dies between two parts", async () 
   expect(calls.length).toBeLessThan(20);
 });
 
-test("photos are found by their publish id after their worker dies", async () => {
+test("TikTok photos are found by their publish id after their worker dies", async () => {
   const scene = await photoScene();
   await platform.addFault("status", "status", { status: 500, times: 1000 });
   const dying = start(scene);
@@ -219,7 +219,7 @@ test("photos are found by their publish id after their worker dies", async () =>
   await expectOnce(scene);
 });
 
-test("an id that TikTok gives later is added to the target, and nothing else changes", async () => {
+test("an id that TikTok returns later is added to the target, and the rest of the target stays unchanged", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);
@@ -249,7 +249,7 @@ test("an id that TikTok gives later is added to the target, and nothing else cha
   await expectOnce(scene);
 });
 
-test("an id that TikTok does not give yet is asked for again, and the post stays published", async () => {
+test("an id that TikTok does not return yet is requested again, and the post stays published", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);
@@ -266,7 +266,7 @@ test("an id that TikTok does not give yet is asked for again, and the post stays
   expect(updates.slice(known).map(({ status }) => status)).toEqual(["published"]);
 });
 
-test("TikTok is not asked for the id of a private post, nor for any id longer than a day", async () => {
+test("the id of a private TikTok post is never requested, and any other id is requested for at most a day", async () => {
   const scene = await videoScene();
   const { world } = scene;
   const hidden = await createScene(mp4Media(100_000, 1), { privacy: "private", world });

@@ -45,7 +45,7 @@ test("an unknown outcome is reported, and the post is found on the platform afte
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
 });
 
-test("a target whose outcome cannot be found out fails with outcome_unknown and is never sent again", async () => {
+test("a target whose outcome cannot be determined fails with outcome_unknown and is never sent again", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -64,7 +64,7 @@ test("a target whose outcome cannot be found out fails with outcome_unknown and 
   expect(world.visible).toHaveLength(1);
 });
 
-test("a call that is proved absent is sent once more in the same generation", async () => {
+test("a target whose publishing call is proved to have published nothing is sent once more in the same generation", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall];
@@ -82,7 +82,7 @@ test("a call that is proved absent is sent once more in the same generation", as
   ]);
 });
 
-test("a second unknown outcome is looked for from the first call on, and the target is not sent a third time", async () => {
+test("after a second unknown outcome, the platform is searched from the first call on, and the target is not sent a third time", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall, lostCall];
@@ -98,7 +98,7 @@ test("a second unknown outcome is looked for from the first call on, and the tar
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("a duplicate that the platform reports after a resend is looked for and adopted", async () => {
+test("when the platform refuses a resend as a duplicate, the earlier post is searched for and adopted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -116,7 +116,7 @@ test("a duplicate that the platform reports after a resend is looked for and ado
   expect(world.visible).toHaveLength(1);
 });
 
-test("a target fails after a proved absence when its connector may not resend", async () => {
+test("a target fails after proved absence when its connector may not resend", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;
@@ -131,7 +131,7 @@ test("a target fails after a proved absence when its connector may not resend", 
   expect(world.calls).toHaveLength(1);
 });
 
-test("a call that may be repeated is repeated with the same handles", async () => {
+test("a publishing call that may be repeated is repeated with the same handles", async () => {
   await using database = await openDatabase();
   const world = new World();
   let made = 0;
@@ -154,7 +154,7 @@ test("a call that may be repeated is repeated with the same handles", async () =
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
-test("a target fails with outcome_unknown when a repeated call fails, because the first one may be visible", async () => {
+test("a target fails with outcome_unknown when a repeated call fails, because the first call may have published it", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -176,7 +176,7 @@ test("a target fails with outcome_unknown when a repeated call fails, because th
   });
 });
 
-test("only complete looks at a platform are counted", async () => {
+test("only complete searches of a platform are counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostCall];
@@ -195,7 +195,7 @@ test("only complete looks at a platform are counted", async () => {
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
-test("a look at a platform knows which ids belong to other targets", async () => {
+test("a search of a platform excludes ids that belong to other targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -272,7 +272,7 @@ test("two targets with the same text on one account never have open calls at the
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a limit on the visible call holds back the account, and the resend after it is not counted", async () => {
+test("a rate limit on the publishing call holds back the account, and the resend after it is not counted", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.maxResends = 0;

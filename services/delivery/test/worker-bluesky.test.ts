@@ -31,7 +31,7 @@ async function listCalls(): Promise<readonly string[]> {
 }
 
 test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
-  "a Bluesky record whose call met %s is published once with its media",
+  "a Bluesky post is published once with its media after its publishing call meets the fault %s",
   async (mode) => {
     await using database = await openDatabase();
     const world = new World();
@@ -51,7 +51,7 @@ test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
   },
 );
 
-test("a Bluesky video is uploaded once when its worker dies while it is processed", async () => {
+test("a Bluesky video is uploaded once when its worker dies while Bluesky processes the video", async () => {
   await using database = await openDatabase();
   const world = new World();
   const media = [mp4Media(100_000)];

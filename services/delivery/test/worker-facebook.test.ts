@@ -48,7 +48,7 @@ const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 
 // The fault matrix holds what every fault of the visible call leads to.
-test("a Facebook post is published once after its worker dies in the call", async () => {
+test("a Facebook post is published once after its worker dies in the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const publication = await createPublication([pngMedia(1)], "once");
@@ -64,7 +64,7 @@ test("a Facebook post is published once after its worker dies in the call", asyn
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("every kind of Facebook post whose first answer is lost is published once and deleted on request", async () => {
+test("every kind of Facebook post is published once after its first answer is lost, and deleted on request", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

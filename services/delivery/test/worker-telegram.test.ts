@@ -36,7 +36,7 @@ async function listMethods(): Promise<readonly string[]> {
   return (await platform.calls()).map((call) => call.replace("POST ", ""));
 }
 
-test("a Telegram album without an answer is sent once and fails with outcome_unknown", async () => {
+test("a Telegram album whose call gets no answer is sent once and fails with outcome_unknown", async () => {
   await using database = await openDatabase();
   const world = new World();
   const media = [pngMedia(1), mp4Media(200_000)];
@@ -51,7 +51,7 @@ test("a Telegram album without an answer is sent once and fails with outcome_unk
   expect(await listMethods()).toEqual(["sendMediaGroup"]);
 });
 
-test("a Telegram video is not sent again after its worker dies in the call", async () => {
+test("a Telegram video is not sent again after its worker dies in the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const media = [mp4Media(200_000)];

@@ -84,7 +84,7 @@ test.each([
   ["takes a part of the video", "upload"],
   ["takes the last part of the video", "publish"],
 ])(
-  "a video is published once after YouTube refused the call that %s with 503",
+  "a YouTube video is published once after YouTube answered the call that %s with 503",
   async (_call, operation) => {
     const scene = await createScene();
     await platform.addFault(operation, "status", { status: 503 });
@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-test("a video is published once when neither its last call nor its upload session is answered", async () => {
+test("a YouTube video is published once when its last call and the status request of its upload session get no answer", async () => {
   const scene = await createScene(1000);
   await platform.addFault("publish", "drop_after_commit");
   await platform.addFault("status", "drop_before", { times: 3 });
@@ -109,7 +109,7 @@ test("a video is published once when neither its last call nor its upload sessio
 });
 
 test.each(["upload", "publish"])(
-  "a video is published once after its worker dies in the %s call",
+  "a YouTube video is published once after its worker dies in the %s call",
   async (operation) => {
     const scene = await createScene();
     await platform.addFault(operation, "delay", { delayMs: 10_000 });
@@ -123,7 +123,7 @@ test.each(["upload", "publish"])(
   },
 );
 
-test("an upload continues in the same session after its worker stops", async () => {
+test("a YouTube upload continues in the same upload session after its worker stops", async () => {
   const scene = await createScene();
   const stopping = start(scene);
   await platform.addFault("upload", "delay", { delayMs: 300 });
@@ -137,7 +137,7 @@ test("an upload continues in the same session after its worker stops", async () 
   expect(calls.filter(({ operation }) => operation === "create")).toHaveLength(1);
 });
 
-test("a target whose YouTube quota is used up waits in the queue and starts no upload", async () => {
+test("a target waits in the queue and starts no upload when its YouTube quota is used up", async () => {
   const scene = await createScene(1000);
   await platform.control("POST", "settings", { quotas: true });
   const spent = await createScene(1000);

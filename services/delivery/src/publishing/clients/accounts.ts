@@ -11,7 +11,7 @@ export interface AccountsClients {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Longer than the deadline of the platform's token endpoint, which is 15 s. */
+/** Deadline of a call to the accounts service: longer than its deadline for a token endpoint, which is 15 s. */
 const REFRESH_TIMEOUT_MS = 20_000;
 
 export interface AccountRef {
@@ -23,7 +23,10 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
   return { workspaceId, accountId };
 }
 
-/** The current credentials in the order of the accounts. They are held in memory for the work on the tasks and not stored. */
+/**
+ * The current credentials, in the order of the accounts. They are kept in memory while the tasks are worked on and are not
+ * stored.
+ */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
   accounts: readonly AccountRef[],
@@ -31,11 +34,13 @@ export async function fetchCredentials(
   const refs = accounts.map(toRef);
   const { credentials } = await client.batchGetCredentials({ refs }, { timeoutMs: TIMEOUT_MS });
   if (credentials.length !== refs.length)
-    throw new Error("accounts returned another number of credentials than requested");
+    throw new Error("the accounts service did not return exactly one credential per account");
   return credentials;
 }
 
-/** A newer credential than the one that the platform refused; its status says why when it has none. */
+/**
+ * A credential newer than the one that the platform refused. If there is none, the account status in the result says why.
+ */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
   account: AccountRef,
@@ -45,11 +50,11 @@ export async function refreshCredential(
     { ref: toRef(account), refusedVersion },
     { timeoutMs: REFRESH_TIMEOUT_MS },
   );
-  if (credential === undefined) throw new Error("accounts returned no credential");
+  if (credential === undefined) throw new Error("the accounts service returned no credential");
   return credential;
 }
 
-/** Marks the account as one that a person must connect again, unless its credential was renewed meanwhile. */
+/** Marks the account as one that its user must reconnect, unless its credential was renewed in the meantime. */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,
   account: AccountRef,

@@ -74,23 +74,26 @@ test.each([
   [503, "unavailable"],
   [500, "broken"],
   [200, "broken"],
-])("an answer with status %i means that the media is %s", async (status, reason) => {
-  const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
-  await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
-});
+])(
+  "an answer of the media service with status %i means that the media is %s",
+  async (status, reason) => {
+    const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
+    await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
+  },
+);
 
-test("a media service that cannot be reached counts as unavailable", async () => {
+test("the media is unavailable when the media service cannot be reached", async () => {
   await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "unavailable" });
 });
 
-test("an answer of the media service that is cut short counts as broken", async () => {
+test("the media is broken when the media service cuts its answer short", async () => {
   const url = await serve((_request, response) => {
     response.writeHead(206, { "content-length": "5" }).write("23", () => response.destroy());
   });
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
-test("the media address for platforms is public and carries a signed token", () => {
+test("the address from which platforms download media is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
   const claims = { workspace: "w1", media: "m1", rendition: "delivery" };

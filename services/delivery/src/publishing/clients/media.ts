@@ -6,10 +6,10 @@ import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
 
 export interface MediaSourceOptions {
-  /** The media service. */
+  /** Address of the media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Public address of the gateway, from which platforms download. */
+  /** Public address of the gateway, from which platforms download media. */
   readonly publicUrl: string;
   /** Signs media addresses; the gateway verifies them with the same key. */
   readonly mediaKey: string;
@@ -22,7 +22,7 @@ export interface MediaSource extends AsyncDisposable {
   describe(media: Media): PublicationMedia;
 }
 
-/** Reads media from the media service over plain HTTP, as platforms get it: see "Objects" in services/media/README.md. */
+/** Reads media from the media service over plain HTTP; see "Objects" in services/media/README.md. */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
 
@@ -67,15 +67,15 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Only these mean that the media will never be available again. */
+/** Status codes that mean that the media will never be available again. */
 const GONE = new Set([404, 410]);
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 
 function toUnreadable(status: number): MediaUnreadable {
-  if (GONE.has(status)) return new MediaUnreadable("gone", "the media is not there any more");
+  if (GONE.has(status)) return new MediaUnreadable("gone", "the media no longer exists");
   return new MediaUnreadable(
     UNAVAILABLE.has(status) ? "unavailable" : "broken",
-    `media answered ${status}`,
+    `the media service answered ${status}`,
   );
 }
 

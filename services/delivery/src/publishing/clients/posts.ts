@@ -11,7 +11,7 @@ interface TargetRef {
   readonly generation: number;
 }
 
-/** The content of the targets and whether they are still wanted, in the order of the targets. */
+/** The content of the targets and whether the posts service still wants them published, in the order of the targets. */
 export async function fetchContents(
   posts: PostsClient,
   targets: readonly TargetRef[],
@@ -23,6 +23,6 @@ export async function fetchContents(
   }));
   const { contents } = await posts.batchGetTargetContents({ refs }, { timeoutMs: TIMEOUT_MS });
   if (contents.length !== refs.length)
-    throw new Error("posts returned another number of contents than requested");
+    throw new Error("the posts service did not return exactly one content per target");
   return contents;
 }

@@ -14,12 +14,16 @@ function toRequests(
 ): readonly DeletionRequest[] {
   return targets.map(({ targetId, accountId, platform, externalId, deletion }) => {
     if (!isPlatformId(platform))
-      throw new Error("the event requests a deletion on a platform that this build does not know");
+      throw new Error(
+        "the event requests a deletion on a platform that this version does not support",
+      );
     return { targetId, deletion, workspaceId, postId, accountId, platform, externalId, cause };
   });
 }
 
-/** Creates a deletion per target and request. One that exists stays as it is, so a repeated event deletes nothing again. */
+/**
+ * Creates a deletion per target and request. An existing deletion is not changed, so a repeated event does not delete again.
+ */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,
   async (tx, events) => {

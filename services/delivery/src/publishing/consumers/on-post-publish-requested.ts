@@ -15,7 +15,9 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
     throw new Error("the event has no due_at or publish_before");
   return event.targets.map(({ targetId, accountId, platform, generation }) => {
     if (!isPlatformId(platform))
-      throw new Error("the event requests a target on a platform that this build does not know");
+      throw new Error(
+        "the event requests a target on a platform that this version does not support",
+      );
     return {
       targetId,
       generation,
@@ -30,7 +32,7 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
   });
 }
 
-/** Creates a task per target and generation. One that exists stays as it is, so a repeated event publishes nothing. */
+/** Creates a task per target and generation. An existing task is not changed, so a repeated event does not publish again. */
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {

@@ -5,7 +5,7 @@ export interface GatedAccount {
   readonly workspaceId: string;
 }
 
-/** Holds accounts back until an instant; one that is held back for longer stays so. */
+/** Holds accounts back until an instant. An account that is already held back for longer is not changed. */
 export async function holdAccounts(
   tx: TransactionSql,
   holds: readonly (GatedAccount & { readonly until: Date })[],
@@ -26,7 +26,7 @@ export async function holdAccounts(
     set not_before = greatest(g.not_before, excluded.not_before)`;
 }
 
-/** Counts one more failure per entry; returns how many failures in a row each account has now. */
+/** Counts one more failure per entry. Returns the number of failures in a row that each account now has. */
 export async function countFailures(
   tx: TransactionSql,
   accounts: readonly GatedAccount[],
@@ -46,7 +46,7 @@ export async function countFailures(
     returning account_id, workspace_id, failures_in_row`;
 }
 
-/** Ends the row of failures of accounts whose platform has answered. */
+/** Resets the failure counts of accounts whose platform has answered. */
 export async function resetFailures(
   tx: TransactionSql,
   accountIds: readonly string[],

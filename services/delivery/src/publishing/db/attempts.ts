@@ -15,8 +15,8 @@ export interface OpenAttempt extends TaskKey {
 }
 
 /**
- * Begins an attempt for each task that has none open, numbered on over the target's generations. A task that another
- * worker has claimed meanwhile is missing in the result.
+ * Begins an attempt for each task that has no open one, and continues the numbering of the target's generations. The result
+ * leaves out tasks that another worker has claimed in the meantime.
  */
 export async function openAttempts(
   sql: ISql,
@@ -59,7 +59,7 @@ export async function openAttempts(
     where is_attempt_open`;
 }
 
-/** Which of these ids of the platform belong to a target of the account, also to a deleted one. */
+/** The ids among these platform ids that belong to a target of the account, deleted targets included. */
 export async function findOwnedIds(
   sql: ISql,
   accountId: string,
@@ -94,7 +94,7 @@ export async function listLatestAttempts(
   return new Map(rows.map((row) => [row.targetId, row]));
 }
 
-/** Attempts by their keys. */
+/** The attempts with these keys. */
 export async function listAttempts(
   sql: ISql,
   keys: readonly AttemptKey[],
@@ -106,7 +106,7 @@ export async function listAttempts(
     join publish_attempts a on a.target_id = k.target_id and a.number = k.number`;
 }
 
-/** How an attempt ended, or what is known of an open one. */
+/** How an attempt ended, or what is known of an attempt that is still open. */
 export type AttemptResult = Omit<Attempt, "callNumber" | "startedAt">;
 
 function toResultRow(attempt: AttemptResult) {
@@ -123,7 +123,7 @@ function toResultRow(attempt: AttemptResult) {
   };
 }
 
-/** Writes facts. Only another success overwrites a success, and a missing id never overwrites an id. */
+/** Writes outcomes to attempts. Only another success overwrites a success, and a missing id never overwrites an id. */
 export async function updateAttempts(sql: ISql, attempts: readonly AttemptResult[]): Promise<void> {
   await sql`
     update publish_attempts a

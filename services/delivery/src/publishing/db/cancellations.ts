@@ -2,7 +2,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A target that must not be sent at this generation any more. */
+/** A target that must not be sent any more at this generation. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -10,7 +10,10 @@ export interface Cancellation extends TaskKey {
   readonly platform: string;
 }
 
-/** Creates dropped tasks for targets that have none at their generation, so that a request that comes later starts nothing. */
+/**
+ * Creates dropped tasks for targets that have no task at their generation, so that a publish request that arrives later
+ * starts nothing.
+ */
 export async function insertTombstones(
   tx: TransactionSql,
   cancellations: readonly Cancellation[],
@@ -23,8 +26,8 @@ export async function insertTombstones(
     account_id: cancellation.accountId,
     platform: cancellation.platform,
   }));
-  // This waits for a consumer that is inserting the same tasks, so that the lock that follows finds them. Rows come in key
-  // order, as the consumer's do.
+  // The insert waits for a consumer that is inserting the same tasks, so that the lock that follows finds them. Both insert
+  // in key order, so that they cannot deadlock.
   await tx`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -41,7 +44,7 @@ export async function insertTombstones(
     on conflict (target_id, generation) do nothing`;
 }
 
-/** Drops locked tasks for good. The raised fence keeps a worker that holds one of them from marking a call. */
+/** Drops locked tasks permanently. The raised fence keeps a worker that holds one of them from marking a call. */
 export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
   await tx`
     update publish_tasks t

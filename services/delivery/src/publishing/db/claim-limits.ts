@@ -1,20 +1,23 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** What bounds a claim of tasks or of deletions. */
+/** Limits of a claim of tasks or of deletions. */
 export interface ClaimLimits {
-  /** Which process takes the lease; for operators only, workers go by the fence. */
+  /** Id of the process that takes the lease. It is only information for operators; workers compare the fence. */
   readonly owner: string;
   readonly leaseMs: number;
   /** Maximum number of rows per claim. */
   readonly limit: number;
-  /** Maximum number of rows of one platform in work, over all processes. */
+  /** Maximum number of rows of one platform in work at a time, over all processes. */
   readonly maxPerPlatform: number;
 }
 
-/** Maximum number of ready rows that one claim looks at: enough for every free worker, and a bound for the statement. */
+/**
+ * Maximum number of ready rows that one claim reads: enough for every free worker, and a limit for the duration of the
+ * statement.
+ */
 export const CLAIM_WINDOW = 1000;
 
-/** Platforms at their maximum, for a query that names the rows in work `live`. */
+/** Platforms at their maximum of rows in work, for a query that names the rows in work `live`. */
 export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
   return sql`
     select platform
@@ -24,9 +27,9 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 }
 
 /**
- * Milliseconds until the next row of a table is ready; 0 or less when one is ready now, undefined when there is none.
+ * Milliseconds until the next row of a table is ready; 0 or less if a row is ready now, undefined if there is no row.
  *
- * @param rows The table, with a condition where only some of its rows are open.
+ * @param rows The table, with a condition if only some of its rows are open.
  */
 export async function findNextWakeMs(
   sql: ISql,

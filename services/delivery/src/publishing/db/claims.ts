@@ -5,15 +5,15 @@ import { isDoubtful } from "./deployment.ts";
 import { taskColumns, toHeldRows } from "./tasks.ts";
 
 export interface ClaimOptions extends ClaimLimits {
-  /** Platforms that this build can publish to. */
+  /** Platforms that this version can publish to. */
   readonly platforms: readonly string[];
-  /** True claims only tasks whose worker has crashed, false only the others. */
+  /** True claims only tasks whose worker has crashed, false claims only the other tasks. */
   readonly hasCrashed: boolean;
-  /** Maximum number of tasks of one workspace and platform in work, over all processes. */
+  /** Maximum number of tasks of one workspace and platform in work at a time, over all processes. */
   readonly maxPerWorkspace: number;
 }
 
-/** Workspaces at their maximum for a platform. */
+/** Workspaces at their maximum of tasks in work on a platform. */
 function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
   return sql`
     select platform, workspace_id
@@ -23,9 +23,9 @@ function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
 }
 
 /**
- * Ready tasks of accounts without a task in work, oldest first, except those that are held back or that a restore has put
- * in doubt. Platforms and workspaces at their maximum are left out here and not only later: otherwise the backlog of a
- * platform that hangs would fill the window and hide the tasks of all others.
+ * Ready tasks of accounts without a task in work, oldest first. Tasks that are held back or that a restore made uncertain
+ * are left out. Platforms and workspaces at their maximum are left out here and not only later, because the backlog of a
+ * platform that does not respond would otherwise fill the window and hide the tasks of the other platforms.
  */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
@@ -45,7 +45,7 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
       and t.account_id::text not in (select key from pauses where kind = 'account')
       and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
       and t.platform not in (select key from pauses where kind = 'platform')
-      -- Another generation that may be visible has to end first.
+      -- Another generation of the target that may be visible has to end first.
       and (t.status = 'working' or t.target_id not in (
         select target_id
         from publish_tasks
@@ -57,8 +57,8 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
 }
 
 /**
- * One task per account, workspaces in turn, within the maxima of platforms and workspaces. It returns more than the limit,
- * because other processes may have locked the first of them.
+ * One task per account, workspaces in turn, within the maxima of platforms and workspaces. The query returns more tasks than
+ * the limit, because other processes may have locked the first of them.
  */
 function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
   const { limit, maxPerPlatform, maxPerWorkspace } = options;
@@ -90,7 +90,7 @@ function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
     limit ${limit * 4}`;
 }
 
-/** The columns of a `ClaimedTask`, for a query that names the taken tasks `k`. */
+/** The columns of a `ClaimedTask`, for a query that names the claimed tasks `k`. */
 function claimedColumns(sql: ISql) {
   return sql`
     ${taskColumns(sql)},
@@ -107,8 +107,8 @@ function claimedColumns(sql: ISql) {
 }
 
 /**
- * Claims ready tasks: at most one per account, workspaces in turn. The claim only makes two workers on one account rare;
- * the unique indexes of `publish_tasks` make publishing twice impossible.
+ * Claims ready tasks: at most one per account, workspaces in turn. Claims only make it rare that two workers work for one
+ * account; the unique indexes of `publish_tasks` make publishing twice impossible.
  */
 export async function claimTasks(
   sql: ISql,
@@ -126,7 +126,8 @@ export async function claimTasks(
     full_workspaces as materialized (${fullWorkspaces(sql, options)}),
     candidates as (${readyTasks(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
-    -- The first process to lock a task gets it. The conditions are repeated because they are checked again under the lock.
+    -- The first process that locks a task claims it. The conditions are repeated because Postgres checks them again under
+    -- the lock.
     taken as (
       select t.target_id, t.generation, t.wake_at
       from chosen c
@@ -140,7 +141,7 @@ export async function claimTasks(
     update publish_tasks t
     set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      -- Work that had begun and did not end has probably crashed its process.
+      -- A task whose lease ended while it was in work has probably crashed its process.
       crash_count = t.crash_count + case
         when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
         else 0
@@ -155,9 +156,9 @@ export async function claimTasks(
 }
 
 /**
- * Renews leases. A task in its visible call needs no lease.
+ * Renews leases. A task in its publishing call needs no lease, because no process acts on it before `call_until`.
  *
- * @returns The tasks that are still held.
+ * @returns The tasks that this process still holds.
  */
 export async function renewLeases(
   sql: ISql,
@@ -189,7 +190,10 @@ export async function renewLeases(
     where t.status = 'calling'`;
 }
 
-/** Releases tasks before their visible call. It costs no attempt; they can be claimed again after `delayMs`. */
+/**
+ * Releases tasks before their publishing call. This does not count as an attempt; the tasks can be claimed again after
+ * `delayMs`.
+ */
 export async function releaseTasks(
   sql: ISql,
   held: readonly HeldKey[],
@@ -210,7 +214,7 @@ export async function releaseTasks(
     and t.status in ('working', 'reconciling')`;
 }
 
-/** Milliseconds until a task is ready; 0 or less when one is ready now, undefined when there is none. */
+/** Milliseconds until the next task is ready; 0 or less if a task is ready now, undefined if there is no task. */
 export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(
     sql,
@@ -218,7 +222,7 @@ export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
   );
 }
 
-/** A visible call whose `call_until` has passed without an outcome. */
+/** A publishing call whose `call_until` has passed without an outcome. */
 export interface LostCall extends TaskKey {
   readonly callNumber: number;
   readonly attemptNumber: number;

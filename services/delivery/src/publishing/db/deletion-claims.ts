@@ -5,9 +5,10 @@ import { deletionColumns, toHeldRow } from "./deletions.ts";
 import { isInPlace } from "./deployment.ts";
 
 /**
- * The first ready deletion of each account that has none in work and that no limit holds back. Platforms at their maximum
- * are left out here and not only later: otherwise the backlog of one that hangs would fill the window. It returns more
- * than the limit, because other processes may have locked the first of them.
+ * The first ready deletion of each account that has no deletion in work and that no rate limit holds back. Platforms at
+ * their maximum are left out here and not only later, because the backlog of a platform that does not respond would
+ * otherwise fill the window. The query returns more deletions than the limit, because other processes may have locked the
+ * first of them.
  */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
   return sql`
@@ -36,7 +37,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
     limit ${limit * 4}`;
 }
 
-/** Claims ready deletions, at most one per account. An operator's pause holds back publishing and not deletions. */
+/** Claims ready deletions, at most one per account. An operator's pause holds back publishing, but not deletions. */
 export async function claimDeletions(
   sql: ISql,
   options: ClaimLimits,
@@ -51,14 +52,15 @@ export async function claimDeletions(
     ),
     full_platforms as materialized (${fullPlatforms(sql, options)}),
     chosen as (${firstOfEachAccount(sql, options)}),
-    -- The first process to lock a deletion gets it. The conditions are repeated because they are checked again under the lock.
+    -- The first process that locks a deletion claims it. The conditions are repeated because Postgres checks them again
+    -- under the lock.
     taken as (
       select d.target_id, d.deletion
       from chosen c
       join deletion_tasks d on d.target_id = c.target_id and d.deletion = c.deletion
       where d.status in ('queued', 'working')
       and d.wake_at <= now()
-      -- A copy of the data deletes nothing.
+      -- No deletion is claimed in a copy of the data.
       and exists (select 1 from deployment d where ${isInPlace(sql)})
       order by c.wake_at
       limit ${limit}
@@ -77,7 +79,7 @@ export async function claimDeletions(
     returning ${deletionColumns(sql)}`;
 }
 
-/** Releases deletions. It costs no retry; they can be claimed again after `delayMs`. */
+/** Releases deletions. This does not count as a retry; the deletions can be claimed again after `delayMs`. */
 export async function releaseDeletions(
   sql: ISql,
   held: readonly HeldDeletion[],
@@ -97,7 +99,9 @@ export async function releaseDeletions(
     and d.status = 'working'`;
 }
 
-/** Milliseconds until a deletion is ready; 0 or less when one is ready now, undefined when there is none. */
+/**
+ * Milliseconds until the next deletion is ready; 0 or less if a deletion is ready now, undefined if there is no deletion.
+ */
 export async function findNextDeletionMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(sql, sql`deletion_tasks where status in ('queued', 'working')`);
 }

@@ -9,7 +9,7 @@ export interface DeletionRequest extends DeletionKey {
   readonly accountId: string;
   readonly platform: string;
   readonly externalId: string;
-  /** The request of the API that led to it. */
+  /** Headers of the event that requested the deletion, with the id of the API request. */
   readonly cause?: Cause;
 }
 
@@ -27,8 +27,8 @@ export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
 }
 
 /**
- * Creates the deletions that do not exist yet; one that exists stays as it is. A deletion waits for the end of every
- * publishing call of its target whose outcome is unknown, because such a call could publish what was just deleted.
+ * Creates the deletions that do not exist yet; an existing deletion is not changed. A deletion waits for the end of every
+ * publishing call of its target whose outcome is unknown, because such a call could publish the post after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -67,7 +67,7 @@ export async function insertDeletions(
     on conflict (target_id, deletion) do nothing`;
 }
 
-/** These deletions, as far as they belong to the workspace of their reference. */
+/** These deletions, if they belong to the workspace of their reference. */
 export async function listDeletions(
   sql: ISql,
   refs: readonly (DeletionKey & { readonly workspaceId: string })[],
@@ -85,12 +85,12 @@ export async function listDeletions(
       on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
 }
 
-/** Locks those of the deletions that are still held. `now` is the database's time after the locks were granted. */
+/** Locks those of the deletions whose fence is still the same. `now` is the database's time after the locks were granted. */
 export async function lockDeletions(
   tx: TransactionSql,
   held: readonly HeldDeletion[],
 ): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
-  // In the order of the key, so that two recorders cannot deadlock.
+  // Rows are locked in key order, so that two transactions cannot deadlock.
   const [tasks, clock] = await Promise.all([
     tx<DeletionTask[]>`
       select ${deletionColumns(tx)}
@@ -106,7 +106,7 @@ export async function lockDeletions(
   return { tasks, now: clock[0]?.now ?? new Date() };
 }
 
-/** Writes locked deletions as they were decided. */
+/** Writes the new state of locked deletions. */
 export async function updateDeletions(
   tx: TransactionSql,
   tasks: readonly DeletionTask[],

@@ -3,27 +3,33 @@ import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy } from "#src/publishing/domain/restore.ts";
 
-/** The deployment that the data belongs to, when it was last seen there, and what is known of restores. */
+/** The deployment that the data belongs to, the instant at which it was last seen there, and the latest restore. */
 export interface DeploymentRow extends Deployment, DataCopy {
-  /** Never goes back while the data goes on. */
+  /** Time at which the data was last in use where it belongs. It only decreases when the data is restored. */
   readonly seenAt: Date;
   readonly restoredAt: Date | null;
   readonly dataUntil: Date | null;
 }
 
-/** Restores this close to each other count as one, with the oldest backup of them. */
+/** Restores within this time of each other count as one restore, whose backup is the oldest of theirs. */
 const ONE_RESTORE_HOURS = 24;
 
 function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;
 }
 
-/** Of the log that is being written: what `pg_control_checkpoint()` says is older for a moment after a promotion. */
+/**
+ * Timeline of the write-ahead log that is being written. `pg_control_checkpoint()` still returns the older timeline shortly
+ * after a promotion.
+ */
 function currentTimeline(sql: ISql) {
   return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
 }
 
-/** Whether the data lies where it did when it was last compared, for a query that names `deployment` as `d`. */
+/**
+ * Whether the data is still in the cluster, database, table and timeline that were recorded, for a query that names
+ * `deployment` as `d`.
+ */
 export function isInPlace(sql: ISql) {
   return sql`
     (d.system_identifier, d.database_oid, d.table_oid, d.timeline) = (
@@ -33,8 +39,8 @@ export function isInPlace(sql: ISql) {
 }
 
 /**
- * Whether a restore has put it in doubt what a task says, and the platform has not been asked since, for a query that
- * names `publish_tasks` as `t` and `deployment` as `d`.
+ * Whether a restore has made a task uncertain and the platform has not been searched for its post since then, for a query
+ * that names `publish_tasks` as `t` and `deployment` as `d`.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -42,7 +48,10 @@ export function isDoubtful(sql: ISql) {
       and (t.doubted_at is null or t.doubted_at < d.restored_at))`;
 }
 
-/** Records which deployment the data belongs to, unless it is recorded: the first process that starts decides. */
+/**
+ * Records which deployment the data belongs to, unless a deployment is recorded already. The first process that starts
+ * records its own.
+ */
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
     names: sql`table_oid, timeline, seen_at`,
@@ -50,7 +59,10 @@ export async function insertDeployment(sql: ISql, deploymentId: string): Promise
   });
 }
 
-/** The deployment that the data belongs to and the one that uses it; undefined while no process has recorded it. */
+/**
+ * The deployment that the data belongs to and the deployment that uses the data; undefined while no process has recorded
+ * one.
+ */
 export async function findDeployment(
   sql: ISql,
   deploymentId: string,
@@ -72,7 +84,7 @@ export async function findDeployment(
   return row === undefined ? undefined : { stored: row, current: row.current };
 }
 
-/** Records that the data is in use where it belongs; at most once in 30 s, over all processes. */
+/** Records that the data is in use where it belongs, at most once in 30 s over all processes. */
 export async function touchDeployment(sql: ISql): Promise<void> {
   await sql`
     update deployment
@@ -80,7 +92,7 @@ export async function touchDeployment(sql: ISql): Promise<void> {
     where seen_at < clock_timestamp() - interval '30 seconds'`;
 }
 
-/** The time up to which the data is complete: the oldest backup of restores that count as one. */
+/** The time up to which the data is complete. For restores that count as one, it is the time of the oldest backup. */
 function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
   return sql`
     least(${known}, case
@@ -88,16 +100,17 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
     end)`;
 }
 
-/** The time of this restore; later than that of any earlier one, even when the clock of the machine is behind. */
+/** The time of this restore. It is later than that of any earlier restore, even if the clock of the machine is behind. */
 function restoredNow(sql: ISql) {
   return sql`
     greatest(clock_timestamp(), d.restored_at + interval '1 millisecond')`;
 }
 
 /**
- * Makes foreign data the deployment's own, and puts in doubt what was due. Of several calls at once, one does it.
+ * Assigns data of another deployment to this one, and makes tasks that were due uncertain. If several processes call this at
+ * once, one of them does it.
  *
- * @returns False when the data belongs to this deployment already.
+ * @returns False if the data already belongs to this deployment.
  */
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
   return await deployments.adoptDeployment(sql, deploymentId, {
@@ -109,8 +122,8 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored, which puts in doubt what was due. Of several processes that notice
- * it, one writes.
+ * Records that the deployment's own data was restored, which makes tasks that were due uncertain. If several processes
+ * notice the restore, one of them records it.
  *
  * @param rememberedAt The latest `seenAt` that the process had read before.
  */
@@ -134,7 +147,7 @@ export async function recordRestore(
     )`;
 }
 
-/** Records an operator's word that the data was restored just now. The time of its backup is unknown then. */
+/** Records that an operator has marked the data as restored just now. The time of its backup is not known then. */
 export async function markRestored(sql: ISql): Promise<void> {
   await sql`
     update deployment d

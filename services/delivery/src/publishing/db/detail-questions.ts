@@ -4,13 +4,13 @@ import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { findNextWakeMs } from "./claim-limits.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A publication whose id the platform has not given yet. */
+/** A published target whose id the platform has not returned yet. */
 export interface DetailQuestion extends TaskKey {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly handles: Handles;
-  /** How often the platform was asked, this time included. */
+  /** How often the platform was asked for the id, this time included. */
   readonly askedCount: number;
   /** How long ago the target was recorded as published. */
   readonly ageMs: number;
@@ -18,7 +18,7 @@ export interface DetailQuestion extends TaskKey {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** Records publications that have no id yet; one that is recorded stays as it is. */
+/** Records published targets that have no id yet. A target that is recorded already is not changed. */
 export async function insertQuestions(
   tx: TransactionSql,
   questions: readonly { readonly task: Task; readonly handles: Handles }[],
@@ -40,7 +40,10 @@ export async function insertQuestions(
     on conflict (target_id, generation) do nothing`;
 }
 
-/** Claims questions whose time has come for `leaseMs`. Two processes rarely ask the same one at once, which is harmless. */
+/**
+ * Claims, for `leaseMs`, the targets whose id is due to be requested. Two processes rarely claim the same one at once, which
+ * is harmless.
+ */
 export async function claimQuestions(
   sql: ISql,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
@@ -69,7 +72,7 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/** Lets the platform be asked again after `delayMs`. */
+/** Delays the next request for the id by `delayMs`. */
 export async function postponeQuestion(
   sql: ISql,
   { targetId, generation }: TaskKey,
@@ -82,7 +85,7 @@ export async function postponeQuestion(
     and generation = ${generation}`;
 }
 
-/** Deletes questions that are answered or given up. */
+/** Deletes the rows of targets whose id is known or given up. */
 export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     delete from detail_questions q
@@ -91,7 +94,7 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     and q.generation = k.generation`;
 }
 
-/** Milliseconds until a question is ready; 0 or less when one is ready now, undefined when there is none. */
+/** Milliseconds until the next row is ready; 0 or less if a row is ready now, undefined if there is no row. */
 export async function findNextQuestionMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(sql, sql`detail_questions`);
 }

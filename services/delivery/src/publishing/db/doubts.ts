@@ -2,14 +2,14 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isDoubtful } from "./deployment.ts";
 
 const BATCH = 500;
-const MESSAGE = "the data was restored: the target may have been published before";
+const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * Makes each ready task that a restore has put in doubt `unknown`: a call that the data does not know of may have published
- * its target. A call that was open when the data was restored ends before the first look. The raised fence keeps a worker
- * that held the task from marking a call.
+ * Changes each ready task that a restore made uncertain to `unknown`, because a call that is missing from the restored data
+ * may have published its target. A call that was open when the data was restored ends before the platform is searched for
+ * the first time. The raised fence keeps a worker that held the task from marking a call.
  *
- * @param visibleCallMs Deadline of a visible call.
+ * @param visibleCallMs Deadline of a publishing call.
  * @returns Whether there may be more such tasks.
  */
 export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<boolean> {
@@ -32,16 +32,16 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
       is_restored = true,
       fence = t.fence + 1,
       lease_owner = null,
-      -- An answer to an earlier call does not decide it.
+      -- The recorded outcome of an earlier call does not decide whether the target was published.
       call_number = t.call_number + 1,
       call_until = greatest(t.call_until, d.restored_at + ${visibleCallMs} * interval '1 millisecond'),
       first_unknown_at = least(t.first_unknown_at, t.due_at, d.data_until),
-      -- Where the data knows of no call, sending the target after its absence is proved does not count as a resend.
+      -- If the data contains no call of the task, sending the target after proved absence does not count as a resend.
       is_limited = t.is_limited or t.open_unknowns = 0,
       unknown_count = t.unknown_count + 1,
       open_unknowns = t.open_unknowns + 1,
       looks = 0,
-      -- Several posts with the same content may be in doubt at a time; none of them has an open call.
+      -- Several posts with the same content may be uncertain at a time, because none of them has an open call.
       content_hash = null,
       error_code = 'outcome_unknown',
       error_message = ${MESSAGE},
@@ -53,7 +53,7 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
   return result.count === BATCH;
 }
 
-/** Counts the open tasks that a restore has put in doubt and whose outcome is not known yet. */
+/** Counts the open tasks that a restore made uncertain and whose outcome is not known yet. */
 export async function countDoubts(sql: ISql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count

@@ -3,16 +3,16 @@ import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/tas
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Stores what a step has made, while the fence is held.
+ * Stores what a step returned if the worker still holds the fence.
  *
- * @returns False when another worker has the task; then nothing was stored.
+ * @returns False if another worker has the task; then nothing was stored.
  */
 export async function storeHandles(
   sql: ISql,
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The lock keeps a claim from coming between the check of the fence and the write, so only the holder of the fence
+  // The lock keeps a claim from happening between the check of the fence and the write, so that only the holder of the fence
   // writes.
   const rows = await sql`
     with ours as (
@@ -33,13 +33,13 @@ export async function storeHandles(
   return rows.length > 0;
 }
 
-/** Handles that a task's visible call returned. */
+/** What a task's publishing call returned. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
   readonly handles: StoredHandles;
 }
 
-/** Adds what visible calls returned to the stored handles. The caller has locked the tasks; no fence is checked. */
+/** Adds what publishing calls returned to the stored handles. The caller has locked the tasks, so no fence is checked. */
 export async function addHandles(
   tx: TransactionSql,
   added: readonly AddedHandles[],

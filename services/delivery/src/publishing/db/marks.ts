@@ -3,14 +3,14 @@ import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful, isInPlace } from "./deployment.ts";
 import { toHeldRows } from "./tasks.ts";
 
-/** A visible call that is to begin. */
+/** A publishing call that a worker wants to begin. */
 export interface MarkRequest extends HeldKey {
   readonly contentHash: string;
-  /** Deadline of the call. */
+  /** Duration of the call's deadline. */
   readonly callMs: number;
 }
 
-/** A visible call that may begin: the task is `calling`, and no process acts on it before `call_until`. */
+/** A publishing call that may begin: its task is `calling`, and no process acts on the task before `call_until`. */
 export interface Mark extends TaskKey {
   readonly callNumber: number;
 }
@@ -25,7 +25,7 @@ function toRow(request: MarkRequest) {
   };
 }
 
-/** Whether another generation of the task `t` is or may be visible, for an `exists`. */
+/** Whether another generation of the target of the task `t` is visible or may be, for an `exists`. */
 function visibleSibling(sql: ISql) {
   return sql`
     select 1
@@ -36,12 +36,12 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * Marks calls as begun and records them in their attempts, in one statement. It leaves out a call whose fence is not held,
- * whose `publish_before` has passed, whose target is or may be visible at another generation, or that a restore has put in
- * doubt.
+ * Marks publishing calls as begun and records them in their attempts, in one statement. It leaves out a call if its worker
+ * no longer holds the fence, its `publish_before` has passed, its target is or may be visible at another generation, or a
+ * restore made its task uncertain.
  *
- * @throws A unique violation when one of the accounts has another open call, or the same content without a known outcome;
- * then none is marked.
+ * @throws A unique violation if one of the accounts has another open call, or an earlier call with the same content and an
+ * unknown outcome; then no call is marked.
  */
 export async function markCalls(
   sql: ISql,
@@ -67,7 +67,7 @@ export async function markCalls(
       and t.fence = k.fence
       and t.status = 'working'
       and t.publish_before > now()
-      -- Checked here too, because the database can be replaced between the claim and now.
+      -- The deployment is checked here too, because the database can be replaced between the claim and the mark.
       and ${isInPlace(sql)}
       and not ${isDoubtful(sql)}
       and not exists (${visibleSibling(sql)})
@@ -98,12 +98,12 @@ export type Unmarked =
   | "missed"
   /** The target is published at another generation. */
   | "superfluous"
-  /** The data was restored: first an operator has to adopt it, or the platform has to be asked about the target. */
+  /** The data was restored: either an operator has to adopt it, or the platform has to be searched for the target first. */
   | "held"
-  /** Another call has to end first. */
+  /** Another call of the account, or of the same content, has to end first. */
   | "busy";
 
-/** Looks up why a call was not marked. */
+/** Determines why a call was not marked. */
 export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case

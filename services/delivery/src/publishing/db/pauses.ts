@@ -6,13 +6,13 @@ export interface PauseRow {
   readonly createdAt: Date;
 }
 
-/** Creates a pause unless it exists; returns the one in force. */
+/** Creates a pause unless it exists. Returns the pause in force. */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
 ): Promise<PauseRow> {
-  // The update changes nothing; it makes the existing row come back.
+  // The update changes nothing; with it, the statement returns the existing row.
   const [row] = await sql<PauseRow[]>`
     insert into pauses (kind, key)
     values (${kind}, ${key})

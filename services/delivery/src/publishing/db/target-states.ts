@@ -2,7 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { taskColumns } from "./tasks.ts";
 
-/** A target at the generation that posts knows. */
+/** A target at the generation that the posts service knows. */
 export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
 }
@@ -16,8 +16,8 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * The states of targets: a success of any generation, else the state at the requested generation. A dropped task counts as
- * unknown, so that posts requests it again if it is wanted.
+ * The states of targets: the success of any generation, otherwise the state at the requested generation. A dropped task is
+ * reported as unknown, so that the posts service requests the target again if it is wanted.
  */
 export async function listTargetStates(
   sql: ISql,
@@ -33,7 +33,7 @@ export async function listTargetStates(
     order by t.target_id, k.generation, t.status = 'published' desc`;
 }
 
-/** The cancelled ones among these targets: another request at the same generation starts nothing. */
+/** Those of the targets that were cancelled: another request at the same generation starts nothing. */
 export async function listCancelled(
   sql: ISql,
   queries: readonly StateQuery[],

@@ -1,24 +1,25 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * The states of open tasks that operators see: due and waiting, held back by an operator's pause, held back by a limit or
- * failures of their account, in work, or called without a known outcome.
+ * The states of open tasks that operators see: due and waiting (`due`), held back by an operator's pause (`paused`), held
+ * back by a rate limit or failures of their account (`gated`), in work (`working`), or called with an unknown outcome
+ * (`unknown`).
  */
 export const TASK_STATES = ["due", "paused", "gated", "working", "unknown"] as const;
 
-/** How many tasks of a platform are in one state. */
+/** Number of a platform's tasks in one state. */
 export interface TaskCount {
   readonly platform: string;
   readonly state: (typeof TASK_STATES)[number];
   readonly count: number;
-  /** Since when the oldest claimable task waits; null when there is none. */
+  /** Since when the oldest claimable task has been waiting; null if no task is claimable. */
   readonly claimableSince: Date | null;
 }
 
 /**
- * Counts the open tasks; finished ones are not in the indexes that this reads. A task is claimable unless a pause, a gate,
- * other work of its account or another generation that may be visible holds it back. A task that waits because its
- * platform or workspace has reached its limit of tasks in work is claimable.
+ * Counts the open tasks. A task counts as claimable unless a pause, a gate, other work of its account or another generation
+ * that may be visible holds it back. A task that waits only because its platform or workspace is at its maximum of tasks in
+ * work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

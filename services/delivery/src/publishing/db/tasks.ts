@@ -36,7 +36,7 @@ export interface PublishRequest {
   readonly platform: string;
   readonly dueAt: Date;
   readonly publishBefore: Date;
-  /** The request of the API that led to it. */
+  /** Headers of the event that requested the task, with the id of the API request. */
   readonly cause?: Cause;
 }
 
@@ -55,9 +55,9 @@ function toRequestRow(request: PublishRequest) {
 }
 
 /**
- * Creates the tasks that do not exist yet. A task lives as long as its post, so a repeated request finds it and changes
- * nothing, except that it queues a dropped task again: its worker asks posts whether the target is wanted. A cancelled task
- * stays dropped, because posts may not have committed the cancellation yet.
+ * Creates the tasks that do not exist yet. A task is kept as long as its post, so a repeated request finds it and changes
+ * nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the target is
+ * wanted. A cancelled task stays dropped, because the posts service may not have committed the cancellation yet.
  */
 export async function insertRequests(
   sql: ISql,
@@ -97,8 +97,8 @@ export async function insertRequests(
 }
 
 /**
- * Locks all generations of the targets, so that a decision about one of them knows how the others ended, and locks them in
- * the order of the key, so that two transactions cannot deadlock.
+ * Locks all generations of the targets, so that a decision about one of them knows the state of the others. Rows are locked
+ * in key order, so that two transactions cannot deadlock.
  */
 export async function lockTasks(
   tx: TransactionSql,
@@ -136,7 +136,7 @@ function toTaskRow(task: Task) {
   };
 }
 
-/** Writes locked tasks as they were decided. */
+/** Writes the new state of locked tasks. */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t

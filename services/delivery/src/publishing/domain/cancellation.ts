@@ -1,25 +1,25 @@
 import type { Task, TaskKey } from "./task.ts";
 
-/** What follows from a request to cancel some targets. */
+/** Result of a request to cancel targets. */
 export type CancellationPlan =
-  /** One of them has, or may have, an open visible call: nothing is cancelled. */
+  /** A publishing call of one of the targets is open or may be open, so nothing is cancelled. */
   | { readonly kind: "in_flight" }
   | {
       readonly kind: "free";
-      /** Tasks that end here. */
+      /** Tasks that the cancellation ends. */
       readonly cancelled: readonly Task[];
-      /** Tasks of the targets that had ended before. */
+      /** Tasks that had published or failed their target before. */
       readonly ended: readonly Task[];
     };
 
-/** Whether a visible call may be open, or may have ended without a known outcome. */
+/** Whether a publishing call of the task may be open, or may have ended with an unknown outcome. */
 function isInFlight(task: Task): boolean {
   switch (task.status) {
     case "calling":
     case "unknown":
     case "reconciling":
       return true;
-    // It waits to repeat a call that may have published the target.
+    // The task waits to repeat a call that may have published the target.
     case "queued":
     case "working":
       return task.openUnknowns > 0;
@@ -30,7 +30,7 @@ function isInFlight(task: Task): boolean {
   }
 }
 
-/** The task that ended the target: a success of any generation, else the failure of the requested one. */
+/** The task that ended the target: the success of any generation, otherwise the failure of the requested one. */
 function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | undefined {
   return (
     generations.find((task) => task.status === "published") ??
@@ -39,8 +39,8 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Decides about cancelling targets at their generations, all of them or none. Older generations end too; newer ones stay,
- * because the request was not about them.
+ * Decides about cancelling targets at their generations, all of them or none. Older generations end too; newer generations
+ * are not changed, because the request was not about them.
  *
  * @param tasks All generations of the targets, among them the requested ones.
  */

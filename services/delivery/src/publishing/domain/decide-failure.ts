@@ -14,7 +14,7 @@ import {
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** A refusal of the content itself is the same for every call, so the calls before it published nothing either. */
+/** A platform that refuses the content itself refuses it in every call, so earlier calls published nothing either. */
 const ABOUT_CONTENT: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "content_rejected",
   "media_rejected",
@@ -28,7 +28,7 @@ function later(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b;
 }
 
-/** Lets the task wait again; its handles stay, so the next try goes on where this one stopped. */
+/** Lets the task wait again. Its handles are kept, so the next try continues after the last finished step. */
 export function requeue(
   task: Task,
   wakeAt: Date,
@@ -44,8 +44,8 @@ export function requeue(
 }
 
 /**
- * Ends the task without success. While an earlier call may have made the target visible, the error is `outcome_unknown`,
- * because a person would otherwise retry and publish the target twice.
+ * Ends the task without success. While an earlier call may have made the target visible, the error is `outcome_unknown`:
+ * with another error, the user could retry the target and publish it twice.
  */
 export function fail(
   snapshot: TaskSnapshot,
@@ -70,7 +70,10 @@ export function fail(
   };
 }
 
-/** The call may have published the target. No process acts before `callUntil`; then the platform is asked. */
+/**
+ * The call may have published the target. No process acts on the task before `callUntil`; then the platform is searched for
+ * the post.
+ */
 export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">): Decision {
   const { task, now } = snapshot;
   const { message, limitedForMs } = unknown;
@@ -98,7 +101,7 @@ export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">
   };
 }
 
-/** The platform is still processing the call. The attempt stays open until the platform says how it ends. */
+/** The platform is still processing the post. The attempt stays open until the platform reports the result. */
 export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   const { task, now } = snapshot;
   const pending: Task = {
@@ -123,7 +126,9 @@ export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending)
 
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
-/** Waiting for a limit costs no attempt: the attempt stays open and goes on afterwards, and the account waits as a whole. */
+/**
+ * Waiting for a rate limit does not end the attempt: it stays open and continues afterwards, and the whole account waits.
+ */
 function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
   const { task, now } = snapshot;
   const until = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);
@@ -141,7 +146,7 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
   if (failure.isLimit === true) return onLimit(snapshot, failure);
   const { task, now, random } = snapshot;
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
-  // Media that cannot be fetched says nothing about the account, on which other targets publish meanwhile.
+  // A failure to fetch media is not a failure of the account, whose other targets can still be published.
   const isAboutMedia = failure.code === "media_fetch_failed";
   const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
   if (plannedMs === undefined) return fail(snapshot, failure.code, failure.message, account);
@@ -160,19 +165,20 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
   };
 }
 
-/** What follows from a definite failure of the visible call or of a step before it: it made nothing visible. */
+/** Decides what follows from a definite failure of the publishing call, or of a step before it, which published nothing. */
 export function onFailure(snapshot: TaskSnapshot, failure: Failure, policy: RetryPolicy): Decision {
   const { task, now } = snapshot;
   switch (failure.kind) {
     case "refused":
-      // After an unknown outcome, the duplicate is most likely the call that was taken for absent: look once more.
+      // If an earlier call has an unknown outcome, that call has most likely published the duplicate, so the platform is
+      // searched again.
       return failure.code === "duplicate_on_platform" && task.unknownCount > 0
         ? toUnknown(snapshot, { message: failure.message })
         : fail(snapshot, failure.code, failure.message, { kind: "answered" });
     case "retryable":
       return onRetryable(snapshot, failure, policy);
     case "token_refused": {
-      // The worker that holds the task refreshes the token and goes on within the same attempt.
+      // The worker that holds the task refreshes the token and continues within the same attempt.
       const working: Task = { ...task, status: "working", wakeAt: after(now, policy.leaseMs) };
       return { task, changes: [change(working, false)], isContinued: true };
     }

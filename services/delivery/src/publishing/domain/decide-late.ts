@@ -4,7 +4,10 @@ import { attemptWith, change, nothing, type Decision, type TaskSnapshot } from "
 import type { RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** How long a target that was reported as failed waits before it is sent again, so that posts hears first that it is open. */
+/**
+ * How long a target that was reported as failed waits before it is sent again, so that the posts service first learns that
+ * it is open again.
+ */
 const REOPEN_MS = 5_000;
 
 type NotPublished = Exclude<Outcome, { kind: "published" }>;
@@ -16,7 +19,7 @@ function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
   return isTooSoon ? { ...task, wakeAt: earliest } : task;
 }
 
-/** A late fact that proves the call's absence ends the question; the task goes on as if it had come in time. */
+/** A late outcome that proves that the call published nothing: the task continues as if the outcome had come in time. */
 export function onLate(
   snapshot: TaskSnapshot,
   outcome: NotPublished,
@@ -55,7 +58,10 @@ export function onLate(
   }
 }
 
-/** A look needs what the platform returned; one that is under way without it decides nothing any more. */
+/**
+ * A search of the platform needs the handles that the call returned. The result of a search that began without them is
+ * ignored.
+ */
 function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   if (handles === undefined) return nothing(snapshot);
   const { task, now } = snapshot;
@@ -70,7 +76,10 @@ function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): D
   return { task, changes: [change(looking)], handles };
 }
 
-/** The late call's attempt was reported as `unknown`: even a limit, which otherwise keeps its attempt open, ends it. */
+/**
+ * The attempt of the late call was reported as `unknown`. Even a rate limit, which otherwise keeps its attempt open, ends
+ * it.
+ */
 function withEndedAttempt(
   decision: Decision,
   snapshot: TaskSnapshot,
@@ -88,7 +97,7 @@ function withEndedAttempt(
   };
 }
 
-/** A fact that comes when its task has long gone on is kept in its attempt and decides nothing. */
+/** An outcome that arrives when its task has continued without it is stored in its attempt and changes no task. */
 export function onHistory(snapshot: TaskSnapshot, outcome: NotPublished): Decision {
   const { task, attempt } = snapshot;
   if (outcome.kind === "unknown" || outcome.kind === "pending") return nothing(snapshot);

@@ -8,18 +8,18 @@ function markDuplicate(task: Task, ids: Ids): Task {
   return {
     ...task,
     errorCode: "duplicate_detected",
-    errorMessage: `published once more as ${ids.externalId ?? "an unknown id"}`,
+    errorMessage: `published a second time as ${ids.externalId ?? "an unknown id"}`,
   };
 }
 
-/** Generations that have not begun their call are superfluous once the target is published. */
+/** Whether the task has not begun its publishing call, so that it can be dropped once another generation is published. */
 function isSuperfluous(task: Task): boolean {
   return task.status === "queued" || task.status === "working";
 }
 
 /**
- * The target is visible. The first success that is recorded is the target's; any other one keeps its id in its attempt
- * and makes the target show `duplicate_detected`.
+ * The target is visible. The success that is recorded first belongs to the target. Any other success stores its id in its
+ * attempt and marks the target as `duplicate_detected`.
  */
 export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
   const { task, siblings, now } = snapshot;

@@ -122,7 +122,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("a target that is published without an id leaves a question for it, unless another generation is published", () => {
+test("publishing a target without an id creates a question for the id, unless another generation of the target is published", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
@@ -144,12 +144,12 @@ test.each<[string, Outcome, object]>([
     { status: "queued", wakeAt: at(60_000), retryCount: 1, attempt: "retry" },
   ],
   [
-    "with a retryable failure that names a wait",
+    "with a retryable failure that says how long to wait",
     waiting,
     { status: "queued", wakeAt: at(7_000), attempt: "retry" },
   ],
   [
-    "with a limit",
+    "with a rate limit",
     limited,
     { status: "queued", wakeAt: at(9_000), retryCount: 0, isAttemptOpen: true, attempt: null },
   ],
@@ -170,17 +170,20 @@ test.each<[string, Outcome, object]>([
     { status: "working", wakeAt: at(60_000), isReported: false },
   ],
   [
-    "without being sent",
+    "and was not sent",
     notSent,
     { status: "queued", wakeAt: NOW, isAttemptOpen: true, isReported: false, attempt: null },
   ],
-])("a call that ends in time %s changes its task accordingly", (_name, outcome, expected) => {
-  expect(after(CALLING, called(outcome))).toMatchObject({
-    version: 6,
-    isReported: true,
-    ...expected,
-  });
-});
+])(
+  "a publishing call that ends in time %s determines the next status of its task",
+  (_name, outcome, expected) => {
+    expect(after(CALLING, called(outcome))).toMatchObject({
+      version: 6,
+      isReported: true,
+      ...expected,
+    });
+  },
+);
 
 test("a retryable failure after the last retry fails the target with its code", () => {
   expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
@@ -190,7 +193,7 @@ test("a retryable failure after the last retry fails the target with its code", 
   });
 });
 
-test("a wait beyond publish_before fails the target at once", () => {
+test("a target fails at once when its next retry would come after publish_before", () => {
   const task = { ...CALLING, publishBefore: at(5_000) };
   expect(after(task, called(waiting))).toMatchObject({ status: "failed" });
   expect(after(task, called(limited))).toMatchObject({
@@ -206,7 +209,7 @@ test("a refusal as a duplicate fails the target, unless an earlier call may have
   });
 });
 
-test("while an earlier call may be visible, only a refusal of the content ends the target definitely", () => {
+test("while an earlier call may have published the target, only a refusal of the content fails it for certain", () => {
   const task = { ...CALLING, openUnknowns: 1 };
   expect(after(task, called(suspended))).toMatchObject({
     errorCode: "outcome_unknown",
@@ -219,7 +222,7 @@ test("while an earlier call may be visible, only a refusal of the content ends t
 const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late success makes a target that is $status published",
+  "a late success publishes a target that is $status",
   (task) => {
     expect(after(task, called(published), { attempt: reported })).toMatchObject({
       status: "published",
@@ -251,7 +254,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
   },
 );
 
-test("a late limit ends the attempt that was reported as unknown", () => {
+test("a late report of a rate limit ends the attempt that was reported as unknown", () => {
   expect(after(UNKNOWN, called(limited), { attempt: reported })).toMatchObject({
     status: "queued",
     isAttemptOpen: false,
@@ -259,19 +262,19 @@ test("a late limit ends the attempt that was reported as unknown", () => {
   });
 });
 
-test("a failed target that is queued again by a late fact waits 5 s, so that posts learns of it first", () => {
+test("a failed target that a late outcome queues again waits 5 s, so that the posts service learns of the change first", () => {
   expect(after(FAILED_UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({
     wakeAt: at(5_000),
   });
   expect(after(UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({ wakeAt: NOW });
 });
 
-test("a late fact does not change a target that failed for another reason", () => {
+test("a late outcome does not change a target that failed for a reason other than outcome_unknown", () => {
   const task: Task = { ...PUBLISHED, status: "failed", errorCode: "content_rejected" };
   expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
 });
 
-test("a late fact about a replaced generation is kept in its attempt and changes no task", () => {
+test("a late outcome of a replaced generation is stored in its attempt and changes no task", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
   const decision = decide(
     snapshot(UNKNOWN, { siblings, attempt: reported }),
@@ -305,14 +308,14 @@ test("a late pending outcome without handles changes nothing", () => {
 
 const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
 
-test("the handles of a pending call are stored together with the fact", () => {
+test("the handles of a pending call are stored in the same decision as its outcome", () => {
   const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
   expect(decision.handles).toEqual({ publishId: "p1" });
   expect(decision.attempt).toMatchObject({ outcome: null });
 });
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late pending outcome with handles makes a target that is $status wait for a look with these handles",
+  "after a late pending outcome with handles, a target that is $status waits to be looked for with these handles",
   (task) => {
     expect(after(task, called(withHandles))).toMatchObject({
       status: "unknown",
@@ -326,17 +329,17 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
   },
 );
 
-test("a target whose pending call is refused keeps outcome_unknown while an older call is open", () => {
+test("a target whose pending call is refused keeps outcome_unknown while an older call has no known outcome", () => {
   const task = { ...RECONCILING, openUnknowns: 2 };
   const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
-test("a second success with the same id changes nothing", () => {
+test("a second success with the same platform id changes nothing", () => {
   expect(decide(snapshot(PUBLISHED), called(published), POLICY).changes).toEqual([]);
 });
 
-test("a second success with another id marks the published target as duplicate_detected", () => {
+test("a second success with another platform id marks the published target as duplicate_detected", () => {
   const second: Outcome = { kind: "published", externalId: "2", permalink: null };
   expect(after(PUBLISHED, called(second))).toMatchObject({
     status: "published",
@@ -346,7 +349,7 @@ test("a second success with another id marks the published target as duplicate_d
   });
 });
 
-test("a success after that of another generation is dropped and marks the other as duplicate_detected", () => {
+test("a success of a second generation is not adopted and marks the published generation as duplicate_detected", () => {
   const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
   const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published), POLICY);
   expect(changes).toMatchObject([
@@ -358,7 +361,7 @@ test("a success after that of another generation is dropped and marks the other 
   ]);
 });
 
-test("a success drops the generations that have not begun their call", () => {
+test("a success drops the target's other generations whose publishing call has not begun", () => {
   const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
     ...CALLING,
     status,
@@ -374,52 +377,52 @@ test("a success drops the generations that have not begun their call", () => {
 
 test.each<[string, Verdict, object]>([
   [
-    "that the post is present",
+    "the post is present",
     { kind: "present", externalId: "9", permalink: null },
     { status: "published", externalId: "9" },
   ],
   [
-    "that the post is absent",
+    "the post is absent",
     { kind: "absent" },
     { status: "queued", resendCount: 1, openUnknowns: 0, wakeAt: NOW },
   ],
   [
-    "that the call may be repeated",
+    "the call may be repeated",
     { kind: "repeat" },
     { status: "queued", openUnknowns: 1, wakeAt: NOW },
   ],
   [
-    "to look again",
+    "search again",
     { kind: "look_again", afterMs: 5 },
     { status: "unknown", looks: 1, wakeAt: at(5) },
   ],
   [
-    "that it was incomplete",
+    "the search was incomplete",
     { kind: "look_again", afterMs: 5, isIncomplete: true },
     { status: "unknown", looks: 0, wakeAt: at(5) },
   ],
   [
-    "that the platform cannot tell",
+    "the platform cannot tell",
     { kind: "cannot_tell", message: "" },
     { status: "failed", errorCode: "outcome_unknown" },
   ],
   [
-    "that the platform refused the post",
+    "the platform refused the post",
     { kind: "refused", code: "permission_missing", message: "no" },
     { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
   ],
-])("a look that says %s changes its task accordingly", (_name, verdict, expected) => {
+])("the search result '%s' determines the next status of the task", (_name, verdict, expected) => {
   expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
 });
 
-test("a target that is absent after its last resend fails with outcome_unknown", () => {
+test("a target that is absent from the platform after its last resend fails with outcome_unknown", () => {
   expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
   });
 });
 
-test("a target that a restore put in doubt is sent once it is proved absent, and its call then counts like any other", () => {
+test("after a restore, an uncertain target is sent once its absence is proved, and that call counts like any other", () => {
   const restored = { ...RECONCILING, isRestored: true, isLimited: true };
   const absent = after(restored, looked({ kind: "absent" }));
   expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
@@ -428,7 +431,7 @@ test("a target that a restore put in doubt is sent once it is proved absent, and
   expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
 });
 
-test("a target that a restore put in doubt stays in doubt until its looks are over", () => {
+test("after a restore, an uncertain target stays uncertain until the searches of the platform are finished", () => {
   const restored = { ...RECONCILING, isRestored: true };
   expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
     status: "unknown",
@@ -436,19 +439,19 @@ test("a target that a restore put in doubt stays in doubt until its looks are ov
   });
 });
 
-test("after publish_before, a proved absence fails the target as missed and a needed repetition as outcome_unknown", () => {
+test("after publish_before, a target that is proved absent fails as missed, and one whose call would have to be repeated fails with outcome_unknown", () => {
   const task = { ...RECONCILING, publishBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
-test("a target whose platform cannot be read fails with outcome_unknown an hour after publish_before", () => {
+test("a target whose platform cannot be searched fails with outcome_unknown an hour after publish_before", () => {
   const verdict: Verdict = { kind: "look_again", afterMs: 5, isIncomplete: true };
   const task = { ...RECONCILING, publishBefore: at(-3_600_001) };
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
-test("a success that is stored in the attempt wins over any verdict", () => {
+test("a success that is stored in the attempt takes precedence over the result of any search of the platform", () => {
   const attempt: Attempt = { ...ATTEMPT, outcome: "published", externalId: "7" };
   expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject({
     status: "published",
@@ -456,7 +459,7 @@ test("a success that is stored in the attempt wins over any verdict", () => {
   });
 });
 
-test("a call counts as lost only after its call_until and if no later call was made", () => {
+test("a call counts as lost only after its call_until, and only if its task made no later call", () => {
   const lost: Learned = { kind: "call_lost", callNumber: 1 };
   expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
@@ -465,7 +468,7 @@ test("a call counts as lost only after its call_until and if no later call was m
   ).toEqual([]);
 });
 
-test("a worker that has lost its fence changes nothing", () => {
+test("an event from a worker that has lost its fence changes nothing", () => {
   const allLearned: Learned[] = [
     { ...looked({ kind: "absent" }), fence: 2 } as Learned,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
@@ -527,7 +530,7 @@ function run(task: Task, learned: readonly Learned[]): Task {
   return changes.at(-1)?.task ?? task;
 }
 
-test("a published target stays published under its id, whatever events follow in whatever order", () => {
+test("a published target stays published under its id, whatever events follow in any order", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 8 }), (task, events) => {
       let current = task;
@@ -542,7 +545,7 @@ test("a published target stays published under its id, whatever events follow in
   );
 });
 
-test("a success makes its target published, whatever events came before it", () => {
+test("a success publishes its target, whatever events came before it", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
       expect(run(task, [...events, called(published)]).status).toBe("published");
@@ -550,7 +553,7 @@ test("a success makes its target published, whatever events came before it", () 
   );
 });
 
-test("a target that may be visible is queued again only after a proved absence, for a harmless repetition, or by a late fact about its call", () => {
+test("a target that may be visible is queued again only after proved absence, for a harmless repetition, or after a late outcome of its call", () => {
   const open: readonly TaskStatus[] = ["unknown", "reconciling"];
   fc.assert(
     fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {
@@ -565,7 +568,7 @@ test("a target that may be visible is queued again only after a proved absence, 
   );
 });
 
-test("a target that fails while a call is open fails with outcome_unknown or content_rejected", () => {
+test("a target that fails while a call has no known outcome fails with outcome_unknown or content_rejected", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
       const last = run(task, events);

@@ -15,9 +15,9 @@ import {
 import type { RetryPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
-const WORKER_LOST = "the worker was lost during the call";
+const WORKER_LOST = "the worker stopped during the publishing call";
 
-/** Targets with all their generations, and the attempts of the events, as they are under the lock. */
+/** Targets with all their generations, and the attempts of the events, read while the targets are locked. */
 export interface LockedTargets {
   readonly tasks: readonly Task[];
   readonly attempts: readonly Attempt[];
@@ -30,10 +30,11 @@ function nameAttempt(targetId: string, number: number): string {
 }
 
 /**
- * Decides about events one after the other, each with what the ones before it changed.
+ * Decides about events one after the other. Each decision takes into account what the earlier ones changed.
  *
- * @param random In [0, 1), asked once per event.
- * @returns The decisions by their events. An event whose task does not exist has none: a restore took the task away.
+ * @param random Returns a number in [0, 1); called once per event.
+ * @returns The decisions by their events. An event has no decision if its task does not exist, because a restore removed the
+ * task.
  */
 export function decideInOrder(
   locked: LockedTargets,
@@ -64,8 +65,8 @@ export function decideInOrder(
 }
 
 /**
- * What follows from something that was learned about a task: the one place where it is decided whether a target is
- * published, tried again, looked for or given up. Pure: time and chance are part of the snapshot.
+ * Decides what follows from an event of a task. Only this function decides whether a target is published, tried again,
+ * searched for on its platform or given up. It is pure: time and randomness are part of the snapshot.
  */
 export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
   switch (learned.kind) {
@@ -90,7 +91,7 @@ const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
   not_wanted: ["working"],
 };
 
-/** Whether the worker that reports it still holds the task. */
+/** Whether the worker that reports the event still holds the task. */
 function isHeld(task: Task, { fence, kind }: Fenced): boolean {
   return task.fence === fence && HOLDING[kind].includes(task.status);
 }
@@ -113,7 +114,7 @@ function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): D
   }
 }
 
-/** A success that reached the attempt's row although the decision that belongs to it did not reach the task. */
+/** A success that was stored in the attempt although the decision about it could not be written to the task. */
 function onKnownAlready(snapshot: TaskSnapshot): Decision | undefined {
   const { attempt } = snapshot;
   return attempt?.outcome === "published" ? onPublished(snapshot, attempt) : undefined;
@@ -127,7 +128,10 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
   return onKnownAlready(snapshot) ?? toUnknown(snapshot, { message: WORKER_LOST });
 }
 
-/** Whether the attempt's row still waits for this call: a row that went on to a later call has this call's fact already. */
+/**
+ * Whether the attempt still waits for the outcome of this call. An attempt that has continued with a later call already has
+ * it.
+ */
 function isOfCall(attempt: Attempt | undefined, callNumber: number): boolean {
   return attempt !== undefined && attempt.callNumber === callNumber;
 }
@@ -172,7 +176,7 @@ function onCurrentCall(
   }
 }
 
-/** Whether the task still waits to learn how this very call ended, and no newer generation has taken its place. */
+/** Whether the task still waits for the outcome of this call, and no newer generation has replaced the task. */
 function isOpenQuestion({ task, siblings }: TaskSnapshot, callNumber: number): boolean {
   if (task.callNumber !== callNumber) return false;
   if (siblings.some((sibling) => sibling.generation > task.generation)) return false;

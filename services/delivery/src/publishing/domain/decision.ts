@@ -4,48 +4,52 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 
 /**
- * Publishing is decided in four steps, each with a type of its own: a `TaskEvent` is what was learned about a task, a
- * `TaskSnapshot` what is known under the lock, a `Decision` what follows, and a `TargetUpdate` what is reported to posts.
+ * Publishing is decided in four steps, each with its own type: a `TaskEvent` says what was learned about a task, a
+ * `TaskSnapshot` what is stored about the task when it is locked, a `Decision` what follows, and a `TargetUpdate` what is
+ * reported to the posts service.
  */
 export type TaskEvent = TaskRef & Learned;
 
-/** Which task an event is about, and in which attempt; attempt 0 when the task had none yet. */
+/** The task that an event is about, and the attempt in which it happened. The attempt is 0 if the task had none yet. */
 export interface TaskRef extends TaskKey {
   readonly attemptNumber: number;
 }
 
-/** What was learned. Facts count whichever worker reports them; the others count only while their fence is held. */
+/**
+ * What was learned. Outcomes of publishing calls count no matter which worker reports them; all others count only while the
+ * reporting worker holds the fence.
+ */
 export type Learned =
-  /** A fact: how a visible call ended. */
+  /** A publishing call ended with this outcome. */
   | { readonly kind: "called"; readonly callNumber: number; readonly outcome: Outcome }
-  /** `callUntil` has passed and no worker has reported how the visible call ended. */
+  /** `callUntil` has passed and no worker has reported how the publishing call ended. */
   | { readonly kind: "call_lost"; readonly callNumber: number }
-  /** A step before the visible call failed. */
+  /** A step before the publishing call failed. */
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
-  /** The platform was asked what became of a call. */
+  /** The platform was searched for the post of a call. */
   | {
       readonly kind: "looked";
       readonly fence: number;
       readonly verdict: Verdict;
       readonly maxResends: number;
     }
-  /** The target cannot be published, for a reason other than the platform's answer. */
+  /** The target cannot be published for a reason other than an answer of the platform. */
   | {
       readonly kind: "given_up";
       readonly fence: number;
       readonly code: TargetErrorCode;
       readonly message: string;
     }
-  /** The target is not to be published at this generation. */
+  /** The posts service does not want the target published at this generation. */
   | { readonly kind: "not_wanted"; readonly fence: number };
 
-/** A refused token is not a failure of a step: the token is refreshed first. */
+/** A refused token is not a failure of a step, because the token is refreshed first. */
 export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 
-/** What is known when a decision is made, read under the lock of all the target's tasks. */
+/** What is stored about a task when a decision is made, read while all tasks of the target are locked. */
 export interface TaskSnapshot {
   readonly task: Task;
-  /** The target's tasks of other generations. */
+  /** Tasks of the same target at other generations. */
   readonly siblings: readonly Task[];
   /** The attempt that the event belongs to. */
   readonly attempt: Attempt | undefined;
@@ -54,43 +58,43 @@ export interface TaskSnapshot {
   readonly random: number;
 }
 
-/** What follows for the other tasks of the account. */
+/** What follows for the other tasks of the same account. */
 export type AccountEffect =
   | { readonly kind: "failed" }
   | { readonly kind: "answered" }
   | { readonly kind: "limited"; readonly until: Date };
 
-/** A task as it is from now on, its version raised. */
+/** The new state of a task, with its version raised. */
 export interface TaskChange {
   readonly task: Task;
-  /** Whether the change is reported to posts. */
+  /** Whether the change is reported to the posts service. */
   readonly isReported: boolean;
 }
 
 /** What follows from an event. */
 export interface Decision {
-  /** The task that the event is about, as it was. */
+  /** The task that the event is about, in its state before the event. */
   readonly task: Task;
-  /** Tasks of the target, among them usually that one, as they are from now on. */
+  /** New states of tasks of the target, usually with that of the event's task. */
   readonly changes: readonly TaskChange[];
-  /** The event's attempt as it is from now on. */
+  /** New state of the event's attempt. */
   readonly attempt?: Attempt;
   readonly account?: AccountEffect;
-  /** What a visible call returned, added to the handles of the task. */
+  /** What a publishing call returned, to be added to the handles of the task. */
   readonly handles?: Handles;
-  /** The task is published without an id; the platform is asked for it later with these. */
+  /** Set if the task is published without an id: data with which the platform is asked for the id later. */
   readonly askLater?: Handles;
-  /** The worker that reported the event keeps the task and goes on within the same attempt. */
+  /** The worker that reported the event keeps the task and continues within the same attempt. */
   readonly isContinued?: true;
 }
 
-/** A change that is reported to posts, with the attempt that ended with it. */
+/** A change that is reported to the posts service, with the attempt that ended with the change. */
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
 }
 
-/** A fact or an expired fence that changes nothing. */
+/** The decision that changes nothing, for a repeated outcome or an event from a worker without the fence. */
 export function nothing({ task }: TaskSnapshot): Decision {
   return { task, changes: [] };
 }
@@ -102,9 +106,9 @@ export function change(task: Task, isReported = true): TaskChange {
 type AttemptResult = Partial<Pick<Attempt, "externalId" | "permalink" | "isNotSent">>;
 
 /**
- * The `attempt` of a decision; empty when the event belongs to no attempt.
+ * The `attempt` of a decision; empty if the event belongs to no attempt.
  *
- * @param outcome null leaves the attempt open.
+ * @param outcome null keeps the attempt open.
  */
 export function attemptWith(
   { attempt, now }: TaskSnapshot,
@@ -127,7 +131,7 @@ export function attemptWith(
   };
 }
 
-/** What of a decision is reported to posts. */
+/** The changes of a decision that are reported to the posts service. */
 export function toTargetUpdates({ changes, attempt }: Decision): readonly TargetUpdate[] {
   const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
   return changes

@@ -41,14 +41,14 @@ const limit = (retryAfterMs?: number): DeletionResult => ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-test("a post that is gone makes its deletion succeed, whatever happened before", () => {
+test("a deletion succeeds when the post is gone, whatever the earlier tries ended with", () => {
   const task = taskWith({ retryCount: 2, errorCode: "platform_unavailable", errorMessage: "503" });
   expect(decideDeletion(task, { kind: "deleted" }, MOMENT, POLICY)).toEqual({
     task: { ...task, status: "deleted", version: 8, errorCode: null, errorMessage: null },
   });
 });
 
-test("the wait that a platform names replaces ours and counts as a retry of the deletion", () => {
+test("the wait that a platform requests replaces the configured one and counts as a retry of the deletion", () => {
   const result = {
     kind: "retryable",
     code: "platform_unavailable",
@@ -63,7 +63,7 @@ test("the wait that a platform names replaces ours and counts as a retry of the 
   });
 });
 
-test("a limit costs a deletion no retry and holds back the account, for a minute when the platform names no wait", () => {
+test("a rate limit does not count as a retry of a deletion and holds back its account, for a minute when the platform does not say how long", () => {
   const last = taskWith({ retryCount: 2 });
   expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },
@@ -72,7 +72,7 @@ test("a limit costs a deletion no retry and holds back the account, for a minute
   expect(decideDeletion(last, limit(), MOMENT, POLICY).holdUntil).toEqual(after(60_000));
 });
 
-test("a deletion that meets only limits is given up after a day", () => {
+test("a deletion that meets only rate limits is given up after a day", () => {
   const task = taskWith({ createdAt: after(-24 * 3_600_000 + 1_000) });
   expect(decideDeletion(task, limit(1_000), MOMENT, POLICY).task.status).toBe("queued");
   expect(decideDeletion(task, limit(1_001), MOMENT, POLICY).task).toMatchObject({
@@ -81,7 +81,7 @@ test("a deletion that meets only limits is given up after a day", () => {
   });
 });
 
-test("a deletion without limits ends within its retries, whatever its tries end with", () => {
+test("a deletion that meets no rate limit ends after at most its configured retries, whatever its tries end with", () => {
   const results = fc.constantFrom<DeletionResult>(
     { kind: "unknown", message: "reset" },
     { kind: "retryable", code: "platform_unavailable", message: "" },

@@ -6,18 +6,18 @@ import type {
 } from "@postrider/platforms/publishing/outcome";
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 
-/** Names a request to delete a target. */
+/** Key of a request to delete a target. */
 export interface DeletionKey {
   readonly targetId: string;
   readonly deletion: number;
 }
 
-/** Names a deletion as its worker knows it: a deletion with another fence belongs to another worker. */
+/** Key of a deletion together with the fence of its worker. A deletion with another fence belongs to another worker. */
 export interface HeldDeletion extends DeletionKey {
   readonly fence: number;
 }
 
-/** A key of the deletion for maps. */
+/** The deletion's key as a string, for maps. */
 export function nameDeletion({ targetId, deletion }: DeletionKey): string {
   return `${targetId}/${deletion}`;
 }
@@ -28,7 +28,7 @@ export interface DeletionTask extends HeldDeletion {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** The platform's id of what was published; empty when it is not known. */
+  /** The platform's id of the published post; empty if it is not known. */
   readonly externalId: string;
   readonly status: "queued" | "working" | "deleted" | "failed";
   /** No process acts on the task before this instant. */
@@ -39,26 +39,26 @@ export interface DeletionTask extends HeldDeletion {
   readonly errorCode: TargetErrorCode | null;
   readonly errorMessage: string | null;
   readonly createdAt: Date;
-  /** Headers of the event that requested it; null on rows from before these were stored. */
+  /** Headers of the event that requested the deletion; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** How one try ended. A refused token is not a result: it is refreshed first. */
+/** How one try to delete a target ended. A refused token is not a result, because the token is refreshed first. */
 export type DeletionResult =
   | Deleted
   | Exclude<Failure, { kind: "token_refused" }>
   | Unknown
-  /** The target cannot be deleted, for a reason other than the platform's answer. */
+  /** The target cannot be deleted for a reason other than an answer of the platform. */
   | { readonly kind: "given_up"; readonly code: TargetErrorCode; readonly message: string };
 
 export interface DeletionDecision {
-  /** The task as it is from now on, its version raised. */
+  /** The new state of the deletion, with its version raised. */
   readonly task: DeletionTask;
-  /** Until when the platform's limit holds back the whole account. */
+  /** The instant until which the platform's rate limit holds back the whole account. */
   readonly holdUntil?: Date;
 }
 
-/** How long after its request a deletion is given up at the next limit. */
+/** How long after its request a deletion that meets a rate limit is given up. */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 
 type Repeatable = Extract<DeletionResult, { kind: "retryable" | "unknown" }>;
@@ -86,7 +86,7 @@ function requeue(task: DeletionTask, wakeAt: Date, fault: Fault): DeletionTask {
   };
 }
 
-/** Waiting for a limit costs no retry, and the account waits as a whole. */
+/** Waiting for a rate limit does not count as a retry, and the whole account waits. */
 function onLimit(task: DeletionTask, fault: Fault, now: Date, waitMs: number): DeletionDecision {
   const holdUntil = new Date(now.getTime() + waitMs);
   const isOver = holdUntil.getTime() - task.createdAt.getTime() > GIVE_UP_MS;
@@ -118,8 +118,8 @@ function onRepeatable(
 }
 
 /**
- * What follows from one try to delete a target. Deleting again is harmless, so an unknown outcome is repeated like any
- * other temporary failure. Pure: time and chance are arguments.
+ * Decides what follows from one try to delete a target. Deleting again is harmless, so a try with an unknown outcome is
+ * repeated like any other temporary failure. The function is pure: time and randomness are arguments.
  */
 export function decideDeletion(
   task: DeletionTask,

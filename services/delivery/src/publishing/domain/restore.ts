@@ -1,20 +1,22 @@
-/** What a restore of a deployment's own data changes. */
+/** Values by which a restore of a deployment's own data is detected. */
 export interface DataCopy {
-  /** Of the table `deployment`: loading a dump makes another one. */
+  /** Object id of the table `deployment`, which changes when a dump is loaded. */
   readonly tableOid: number;
-  /** Of the Postgres cluster: every recovery from a backup, and every promotion of a standby, begins a new one. */
+  /**
+   * Timeline of the Postgres cluster. Every recovery from a backup and every promotion of a standby begins a new timeline.
+   */
   readonly timeline: number;
 }
 
 export type RestoreReason = "timeline" | "reloaded" | "rewound";
 
 /**
- * Detects that data is older than what was done with it.
+ * Detects that the data is older than the work that was done with it.
  *
- * @param stored As recorded in the data; `seenAt` never goes back while the data goes on.
- * @param current Where the data lies now.
- * @param rememberedAt The latest `seenAt` that this process has read; undefined before the first.
- * @returns How the restore shows; undefined when the data was not restored.
+ * @param stored What is recorded in the data. Its `seenAt` never decreases unless the data is restored.
+ * @param current Where the data is now.
+ * @param rememberedAt The latest `seenAt` that this process has read; undefined before its first read.
+ * @returns The sign of the restore; undefined if the data was not restored.
  */
 export function findRestore(
   stored: DataCopy & { readonly seenAt: Date },

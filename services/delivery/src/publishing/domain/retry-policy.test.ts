@@ -24,13 +24,13 @@ test("retry waits follow the configured list with 20 % jitter, and no retry foll
   expect(nextRetryMs(POLICY, 3, 0.5)).toBeUndefined();
 });
 
-test("the first harmless repetition of a call has no wait, and later ones follow the retry waits", () => {
+test("the first harmless repetition of a call is sent without a wait, and later ones follow the retry waits", () => {
   expect([1, 2, 3, 4, 9].map((count) => nextRepeatMs(POLICY, count))).toEqual([
     0, 60_000, 300_000, 900_000, 900_000,
   ]);
 });
 
-test("an account pauses after five failures in a row, and longer after each further failure", () => {
+test("an account is paused after five failures in a row, and for longer after each further failure", () => {
   expect([1, 4, 5, 6, 12].map((count) => nextAccountPauseMs(POLICY, count))).toEqual([
     undefined,
     undefined,

@@ -4,20 +4,20 @@ import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 export interface RetryPolicy {
   /** Waits before the first, second … retry; a failure after the last retry is final. */
   readonly retryMs: readonly number[];
-  /** How long the worker keeps a task that goes on after its token was refused. */
+  /** How long the worker keeps a task whose token was refused, while it refreshes the token. */
   readonly leaseMs: number;
-  /** Pauses of an account after five failures in a row, after six, and so on; the last one repeats. */
+  /** How long an account is paused after five failures in a row, after six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
 }
 
 const FAILURES_BEFORE_PAUSE = 5;
 const JITTER = 0.2;
-/** How long a limit holds when the platform names no wait. */
+/** How long a rate limit holds if the platform does not say how long to wait. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
 /**
- * Milliseconds before retry number `retryCount + 1`, with 20 % jitter so that tasks that failed together do not return
- * together; undefined when no retry is left.
+ * Milliseconds before retry number `retryCount + 1`, with 20 % jitter so that tasks that failed together do not retry
+ * together; undefined if no retry is left.
  *
  * @param random In [0, 1).
  */
@@ -32,15 +32,15 @@ export function nextRetryMs(
 }
 
 /**
- * Milliseconds before a harmless repetition of a call with an unknown outcome: 0 before the first, then the waits of
- * `retryMs`; the last one repeats.
+ * Milliseconds before a harmless repetition of a call with an unknown outcome: 0 before the first repetition, then the waits
+ * of `retryMs`, of which the last one repeats.
  */
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;
   return policy.retryMs[Math.min(unknownCount - 2, policy.retryMs.length - 1)] ?? 0;
 }
 
-/** Milliseconds that an account pauses after this many retryable failures in a row; undefined when it does not pause. */
+/** How many milliseconds an account is paused after this many retryable failures in a row; undefined if it is not paused. */
 export function nextAccountPauseMs(policy: RetryPolicy, failuresInRow: number): number | undefined {
   const pauses = policy.accountPauseMs;
   const step = failuresInRow - FAILURES_BEFORE_PAUSE;
@@ -56,7 +56,7 @@ const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether a retry by the owner of the post can succeed without another change. */
+/** Whether a retry by the user can succeed without another change. */
 export function isRetryable(code: TargetErrorCode): boolean {
   return RETRYABLE.has(code);
 }

@@ -2,28 +2,28 @@ import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 export type TaskStatus =
-  /** Waits until it is due. */
+  /** The task waits until it is due. */
   | "queued"
-  /** A worker holds the lease; its visible call has not begun. */
+  /** A worker holds the lease; the publishing call has not begun. */
   | "working"
-  /** The visible call is marked: it may leave, or may have left, until `callUntil`. */
+  /** The publishing call is marked: until `callUntil`, it may be sent or may have been sent. */
   | "calling"
-  /** A visible call ended without a known outcome; the task waits for the next look at the platform. */
+  /** A publishing call ended with an unknown outcome; the task waits for the next search of the platform. */
   | "unknown"
-  /** A worker looks at the platform for the outcome of a call. */
+  /** A worker searches the platform for the post of a call. */
   | "reconciling"
   | "published"
   | "failed"
   /** The target is not wanted at this generation, or another generation is published. */
   | "dropped";
 
-/** Names a task. */
+/** Key of a task. */
 export interface TaskKey {
   readonly targetId: string;
   readonly generation: number;
 }
 
-/** Names a task as its worker knows it: a task with another fence belongs to another worker. */
+/** Key of a task together with the fence of its worker. A task with another fence belongs to another worker. */
 export interface HeldKey extends TaskKey {
   readonly fence: number;
 }
@@ -37,26 +37,29 @@ export interface Task extends HeldKey {
   readonly status: TaskStatus;
   /** No process acts on the task before this instant. */
   readonly wakeAt: Date;
-  /** When the target is to be published: its scheduled time, or when a person asked for it. */
+  /** When the target is to be published: its scheduled time, or the time at which the user requested it. */
   readonly dueAt: Date;
-  /** No visible call starts after this instant. */
+  /** No publishing call starts after this instant. */
   readonly publishBefore: Date;
   readonly crashCount: number;
-  /** The latest attempt begun, counted over generations; 0 = none. */
+  /** Number of the attempt that began last, counted over all generations; 0 if none began. */
   readonly attemptNumber: number;
-  /** The latest attempt has no outcome yet: a limit or a call that was not sent does not end it. */
+  /** Whether the latest attempt has no outcome yet. A rate limit or a call that was not sent does not end it. */
   readonly isAttemptOpen: boolean;
   readonly retryCount: number;
   readonly unknownCount: number;
-  /** Visible calls that are neither known nor proved absent: while there is one, the target may be visible. */
+  /**
+   * Number of publishing calls that neither succeeded nor failed for certain. While it is above 0, the target may be
+   * visible.
+   */
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
   readonly isLimited: boolean;
-  /** The data was restored: the question is what became of calls that it does not know of. */
+  /** The data was restored, and a call that is missing from it may have published the target. */
   readonly isRestored: boolean;
   readonly callNumber: number;
-  /** When the first call with an unknown outcome began: reading the platform back starts there. */
+  /** When the first call with an unknown outcome began. Searches of the platform start from there. */
   readonly firstUnknownAt: Date | null;
   readonly calledAt: Date | null;
   readonly callUntil: Date | null;
@@ -68,31 +71,31 @@ export interface Task extends HeldKey {
   readonly errorMessage: string | null;
 }
 
-/** Handles as they are stored: each is sealed by itself; those of older releases are plain text. */
+/** Handles as they are stored: each value is sealed separately; those of older releases are plain text. */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
 /** A task that this process has just claimed. */
 export interface ClaimedTask extends Task {
-  /** What its steps have made so far. */
+  /** What the steps of the task have returned so far. */
   readonly handles: StoredHandles | null;
   /** Database time of the claim. */
   readonly claimedAt: Date;
   /** How long the task had been ready when it was claimed. */
   readonly latenessMs: number;
-  /** `publishBefore` has passed. */
+  /** Whether `publishBefore` has passed. */
   readonly isTooLate: boolean;
-  /** Headers of the event that requested the task; null on tasks from before these were stored. */
+  /** Headers of the event that requested the task; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** A claimed task whose handles are readable. */
+/** A claimed task whose handles are unsealed. */
 export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }
 
 export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
 
-/** Which attempt of which target. */
+/** Key of an attempt: the target and the number of the attempt. */
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;
@@ -100,11 +103,11 @@ export interface AttemptKey {
 
 /** One try to publish a target, as it is stored. */
 export interface Attempt extends AttemptKey {
-  /** The task's latest call within the attempt. */
+  /** Number of the task's latest publishing call within the attempt. */
   readonly callNumber: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** null while the attempt is open. */
+  /** Null while the attempt is open. */
   readonly outcome: AttemptOutcome | null;
   readonly code: string;
   readonly message: string;
@@ -113,17 +116,17 @@ export interface Attempt extends AttemptKey {
   readonly isNotSent: boolean;
 }
 
-/** Whether nothing more happens to the task by itself. */
+/** Whether the task has ended, so that only a new event or request can change it. */
 export function isFinal(status: TaskStatus): boolean {
   return status === "published" || status === "failed" || status === "dropped";
 }
 
-/** Attempts that have ended, over all generations. */
+/** Number of attempts that have ended, over all generations. */
 export function countAttempts(task: Pick<Task, "attemptNumber" | "isAttemptOpen">): number {
   return task.isAttemptOpen ? task.attemptNumber - 1 : task.attemptNumber;
 }
 
-/** A key of the task for maps and sets. */
+/** The task's key as a string, for maps and sets. */
 export function nameTask(key: TaskKey): string {
   return `${key.targetId}/${key.generation}`;
 }

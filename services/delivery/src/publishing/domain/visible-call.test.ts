@@ -3,12 +3,12 @@ import { createSendGuard, hashContent } from "./visible-call.ts";
 
 const content = { text: "One  two\n", title: undefined, mediaIds: ["a", "b"] };
 
-test("white space and Unicode composition do not change the hash of a content", () => {
+test("white space and Unicode composition do not change the hash of a post's content", () => {
   expect(hashContent({ ...content, text: " One two" })).toBe(hashContent(content));
   expect(hashContent({ ...content, text: "e\u0301" })).toBe(hashContent({ ...content, text: "é" }));
 });
 
-test("the text, the title, the media and their order change the hash of a content", () => {
+test("the text, the title, the media and their order change the hash of a post's content", () => {
   const others = [
     { ...content, text: "one two" },
     { ...content, title: "title" },
@@ -23,7 +23,7 @@ function clocksAt() {
   return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
 }
 
-test("a visible call may begin within a twelfth of its deadline, at most within 5 s", () => {
+test("a publishing call may begin within a twelfth of its deadline, but at most 5 s after its mark was requested", () => {
   const { now, clocks } = clocksAt();
   const short = createSendGuard(clocks, 6_000);
   const long = createSendGuard(clocks, 600_000);
@@ -39,7 +39,7 @@ test("a visible call may begin within a twelfth of its deadline, at most within 
 });
 
 test.each([60_000, -60_000])(
-  "a visible call does not begin after the wall clock moved by %i ms",
+  "a publishing call does not begin after the wall clock moved by %i ms",
   (ms) => {
     const { now, clocks } = clocksAt();
     const guard = createSendGuard(clocks, 60_000);
@@ -50,7 +50,7 @@ test.each([60_000, -60_000])(
   },
 );
 
-test("the time that passes before the first byte shortens the deadline of the visible call", () => {
+test("the deadline of a publishing call is shortened by the time that passes before its first byte", () => {
   const { now, clocks } = clocksAt();
   const guard = createSendGuard(clocks, 60_000);
 

@@ -45,7 +45,10 @@ export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
     idleMs: POLL_MS,
     work: () => claims.pass(),
     onError: (error) =>
-      options.logger.warn({ err: error }, "tasks could not be claimed; claiming is tried again"),
+      options.logger.warn(
+        { err: error },
+        "publishing tasks could not be claimed; claiming is tried again",
+      ),
   });
   claims.onFree = () => loop.nudge();
   return {

@@ -40,7 +40,7 @@ export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
     onError: (error) =>
       logger.debug(
         { err: error },
-        "open tasks could not be counted; the metrics keep their last values",
+        "open publishing tasks could not be counted; the metrics keep their last values",
       ),
   });
 }

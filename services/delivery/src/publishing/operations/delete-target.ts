@@ -61,10 +61,10 @@ function findConnector(
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
   // A newer build may have the connector; each wait for it costs a retry, so that the deletion ends.
   if (connector === undefined)
-    return { kind: "unknown", message: "this build does not know the platform" };
+    return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete
     ? { kind: "found", connector }
-    : giveUp("app_configuration", "the platform deletes nothing");
+    : giveUp("app_configuration", "posts on this platform cannot be deleted");
 }
 
 /** The connector's call; when it throws, the outcome is unknown. */
@@ -85,7 +85,7 @@ async function call(
   } catch (error) {
     logger.error(
       { err: error, targetId: task.targetId },
-      "the call that deletes a target threw; the deletion is tried again",
+      "the call that deletes a post threw an error; the deletion is tried again",
     );
     return { kind: "unknown", message: "internal error" };
   }

@@ -80,7 +80,7 @@ export class EventRecorder {
       } catch (error) {
         logger.error(
           { err: error, count: entries.length },
-          "outcomes could not be recorded; recording is tried again until it succeeds",
+          "the outcomes of publishing calls could not be recorded; recording is retried until it succeeds",
         );
         if (!isInfrastructureError(error)) {
           if (entries.length > 1) return await this.#recordOneByOne(entries);
@@ -170,7 +170,7 @@ async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]):
     } catch (error) {
       logger.error(
         { err: error, targetId },
-        "a success could not be stored in its attempt either; both writes are tried again",
+        "the success of a publishing call could not be recorded, nor stored in its attempt; both writes are tried again",
       );
     }
   }

@@ -27,7 +27,7 @@ export class LeaseKeeper implements AsyncDisposable {
       onError: (error) =>
         options.logger.warn(
           { err: error },
-          "leases could not be renewed; other workers may claim these tasks when the leases end",
+          "the leases of tasks could not be renewed; other workers may claim these tasks when their leases end",
         ),
     });
   }

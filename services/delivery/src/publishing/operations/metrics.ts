@@ -12,7 +12,7 @@ const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
   "delivery_attempts_total",
-  "Attempts that ended, by outcome; `unknown` counts those whose effect on the platform is not known.",
+  "Attempts that ended, by outcome; `unknown` counts attempts of which it is not known whether they published.",
   ["platform", "outcome"],
   PLATFORM_IDS.map((platform) => ({ platform, outcome: "unknown" })),
 );
@@ -29,13 +29,13 @@ const targetsTotal = createCounter(
 /** How long tasks were ready before a worker claimed them. */
 export const claimLateness = createDurationHistogram(
   "delivery_claim_lateness_seconds",
-  "From the instant at which a task was due to its claim.",
+  "Time from the instant at which a task was due to its claim.",
   ["platform"],
 );
 
 const publishLatency = createDurationHistogram(
   "delivery_publish_latency_seconds",
-  "From the instant at which a target was due to the instant at which its success was recorded.",
+  "Time from the instant at which a target was due to the recording of its success.",
   ["platform"],
 );
 

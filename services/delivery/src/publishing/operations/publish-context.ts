@@ -81,7 +81,7 @@ export async function release(
   } catch (error) {
     deps.logger.warn(
       { err: error, count: tasks.length },
-      "tasks could not be released; they are claimed again when their leases end",
+      "publishing tasks could not be released; they can be claimed again when their leases end",
     );
   }
 }

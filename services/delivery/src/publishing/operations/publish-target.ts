@@ -161,7 +161,7 @@ async function call(
   } catch (error) {
     deps.logger.error(
       { err: error, targetId: task.targetId },
-      "the visible call threw; its outcome is unknown and is looked for on the platform",
+      "the publishing call threw an error; its outcome is unknown, so the platform is searched for the post",
     );
     return { kind: "unknown", message: "internal error" };
   }

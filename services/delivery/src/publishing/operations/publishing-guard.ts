@@ -45,7 +45,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     }
     logger.warn(
       { reason },
-      "the data was restored: each target that was due is looked for on its platform before it is sent",
+      "the data was restored from a backup; each target that was due is searched for on its platform before it is sent",
     );
     await recordRestore(sql, deploymentId, rememberedAt);
     // What is remembered belongs to data that is gone.

@@ -19,14 +19,15 @@ const LOOK_AGAIN_MS = 60_000;
 /** The platform cannot be searched for calls that the data does not know of. */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
-  message: "the data was restored, and the platform cannot say whether it was published before",
+  message:
+    "the data was restored from a backup, and the platform cannot say whether the target was published before",
 };
 
 function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownCall {
   const { sql, settings } = deps;
   const calledAt = task.firstUnknownAt ?? task.calledAt;
   if (calledAt === null || task.callUntil === null)
-    throw new Error("the task has an unknown outcome, but no call of it began");
+    throw new Error("the task has an unknown outcome, although none of its publishing calls began");
   return {
     calledAt,
     callUntil: task.callUntil,
@@ -75,7 +76,7 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const { logger, settings } = context.deps;
     logger.warn(
       { err: error, targetId: task.targetId },
-      "the platform could not be asked about a call with an unknown outcome; it is asked again",
+      "the platform could not be searched for a post whose publishing call has an unknown outcome; it is searched again",
     );
     const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
     return { kind: "look_again", afterMs, isIncomplete: true };

@@ -66,7 +66,7 @@ export async function requireReconnect(
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },
-      "accounts could not be asked to reconnect an account; the next target of the account asks again",
+      "the accounts service could not be told that an account must be reconnected; the account's next target tries again",
     );
   }
 }

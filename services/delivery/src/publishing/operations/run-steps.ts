@@ -124,7 +124,7 @@ async function tryToRun<T>(
     if (interrupted.aborted) return RELEASE_NOW;
     deps.logger.warn(
       { err: error, targetId: task.targetId },
-      "a step before the visible call threw; it is tried again, unless its media is gone",
+      "a step before the publishing call threw an error; it is tried again, unless its media no longer exists",
     );
     if (!(error instanceof MediaUnreadable))
       return {

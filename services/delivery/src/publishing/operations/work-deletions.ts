@@ -42,7 +42,7 @@ export async function workDeletions(
       } catch (error) {
         logger.warn(
           { err: error, targetId: task.targetId },
-          "the work on a deletion threw; the deletion is tried again when its lease ends",
+          "a deletion ended with an unexpected error; it is tried again when its lease ends",
         );
       }
       onEnd();
@@ -60,7 +60,7 @@ async function findCredentials(
   } catch (error) {
     deps.logger.warn(
       { err: error, count: tasks.length },
-      "credentials could not be fetched; the deletions are released and tried again in about 1 s",
+      "the credentials for deletions could not be fetched from the accounts service; the deletions are tried again in about 1 s",
     );
     return [];
   }
@@ -73,7 +73,7 @@ async function workDeletion(
 ): Promise<void> {
   const { deps, recorder } = context;
   if (task.crashCount >= MAX_CRASHES) {
-    const message = "the worker was lost repeatedly";
+    const message = "the process stopped repeatedly";
     const result = { kind: "given_up", code: "internal_error", message } as const;
     return await recorder.record({ task, result });
   }

@@ -51,7 +51,7 @@ export async function workTasks(
     .filter(isCrashLooping)
     .map((task) =>
       work(task, () =>
-        giveUp(task, task.attemptNumber, "internal_error", "the worker was lost repeatedly"),
+        giveUp(task, task.attemptNumber, "internal_error", "the process stopped repeatedly"),
       ),
     );
   const healthy = tasks.filter((task) => !isCrashLooping(task));
@@ -92,7 +92,7 @@ async function endWork(
     const { logger } = context.deps;
     logger.error(
       { err: error, targetId: task.targetId },
-      "the work on a target threw; the target is released and tried again",
+      "publishing a target ended with an unexpected error; the target is released and tried again",
     );
     await release(context, [task], backOffMs(context.deps));
   }
@@ -111,7 +111,7 @@ async function fetchGroup(
     const { tasks } = group;
     deps.logger.warn(
       { err: error, count: tasks.length },
-      "the inputs of tasks could not be fetched; the tasks are released and tried again in about 1 s",
+      "the content or credentials of targets could not be fetched; the targets are released and tried again in about 1 s",
     );
     await release(context, tasks, backOffMs(deps));
     return () => ({ kind: "done" });

@@ -66,7 +66,7 @@ test("spooled media can be read repeatedly from disk and leaves no file behind",
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a range that is not spooled is read from the media service", async () => {
+test("a range of a file that is not spooled is read from the media service", async () => {
   const media = medium("a", 2);
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   const part = { media, start: 200_000, length: 100_000 };
@@ -77,7 +77,7 @@ test("a range that is not spooled is read from the media service", async () => {
   await expect(readText(here, { start: 0, length: 3 })).rejects.toThrow("does not answer");
 });
 
-test("fetches without room in the spool wait in order and stop waiting when they are aborted", async () => {
+test("downloads that find no room in the spool wait in order, and stop waiting when they are aborted", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const fetch = (abort?: AbortSignal) => {
     const media = medium("a");
@@ -98,12 +98,12 @@ test("fetches without room in the spool wait in order and stop waiting when they
   expect(order).toEqual(["second gave up", "third"]);
 });
 
-test("a fetch that fails leaves no file behind and frees its room in the spool", async () => {
+test("a failed download leaves no file behind and frees its room in the spool", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const short = { ...medium("short"), read: () => Promise.resolve(pieces(CONTENT.subarray(1))) };
   for (const broken of [medium("broken", 0), short])
     await expect(spool.fetch([broken], [whole(broken)], signal)).rejects.toThrow(
-      /does not answer|another size/,
+      /does not answer|differs from/,
     );
   expect(readdirSync(folder)).toEqual([]);
   const media = medium("a");
@@ -116,7 +116,7 @@ test("a fetch that fails leaves no file behind and frees its room in the spool",
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("media that is larger than the whole spool is spooled alone", async () => {
+test("media that is larger than the whole spool is downloaded when no other media is spooled", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);

@@ -90,7 +90,7 @@ async function write(file: FileHandle, place: Place, signal: AbortSignal): Promi
     written += chunk.length;
   }
   if (written !== length)
-    throw new Error("the media has another size than the media service declared");
+    throw new Error("the size of the media differs from the size that the media service declared");
 }
 
 function readFrom(
