@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeSettings, loadConfig } from "./config.ts";
 import { ConfigError } from "./config/config-error.ts";
 
-test("loadConfig names every fault of an environment at once", () => {
+test("loadConfig reports every invalid environment variable in one error", () => {
   const env = { PORT: "http", LEASE_SECONDS: "-1", BUS: "rabbit", POSTS_URL: "posts" };
   const load = () =>
     loadConfig(env, (read) => ({
@@ -24,7 +24,7 @@ test("loadConfig names every fault of an environment at once", () => {
   );
 });
 
-test("EnvReader returns seconds as milliseconds and treats empty values as absent", () => {
+test("EnvReader converts seconds to milliseconds and treats empty values as absent", () => {
   const config = loadConfig({ A: "0.25", B: "1, 2.5", C: "" }, (read) => ({
     a: read.seconds("A", 1),
     b: read.secondsList("B", []),
@@ -34,7 +34,7 @@ test("EnvReader returns seconds as milliseconds and treats empty values as absen
   expect(config).toEqual({ a: 250, b: [1000, 2500], c: 7000, d: true });
 });
 
-test("describeSettings lists every setting with its description, also settings that are not in use", () => {
+test("describeSettings lists every setting with its description, including settings that are not in use", () => {
   const settings = describeSettings((read) => ({
     port: read
       .about("Port that the process listens on.")
@@ -83,7 +83,7 @@ test("describeSettings lists every setting with its description, also settings t
   ]);
 });
 
-test("faults of settings that are not in use are ignored", () => {
+test("an invalid value of a setting that is not in use is ignored", () => {
   const load = (isUsed: boolean) =>
     loadConfig({}, (read) => ({
       region: read.when(isUsed).about("Region of the store.").string("REGION"),
@@ -92,7 +92,7 @@ test("faults of settings that are not in use are ignored", () => {
   expect(() => load(true)).toThrow("REGION is required");
 });
 
-test("every secret of a list must have the minimum length", () => {
+test("every secret in a setting that lists secrets must have the minimum length", () => {
   const load = (value: string) =>
     loadConfig({ SECRETS: value }, (read) => ({ secrets: read.secrets("SECRETS", 4) })).secrets;
   expect(load("newer, older")).toEqual(["newer", "older"]);

@@ -65,7 +65,7 @@ async function startCaller(baseUrl: string, timing: { readonly connectionMs?: nu
   };
 }
 
-test("a replica that joins under load receives its share of the calls, and no call fails", async () => {
+test("a server replica that joins under load receives its share of the RPCs, and no RPC fails", async () => {
   const replicas = [await startReplica()];
   // Connections that do not expire: the server closes each of them after 1,000 calls.
   const never = { connectionMs: 3_600_000 };
@@ -81,7 +81,7 @@ test("a replica that joins under load receives its share of the calls, and no ca
   await expect.poll(callsOf200, { timeout: 100_000 }).toBeGreaterThanOrEqual(50);
 }, 120_000);
 
-test("a replica that joins under light load receives calls as connections expire", async () => {
+test("a server replica that joins under light load receives RPCs as connections expire", async () => {
   const replicas = [await startReplica()];
   const call = await startCaller(await startClusterIp(replicas), { connectionMs: 100 });
   await call(20, 1);
@@ -94,7 +94,7 @@ test("a replica that joins under light load receives calls as connections expire
   await expect.poll(callOnce, { timeout: 20_000 }).toBeGreaterThan(1);
 });
 
-test("connections that expire under load fail no call", async () => {
+test("no RPC fails when connections expire under load", async () => {
   const replicas = [await startReplica(), await startReplica()];
   const call = await startCaller(await startClusterIp(replicas), { connectionMs: 5 });
   await call(600, 16);

@@ -72,7 +72,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       }, WAIT);
     };
 
-    test("every group receives every record, even if another group keeps failing", async () => {
+    test("every consumer group receives every record, even if another group keeps failing", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const records = plainRecords(600, 30);
@@ -90,7 +90,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(second, records);
     });
 
-    test("records of one key keep their order while no record fails", async () => {
+    test("a consumer receives the records of one key in order as long as no record fails", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const group = newId();
@@ -103,7 +103,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(byKey(await readEffects(group))).toEqual(byKey(records));
     });
 
-    test("a handler receives at most 200 records with key, headers and value as published", async () => {
+    test("a handler receives at most 200 records per call, with key, headers and value as published", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
       const seen: BusRecord[][] = [];
@@ -119,7 +119,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(Math.max(...seen.map((batch) => batch.length))).toBeLessThanOrEqual(200);
     });
 
-    test("a new group starts at the beginning of a topic, and continues at its position after a restart", async () => {
+    test("a new consumer group starts at the beginning of a topic, and continues at its position after a restart", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(300, 20);
@@ -136,7 +136,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(await readValues(group)).toHaveLength(300);
     });
 
-    test("a position is never ahead of its effect: failures and restarts lose no record", async () => {
+    test("failures and restarts lose no record, because a position is stored only after the effect of its records", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(400, 20);
@@ -159,7 +159,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await expectAll(group, records);
     });
 
-    test("members of a group share the records, and no record is lost when one member leaves", async () => {
+    test("the members of a consumer group share the records, and no record is lost when a member leaves", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(400, 40);
@@ -216,7 +216,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
     const readParked = async (topic: string) =>
       await sql`select event_id, type, error, attempt_count from parked_events where topic = ${topic}`;
 
-    test("an event that always fails is parked after 5 tries, and every other event takes effect once", async () => {
+    test("an event whose handler always fails is parked after 5 tries, and every other event takes effect once", async () => {
       const topic = await makeTopic();
       const group = newId();
       await using bus = fixture.open();
@@ -246,7 +246,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(faultyCalls).toBe(5);
     });
 
-    test("an event that is not valid JSON is parked, and one with unknown fields is handled", async () => {
+    test("an event that is not valid JSON is parked, and an event with unknown fields is handled", async () => {
       const topic = await makeTopic();
       const group = newId();
       await using bus = fixture.open();
@@ -268,7 +268,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       );
     });
 
-    test("an infrastructure error is retried until it ends, and parks no event", async () => {
+    test("an event is retried until an infrastructure error ends, and is not parked because of this error", async () => {
       const topic = await makeTopic();
       const group = newId();
       await using bus = fixture.open();
@@ -289,7 +289,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(await readParked(topic)).toEqual([]);
     });
 
-    test("an event of an unknown type waits for a newer replica and is then parked; unhandled types of the topic are skipped", async () => {
+    test("an event of an unknown type is retried for a while and then parked, and an event of a known type without a handler is skipped", async () => {
       const topic = await makeTopic();
       const group = newId();
       await using bus = fixture.open();

@@ -69,7 +69,7 @@ function collect(): { readonly seen: string[]; readonly handle: BatchHandler } {
   return { seen, handle: async (_tx, records) => void seen.push(...records.map(({ key }) => key)) };
 }
 
-test("a record that is too large for the broker is refused, and 500 large ones within the limit are accepted", async () => {
+test("a record that is too large for the Kafka broker is refused, and 500 large records within the limit are accepted", async () => {
   const topic = await makeTopic();
   await using bus = open();
   await expect(publish(bus, topic, ["huge"], 2_000_000)).rejects.toBeInstanceOf(
@@ -82,7 +82,7 @@ test("a record that is too large for the broker is refused, and 500 large ones w
   await eventually(() => expect(seen.toSorted()).toEqual(keys.toSorted()), WAIT);
 });
 
-test("after a broker is killed and restarted, no record is lost and consumers continue by themselves", async () => {
+test("after a Kafka broker is killed and restarted, no record is lost and consumers continue by themselves", async () => {
   const topic = await makeTopic();
   await using bus = open();
   await using relay = startRelay({
@@ -119,7 +119,7 @@ test("after a broker is killed and restarted, no record is lost and consumers co
   expect(await database.sql`select 1 from outbox`).toHaveLength(0);
 }, 60_000);
 
-test("a consumer whose work never ends rejoins its group, and finally ends its process", async () => {
+test("a Kafka consumer whose handler never returns rejoins its group, and finally ends its process", async () => {
   const topic = await makeTopic();
   const fatal: unknown[] = [];
   let calls = 0;
@@ -140,7 +140,7 @@ test("a consumer whose work never ends rejoins its group, and finally ends its p
   await bus[Symbol.asyncDispose]();
 }, 60_000);
 
-test("an idle consumer, and one that waits for a dependency, is not treated as stuck", async () => {
+test("a Kafka consumer that is idle or waits for a dependency is not treated as stuck", async () => {
   const [idle, waiting] = [await makeTopic(), await makeTopic()];
   const fatal: unknown[] = [];
   await using bus = open({ stallMs: 200, onFatal: (error) => fatal.push(error) });
@@ -162,7 +162,7 @@ test("an idle consumer, and one that waits for a dependency, is not treated as s
   expect(fatal).toEqual([]);
 });
 
-test("a consumer waits for a topic that does not exist yet, and never creates it", async () => {
+test("a Kafka consumer waits for a topic that does not exist yet, and never creates the topic", async () => {
   const topic = `late-${newId()}`;
   await using bus = open();
   const { seen, handle } = collect();
@@ -176,7 +176,7 @@ test("a consumer waits for a topic that does not exist yet, and never creates it
   await eventually(() => expect(seen).toEqual(["now"]), WAIT);
 }, 60_000);
 
-test("a bus that cannot reach any broker closes without delay", async () => {
+test("the Kafka bus closes without delay even if it cannot reach any broker", async () => {
   const topic = await makeTopic();
   const bus = open({ brokers: ["127.0.0.1:1"] });
   await bus.subscribe({ group: "g", topic, handle: () => Promise.resolve() });

@@ -62,7 +62,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test("an encrypted Kafka with authentication accepts a client with the right settings", async () => {
+test("a Kafka broker with TLS and authentication accepts a client with the right settings", async () => {
   await ensureTopics(client(), ["sample.events.v1"], 1);
   expect(await listTopics({})).toContain("sample.events.v1");
 });
@@ -72,25 +72,25 @@ test.each([
   ["a certificate of an unknown authority", { KAFKA_CA_FILE: "" }, /self.signed certificate/i],
   ["no encryption", { KAFKA_TLS: "", KAFKA_USERNAME: "" }, /./],
 ])(
-  "an encrypted Kafka with authentication refuses a client with %s",
+  "a Kafka broker with TLS and authentication refuses a client with %s",
   async (_, changed, message) => {
     await expect(listTopics(changed)).rejects.toThrow(message);
   },
 );
 
-test("Kafka settings require no security in a private network", () => {
+test("the Kafka settings for TLS and authentication are optional", () => {
   expect(read({})).toEqual({ isEncrypted: false, caFile: undefined, login: undefined });
 });
 
 test.each([
   ["a user name without a password", { KAFKA_USERNAME: "postrider" }, "KAFKA_PASSWORD is required"],
   [
-    "a password that the network could read",
+    "a password that would be sent unencrypted",
     { KAFKA_USERNAME: "postrider", KAFKA_PASSWORD: PASSWORD, KAFKA_SASL_MECHANISM: "plain" },
     "set KAFKA_TLS",
   ],
   [
-    "a mechanism that we do not know",
+    "an unknown authentication mechanism",
     { KAFKA_USERNAME: "a", KAFKA_PASSWORD: "b", KAFKA_SASL_MECHANISM: "md5" },
     "KAFKA_SASL_MECHANISM is not one of",
   ],

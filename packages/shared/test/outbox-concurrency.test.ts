@@ -72,7 +72,7 @@ const appendUnserialised: Append = async (tx, topic, key) => {
   await tx`insert into bus.records (topic, key, headers, value) values (${topic}, ${key}, '{}', '{}')`;
 };
 
-describe("12 writers with transactions held open, 3 relays, a consumer that goes by id > position", () => {
+describe("the outbox with 12 writers that hold transactions open, 3 relays and a consumer that reads ids above its position", () => {
   let relayPools: readonly Sql[];
 
   beforeAll(() => {
@@ -83,7 +83,7 @@ describe("12 writers with transactions held open, 3 relays, a consumer that goes
 
   afterAll(() => Promise.all(relayPools.map((sql) => sql.end({ timeout: 1 }))));
 
-  test("12 concurrent writers and 3 relays lose no event in 20 runs, and publish none twice", async () => {
+  test("12 concurrent writers and 3 relays neither lose an event nor publish one twice in 20 runs", async () => {
     for (let run = 0; run < 20; run += 1) {
       const topic = `run-${newId()}`;
       await using relays = new AsyncDisposableStack();
@@ -95,7 +95,7 @@ describe("12 writers with transactions held open, 3 relays, a consumer that goes
     }
   });
 
-  test("the test for lost events fails when appends are not serialised", async () => {
+  test("events are lost when appends to the log are not serialised, so that the test for lost events can fail", async () => {
     let lost = 0;
     for (let run = 0; run < 5 && lost === 0; run += 1) {
       lost += (await findLost(appendUnserialised, `naive-${newId()}`)).length;
@@ -104,7 +104,7 @@ describe("12 writers with transactions held open, 3 relays, a consumer that goes
   });
 });
 
-describe("a relay process that is stopped in the middle of its pass", () => {
+describe("a relay process that is suspended in the middle of a pass", () => {
   const topic = `stopped-${newId()}`;
   let failpoints: string;
   let child: ChildProcess;
@@ -137,7 +137,7 @@ describe("a relay process that is stopped in the middle of its pass", () => {
       >`select key from bus.records where topic = ${topic} order by id`
     ).map(({ key }) => key);
 
-  test("the service's role ends an idle transaction after 10 s", async () => {
+  test("the database role of a service ends an idle transaction after 10 s", async () => {
     const [row] = await database.ownerSql<{ setconfig: string }[]>`
       select setconfig::text as setconfig
       from pg_db_role_setting as setting
@@ -147,7 +147,7 @@ describe("a relay process that is stopped in the middle of its pass", () => {
   });
 
   test.each(["relay.locked", "relay.published"])(
-    "a relay stopped at %s blocks other relays only until the timeout, and does no harm when it continues",
+    "a relay suspended at %s blocks other relays only until the timeout, and publishes nothing twice when it continues",
     async (name) => {
       const before = await readKeys();
       writeFileSync(join(failpoints, name), "stop");

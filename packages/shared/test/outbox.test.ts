@@ -20,7 +20,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 const topic = "accounts.events.v1";
 const source = "/postrider/sample";
 
-test("an appended event reaches a handler of another group with its id, message and the request that caused it", async () => {
+test("an event appended to the outbox reaches the handler of a consumer with its id, its message and the request that caused it", async () => {
   const { sql, url } = database;
   await using bus = createPostgresBus({ sql, listenUrl: url, logger });
   await using relay = startRelay({ sql, bus, topic, source, logger });
@@ -72,7 +72,7 @@ test("an appended event reaches a handler of another group with its id, message 
   );
 });
 
-test("events appended by one statement keep their order", async () => {
+test("events that one statement appends to the outbox keep their order", async () => {
   const { sql } = database;
   const events = Array.from({ length: 300 }, (_, index) =>
     outboxEvent(AccountConnectedSchema, { accountId: String(index) }, "key"),

@@ -116,7 +116,7 @@ test("a redriven event that fails again stays parked with its new error, and has
   expect(events).toMatchObject([{ error: "TypeError: still broken", attemptCount: 6 }]);
 });
 
-test("a redrive during an outage of a dependency fails and changes nothing", async () => {
+test("redriving a parked event during an outage of a dependency fails and changes nothing", async () => {
   await park("in", "a1");
   trouble = unavailable();
   await expect(openClient().redriveParkedEvents({})).rejects.toMatchObject({ kind: "unavailable" });
@@ -125,7 +125,7 @@ test("a redrive during an outage of a dependency fails and changes nothing", asy
   ]);
 });
 
-test("a redriven event that the broker had refused returns to the outbox with its own id", async () => {
+test("a redriven event that the broker had refused returns to the outbox with its original id", async () => {
   await park("out", "a1");
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
   expect(await database.sql`select event_id, key from outbox`).toEqual([
@@ -133,7 +133,7 @@ test("a redriven event that the broker had refused returns to the outbox with it
   ]);
 });
 
-test("two concurrent redrives give every event one effect", async () => {
+test("every event takes effect once when two redrives run concurrently", async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `a${index}`);
   for (const id of ids) await park("in", id);
   const results = await Promise.all([

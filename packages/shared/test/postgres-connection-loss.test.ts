@@ -30,7 +30,7 @@ async function breakConnection(): Promise<void> {
     select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'`;
 }
 
-test("a transaction whose connection is lost runs none of its remaining statements on the next connection", async () => {
+test("a transaction that loses its connection runs none of its remaining statements on the next connection", async () => {
   const isReconnected = Promise.withResolvers<void>();
   const restErrors: unknown[] = [];
   const isRestDone = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ async function countInTransaction(): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("statements on a lost connection fail as infrastructure errors, and the pool recovers", async () => {
+test("statements on a lost connection fail as infrastructure errors, and the connection pool recovers", async () => {
   for (let round = 0; round < 30; round += 1) {
     const isBroken = Promise.withResolvers<void>();
     const work = victim.begin(async (tx) => {

@@ -38,7 +38,7 @@ function collect(): { readonly seen: string[]; readonly handle: BatchHandler } {
   return { seen, handle: async (_tx, records) => void seen.push(...records.map(({ key }) => key)) };
 }
 
-test("records older than a week are deleted, others stay, and a consumer continues at its position", async () => {
+test("the Postgres bus deletes records older than a week, and a consumer continues at its position", async () => {
   const { sql } = database;
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
@@ -61,7 +61,7 @@ test("records older than a week are deleted, others stay, and a consumer continu
   await eventually(() => expect(seen.slice(2_503)).toEqual(["after"]));
 });
 
-test("a log that was replaced by one with new ids is read from its beginning", async () => {
+test("a consumer reads the Postgres event log from its beginning when the log was replaced", async () => {
   const { sql, ownerSql } = database;
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
@@ -74,7 +74,7 @@ test("a log that was replaced by one with new ids is read from its beginning", a
   await eventually(() => expect(seen.slice(50)).toEqual(keysFrom("second", 10)));
 });
 
-test("a deleted position is created again", async () => {
+test("a consumer whose stored position was deleted creates the position again and rereads the log", async () => {
   const { sql, ownerSql } = database;
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
@@ -86,7 +86,7 @@ test("a deleted position is created again", async () => {
   await eventually(() => expect(seen).toEqual(["a", "a", "b"]));
 });
 
-test("a consumer is woken by an append, also after its listening connection was lost", async () => {
+test("a consumer is notified of an append to the Postgres log, even after its listening connection was lost", async () => {
   const { sql, url, ownerSql } = database;
   await using bus = createPostgresBus({ sql, listenUrl: url, logger, pollMs: 60_000 });
   const { seen, handle } = collect();

@@ -40,7 +40,7 @@ async function as<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   }
 }
 
-test("an owner that is not a superuser can provision, repeat it with new passwords, and not read a service's tables", async () => {
+test("a database owner who is not a superuser can provision twice with different passwords, and cannot read a service's tables", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one] = services;
   const changed = roles.map((role) => ({ ...role, password: "changed" }));

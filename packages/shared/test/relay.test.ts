@@ -77,7 +77,7 @@ test("an event that the broker refuses permanently is parked, and all others are
   );
 });
 
-test("while the broker is unavailable events stay in the outbox, and are published when it returns", async () => {
+test("while the broker is unavailable, events stay in the outbox, and the relay publishes them when the broker is back", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -93,7 +93,7 @@ test("while the broker is unavailable events stay in the outbox, and are publish
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
 });
 
-test("nudges do not shorten the pause of a relay while the broker is unavailable", async () => {
+test("notifications of new events do not shorten the pause of a relay while the broker is unavailable", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -110,7 +110,7 @@ test("nudges do not shorten the pause of a relay while the broker is unavailable
   expect(calls).toBeLessThanOrEqual(5);
 });
 
-test("a backlog larger than one pass is published completely and in order", async () => {
+test("a relay publishes a backlog larger than one pass completely and in order", async () => {
   const broker = createBroker(() => Promise.resolve());
   const keys = Array.from({ length: 1_700 }, (_, index) => `k${index}`);
   await append(keys);
@@ -119,7 +119,7 @@ test("a backlog larger than one pass is published completely and in order", asyn
   expect(broker.taken).toEqual(keys);
 });
 
-test("when a broker does not answer, the relay releases its lock within the deadline", async () => {
+test("a relay releases its lock within the deadline when the broker does not answer", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;

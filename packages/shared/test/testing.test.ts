@@ -12,7 +12,7 @@ function peerWith(service: Partial<ServiceImpl<typeof ParkedEventService>>) {
   );
 }
 
-test("an in-memory peer runs the handler in the caller's request context", async () => {
+test("an in-memory RPC peer of a test runs the handler in the caller's request context", async () => {
   const client = peerWith({
     listParkedEvents: () => ({ events: [{ id: findContext()?.requestId ?? "none" }] }),
   });
@@ -20,7 +20,7 @@ test("an in-memory peer runs the handler in the caller's request context", async
   expect(answer.events[0]?.id).toBe("req-7");
 });
 
-test("an in-memory peer fails with the handler's reason, and hides unexpected errors", async () => {
+test("an in-memory RPC peer of a test fails with the handler's reason, and hides unexpected errors", async () => {
   const client = peerWith({
     listParkedEvents: () => {
       throw conflict("post_not_editable");
@@ -38,7 +38,7 @@ test("an in-memory peer fails with the handler's reason, and hides unexpected er
   expect(failure).toMatchObject({ reason: "internal", message: "internal" });
 });
 
-test("a test database is migrated, has the timeouts of the role, and is not shared", async () => {
+test("a test database is migrated, has the timeouts of the service's role, and shares no data with another test database", async () => {
   await using first = await createDatabase(1);
   await using second = await createDatabase(1);
   await first.sql`insert into effects (group_name, key, value) values ('g', 'k', 'v')`;

@@ -26,7 +26,7 @@ test.each(["true", "*", "proxy.internal", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/
   },
 );
 
-test("every phase of receiving a request has a time limit", () => {
+test("every phase of receiving an HTTP request has a time limit", () => {
   expect(read({}).patience).toEqual({
     headersMs: 15_000,
     requestMs: 30_000,

@@ -37,7 +37,7 @@ function serve(authorizations: Authorizations, admit?: () => AdmissionResult): F
   return shared.app;
 }
 
-test("a connect link shows an escaped page without using up the link, an API key or rate limit", async () => {
+test("opening a connect link shows an escaped page, does not use up the link, and needs no API key or rate limit", async () => {
   const asked: string[] = [];
   const server = serve(
     {
@@ -92,16 +92,19 @@ test.each([
   ["unknown", 404],
   ["used", 410],
   ["expired", 410],
-])("a connect link with the outcome %s is a page with status %i", async (outcome, status) => {
-  const server = serve({ findTicket: () => ({ outcome }) });
-  const answer = await server.inject({ url: `/connect/${TICKET}` });
-  expect(answer.statusCode).toBe(status);
-  expect(answer.body).toContain(`data-page="${outcome}"`);
-  expect(answer.headers["content-security-policy"]).toContain("form-action 'none'");
-  expect(answer.headers["set-cookie"]).toBeUndefined();
-});
+])(
+  "opening a connect link with the outcome %s answers with a page with the status %i",
+  async (outcome, status) => {
+    const server = serve({ findTicket: () => ({ outcome }) });
+    const answer = await server.inject({ url: `/connect/${TICKET}` });
+    expect(answer.statusCode).toBe(status);
+    expect(answer.body).toContain(`data-page="${outcome}"`);
+    expect(answer.headers["content-security-policy"]).toContain("form-action 'none'");
+    expect(answer.headers["set-cookie"]).toBeUndefined();
+  },
+);
 
-test("a connect link that was never issued is unknown without a call to accounts", async () => {
+test("a malformed connect link is answered as unknown without a call to the accounts service", async () => {
   const server = serve({});
   for (const url of [`/connect/${"t".repeat(42)}`, `/connect/${"é".repeat(43)}`]) {
     expect((await server.inject({ url })).statusCode).toBe(404);
@@ -109,7 +112,7 @@ test("a connect link that was never issued is unknown without a call to accounts
   }
 });
 
-test("the browser that saw the page of a connect link is redirected to the platform", async () => {
+test("submitting the form of a connect link redirects the browser that was shown the page to the platform", async () => {
   const opened: unknown[] = [];
   const server = serve({
     openTicket: ({ ticket, browser }) => {
@@ -127,7 +130,7 @@ test("the browser that saw the page of a connect link is redirected to the platf
   expect(opened).toEqual([{ ticket: TICKET, browser: BROWSER }]);
 });
 
-test("the form of a connect link is refused without the cookie, as another site would send it", async () => {
+test("the form of a connect link is refused without the cookie, as when another site submits the form", async () => {
   const server = serve({});
   const answer = await server.inject({ method: "POST", url: `/connect/${TICKET}` });
   expect(answer.statusCode).toBe(403);
@@ -137,7 +140,7 @@ test("the form of a connect link is refused without the cookie, as another site 
 const back = (server: FastifyInstance, query: string) =>
   server.inject({ url: `/connect/callback?${query}`, headers: { cookie: COOKIE } });
 
-test("the callback passes on what the platform sent, and lists the connected accounts", async () => {
+test("the OAuth callback forwards the platform's parameters to the accounts service and lists the connected accounts", async () => {
   const finished: unknown[] = [];
   const server = serve({
     finishAuthorization: ({ state, code, error, browser }) => {
@@ -161,14 +164,17 @@ test.each([
   ["no_account", 400],
   ["unavailable", 503],
   ["a word of a later release", 503],
-])("a callback with the outcome %s is a page with status %i", async (outcome, status) => {
-  const server = serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
-  const answer = await back(server, "state=s&error=access_denied");
-  expect(answer.statusCode).toBe(status);
-  expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
-});
+])(
+  "the OAuth callback answers with a page with the status of its outcome: %s, %i",
+  async (outcome, status) => {
+    const server = serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
+    const answer = await back(server, "state=s&error=access_denied");
+    expect(answer.statusCode).toBe(status);
+    expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
+  },
+);
 
-test("repeated parameters of the callback count as missing", async () => {
+test("repeated parameters of the OAuth callback count as missing", async () => {
   const finished: unknown[] = [];
   const server = serve({
     finishAuthorization: ({ state, code }) => {
@@ -180,7 +186,7 @@ test("repeated parameters of the callback count as missing", async () => {
   expect(finished).toEqual([{ state: "", code: "c" }]);
 });
 
-test("the callback is answered with a page when accounts does not answer", async () => {
+test("the OAuth callback answers with a page when the accounts service does not answer", async () => {
   const server = serve({
     finishAuthorization: () => {
       throw unavailable();
@@ -191,7 +197,7 @@ test("the callback is answered with a page when accounts does not answer", async
   expect(answer.body).toContain('data-page="unavailable"');
 });
 
-test("no ticket, state, code or browser secret is logged", async () => {
+test("the token of a connect link, the OAuth state and code, and the browser secret are not logged", async () => {
   const server = serve({
     findTicket: () => OPEN,
     finishAuthorization: () => {

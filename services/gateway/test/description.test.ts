@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-test("the API description needs no key, is OpenAPI 3.1 and matches the committed snapshot", async () => {
+test("the API description needs no API key, is valid OpenAPI 3.1 and matches the committed snapshot", async () => {
   expect(document.openapi).toBe("3.1.0");
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot(
     fileURLToPath(new URL("../openapi.json", import.meta.url)),
   );
 });
 
-test("every operation has an id, describes its errors and refers to named schemas", () => {
+test("every operation of the API description has an id, describes its errors and refers to named schemas", () => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(
     operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
@@ -105,7 +105,7 @@ test("every route of the API is described, and every described route is served",
   expect(new Set(served)).toEqual(new Set([...described, "GET /api/v1/openapi.json"]));
 });
 
-test("an optional body is described as not required and not nullable", () => {
+test("the API description marks an optional request body as not required and not nullable", () => {
   expect(document.paths["/api/v1/posts/{id}/publish"]?.["post"]).toMatchObject({
     requestBody: { required: false },
   });

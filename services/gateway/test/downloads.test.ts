@@ -84,7 +84,7 @@ async function summary(answer: Response) {
   return [answer.status, body.error.code];
 }
 
-test("a media URL returns the bytes with a safe name and type, without API key or rate limit", async () => {
+test("a media URL returns the file with a safe name and type, and needs no API key or rate limit", async () => {
   serve();
   const answer = await get(tokenFor(), { headers: { "x-request-id": "mine" } });
   expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
@@ -139,7 +139,7 @@ test.each([
   ["bytes=-2", "89", "bytes 8-9/10"],
   ["bytes=8-99", "89", "bytes 8-9/10"],
 ])(
-  "the range %s of a download is answered with exactly these bytes",
+  "a download with the Range header %s returns exactly the requested bytes",
   async (range, text, contentRange) => {
     serve();
     const answer = await get(tokenFor(), { headers: { range } });
@@ -152,7 +152,7 @@ test.each([
   },
 );
 
-test("a range outside of the file is answered with 416 and the length", async () => {
+test("a download with a range outside of the file is answered with 416 and the file's length", async () => {
   serve();
   const answer = await get(tokenFor(), { headers: { range: "bytes=10-" } });
   expect([answer.status, await answer.text(), answer.headers.get("content-range")]).toEqual([
@@ -177,13 +177,16 @@ test.each([
   ['"other"', 200],
   [`W/${ETAG}`, 200],
   ["Wed, 21 Oct 2026 07:28:00 GMT", 200],
-])("a range with If-Range %s is answered with status %i", async (condition, status) => {
-  serve();
-  const headers = { range: "bytes=2-4", "if-range": condition };
-  expect((await get(tokenFor(), { headers })).status).toBe(status);
-});
+])(
+  "a download of a range with If-Range %s is answered with the status %i",
+  async (condition, status) => {
+    serve();
+    const headers = { range: "bytes=2-4", "if-range": condition };
+    expect((await get(tokenFor(), { headers })).status).toBe(status);
+  },
+);
 
-test("a client that has the file already gets 304 without a body", async () => {
+test("a download is answered with 304 and no body when the client already has the file", async () => {
   serve();
   for (const method of ["GET", "HEAD"]) {
     const headers = { "if-none-match": `"x", W/${ETAG}` };
@@ -200,17 +203,17 @@ const [body = "", signature = ""] = token.split(".");
 const forged = Buffer.from(JSON.stringify({ claims: CLAIMS, expires: 4e9 })).toString("base64url");
 
 test.each([
-  ["an expired address", tokenFor(CLAIMS, inMs(-1_000))],
-  ["another key's address", tokenFor(CLAIMS, inMs(60_000), "o".repeat(32))],
-  ["a token for something else", tokenFor(CLAIMS, inMs(60_000), MEDIA_KEY, "upload")],
-  ["other claims under the same signature", `${forged}.${signature}`],
+  ["an expired URL", tokenFor(CLAIMS, inMs(-1_000))],
+  ["a URL that another key signed", tokenFor(CLAIMS, inMs(60_000), "o".repeat(32))],
+  ["a token for another purpose", tokenFor(CLAIMS, inMs(60_000), MEDIA_KEY, "upload")],
+  ["changed claims and the old signature", `${forged}.${signature}`],
   ["a token without signature", body],
-  ["a token with a part more", `${token}.x`],
-  ["a signature spelt in another way", `${token}=`],
+  ["a token with an additional part", `${token}.x`],
+  ["another spelling of the signature", `${token}=`],
   ["nonsense", "nonsense"],
   ["an invalid escape", "%zz"],
   ["a very long path", "a".repeat(10_000)],
-])("%s is answered with not_found", async (_, given) => {
+])("a download with %s is answered with not_found", async (_, given) => {
   serve();
   for (const method of ["GET", "HEAD"]) {
     const answer = await get(given, { method });
@@ -237,7 +240,7 @@ test("deleted media cannot be downloaded, even if it is deleted during the reque
   expect(await summary(await get())).toEqual([404, "not_found"]);
 });
 
-test("an unexpected answer of media is hidden from the client", async () => {
+test("a client does not see an unexpected answer of the media service to a download", async () => {
   known = [MEDIA];
   media.handle((_request, response) => response.writeHead(200).destroy());
   expect(await summary(await get())).toEqual([503, "unavailable"]);
@@ -245,7 +248,7 @@ test("an unexpected answer of media is hidden from the client", async () => {
   expect((await get()).status).toBe(500);
 });
 
-test("when media disconnects during a download, the client sees an incomplete file", async () => {
+test("when the media service disconnects during a download, the client sees that the file is incomplete", async () => {
   known = [{ ...MEDIA, bytes: 1000n }];
   media.handle((request, response) => {
     response.writeHead(200, { "content-length": 1000 });
@@ -256,7 +259,7 @@ test("when media disconnects during a download, the client sees an incomplete fi
   await expect(answer.text()).rejects.toThrow(/terminated/);
 });
 
-test("media is read no faster than the client reads, and no further once it disconnects", async () => {
+test("a download is read from the media service only as fast as the client reads it, and until the client disconnects", async () => {
   known = [{ ...MEDIA, bytes: BigInt(64 * MEBIBYTE) }];
   let sent = 0;
   const gone = Promise.withResolvers<void>();
@@ -285,7 +288,7 @@ test("media is read no faster than the client reads, and no further once it disc
   await gone.promise;
 });
 
-test("a download beyond the maximum number is refused immediately, and a finished one makes room", async () => {
+test("a download beyond the maximum number of downloads is refused immediately, and a finished download frees its permit", async () => {
   const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
   const small = await createTestServer({ ...peers, maxInFlight: 2 });
   const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;
@@ -315,7 +318,7 @@ test("a download beyond the maximum number is refused immediately, and a finishe
   await small.close();
 });
 
-test("other methods of a media URL are not allowed", async () => {
+test("methods other than GET and HEAD of a media URL are not allowed", async () => {
   const answer = await get(tokenFor(), { method: "DELETE" });
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("GET, HEAD");

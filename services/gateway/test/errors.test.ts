@@ -99,21 +99,24 @@ const cases: readonly [number, string, ErrorKind][] = [
   [504, "upstream_timeout", "timeout"],
 ];
 
-test.each(cases)("an error of a service is answered with %i %s", async (status, reason, kind) => {
-  const answer = await ask(create(), {
-    createPost: () => {
-      throw new ServiceError(kind, reason);
-    },
-  });
-  expect(summary(answer)).toEqual([status, reason]);
-  expect(errorOf(answer).message).toMatch(/^[A-Z].*\.$/);
-  expect(errorOf(answer)).not.toHaveProperty("details");
-  expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
-  expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
-  expect(answer.headers["ratelimit-policy"]).toBe('"workspace";q=600;w=60');
-});
+test.each(cases)(
+  "the gateway answers an error of another service with %i %s",
+  async (status, reason, kind) => {
+    const answer = await ask(create(), {
+      createPost: () => {
+        throw new ServiceError(kind, reason);
+      },
+    });
+    expect(summary(answer)).toEqual([status, reason]);
+    expect(errorOf(answer).message).toMatch(/^[A-Z].*\.$/);
+    expect(errorOf(answer)).not.toHaveProperty("details");
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
+    expect(answer.headers["ratelimit-policy"]).toBe('"workspace";q=600;w=60');
+  },
+);
 
-test("an error of a service is answered with every detail", async () => {
+test("the gateway answers an error of another service with every detail of the error", async () => {
   const violation: Violation = {
     code: "content_too_long",
     path: "/content",
@@ -135,7 +138,7 @@ test("an error of a service is answered with every detail", async () => {
   ]);
 });
 
-test("Retry-After is in whole seconds and at least 1", async () => {
+test("the Retry-After header is in whole seconds and at least 1", async () => {
   for (const [retryAfterMs, seconds] of [
     [1, "1"],
     [1000, "1"],
@@ -150,7 +153,7 @@ test("Retry-After is in whole seconds and at least 1", async () => {
   }
 });
 
-test("an error of a service is answered in Korean to a client that prefers it", async () => {
+test("the gateway answers an error of another service in Korean to a client that prefers Korean", async () => {
   const answer = await ask({
     url: "/api/v1/posts/nonsense",
     headers: { "accept-language": "ko-KR,ko;q=0.9,en;q=0.8" },
@@ -161,7 +164,7 @@ test("an error of a service is answered in Korean to a client that prefers it", 
   });
 });
 
-test("the cause of an internal error is never shown", async () => {
+test("an answer never contains the cause of an internal error", async () => {
   const answer = await ask(create(), {
     createPost: () => {
       throw new Error("password=hunter2 at db-1.internal:5432");
@@ -171,7 +174,7 @@ test("the cause of an internal error is never shown", async () => {
   expect(answer.body).not.toMatch(/hunter2|db-1|stack|createPost/);
 });
 
-test("without a valid key every path of the API is answered with 401", async () => {
+test("every path of the API is answered with 401 without a valid API key", async () => {
   for (const url of [
     "/api/v1/posts",
     "/api/v1/nothing",
@@ -194,7 +197,7 @@ test.each([
   ["Bearer a b", undefined],
   ["Bearer abc", "abc"],
   ["bearer  abc ", "abc"],
-])("the header Authorization %j is read as the key %j", async (authorization, key) => {
+])("the Authorization header %j is read as the API key %j", async (authorization, key) => {
   const keys: unknown[] = [];
   await using own = await createTestServer({}, (request) => {
     keys.push(request.key);
@@ -217,7 +220,7 @@ test.each([
   expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
 });
 
-test("a rate-limited answer contains Retry-After and the limit", async () => {
+test("the answer to a rate-limited request contains Retry-After and the limit", async () => {
   const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
   expect(workspace.headers).toMatchObject({
     "retry-after": "7",
@@ -232,14 +235,14 @@ test("a rate-limited answer contains Retry-After and the limit", async () => {
 });
 
 test.each(["", "nonsense", ACCOUNT_ID.toUpperCase(), `${ACCOUNT_ID}, ${ACCOUNT_ID}`])(
-  "X-Workspace-Id %j is refused as malformed",
+  "the X-Workspace-Id header %j is refused as malformed",
   async (id) => {
     const answer = await ask({ url: "/api/v1/posts", headers: { "x-workspace-id": id } });
     expect(summary(answer)).toEqual([400, "invalid_request"]);
   },
 );
 
-test("a missing scope is named in the details", async () => {
+test("the error about a missing scope names the scope in its details", async () => {
   const admission = admitted({ scopes: new Set(["posts:read"]) });
   const { code, details } = errorOf(await ask(create(), {}, admission));
   expect([code, details?.map(({ code }) => code)]).toEqual(["insufficient_scope", ["posts:write"]]);
@@ -298,7 +301,7 @@ test.each<[string, InjectOptions, AdmissionResult, number, string]>([
   ],
   ["400 before 404 of the id", { url: "/api/v1/posts/x?y=1" }, admitted(), 400, "invalid_request"],
 ])(
-  "of several faults the first in the order of the contract is answered: %s",
+  "a request with several faults is answered with the fault that is first in the documented order: %s",
   async (_, request, admission, status, code) => {
     expect(summary(await ask(request, {}, admission))).toEqual([status, code]);
   },
@@ -312,7 +315,7 @@ test.each([
   "/api/v1//posts",
   "/api/v1/Posts",
   `/api/v1/posts/${POST_ID}/x`,
-])("the path %s is not found", async (url) => {
+])("the unknown path %s is answered with 404", async (url) => {
   expect(summary(await ask({ url }))).toEqual([404, "not_found"]);
 });
 
@@ -326,9 +329,12 @@ test.each([
   "%ff",
   "..%2f",
   "🙂",
-])("the post id %j is not found, without a call to posts", async (id) => {
-  expect(summary(await ask({ url: `/api/v1/posts/${id}` }))).toEqual([404, "not_found"]);
-});
+])(
+  "the malformed post id %j is answered with 404, without a call to the posts service",
+  async (id) => {
+    expect(summary(await ask({ url: `/api/v1/posts/${id}` }))).toEqual([404, "not_found"]);
+  },
+);
 
 test.each([
   ["PUT", "/api/v1/posts", "GET, HEAD, POST"],
@@ -346,13 +352,16 @@ test.each([
   ["DELETE", "/api/v1/queue-slots", "GET, HEAD, POST"],
   ["GET", `/api/v1/queue-slots/${POST_ID}`, "DELETE, PATCH"],
   ["POST", "/api/v1/openapi.json", "GET, HEAD"],
-] as const)("%s %s is not allowed, and Allow lists %s", async (method, url, allow) => {
-  const answer = await ask({ method, url });
-  expect(summary(answer)).toEqual([405, "method_not_allowed"]);
-  expect(answer.headers.allow).toBe(allow);
-});
+] as const)(
+  "the method %s of %s is not allowed, and the Allow header lists %s",
+  async (method, url, allow) => {
+    const answer = await ask({ method, url });
+    expect(summary(answer)).toEqual([405, "method_not_allowed"]);
+    expect(answer.headers.allow).toBe(allow);
+  },
+);
 
-test("HEAD answers like GET without the body", async () => {
+test("a HEAD request has the same answer as GET without the body", async () => {
   const posts = { batchGetPosts: () => ({ posts: [POST] }) };
   const found = await ask({ method: "HEAD", url: `/api/v1/posts/${POST_ID}` }, posts);
   expect([found.statusCode, found.headers.etag, found.body]).toEqual([200, '"3"', ""]);
@@ -391,7 +400,7 @@ test.each([
   "/api/v1/posts?from=2026-11-20&from=2026-11-20",
   "/api/v1/quota?platform=x",
   "/api/v1/queue-slots?limit=1",
-])("the query of %s is refused with one detail", async (url) => {
+])("the invalid query of %s is refused with exactly one error detail", async (url) => {
   const answer = await ask({ url });
   expect(summary(answer)).toEqual([400, "invalid_request"]);
   expect(errorOf(answer).details).toHaveLength(1);
@@ -422,12 +431,12 @@ test.each([
     { code: "not_allowed", path: "/createdVia", allowed: ["mcp", "rest", "dashboard"] },
   ],
   ["cursor=", { code: "too_short", path: "/cursor", limit: 1, actual: 0 }],
-])("GET /posts?%s is refused with what is allowed in the details", async (query, fault) => {
+])("GET /posts?%s is refused, and the error details say what is allowed", async (query, fault) => {
   const answer = await ask({ url: `/api/v1/posts?${query}` });
   expect(errorOf(answer).details).toEqual([{ ...fault, message: expect.any(String) }]);
 });
 
-test("the limit of GET /posts reaches posts as a number", async () => {
+test("GET /posts passes the limit to the posts service as a number", async () => {
   const limits: number[] = [];
   const listPosts = ({ limit }: { limit: number }) => {
     limits.push(limit);
@@ -443,7 +452,7 @@ test.each([
   "application/json; charset=utf-8",
   "APPLICATION/JSON;charset=UTF-8",
   'application/json; charset="utf-8"',
-])("a JSON body with the content type %s is accepted", async (type) => {
+])("a JSON body with the accepted content type %s is read", async (type) => {
   const answer = await ask(create(body, { "content-type": type }), { createPost });
   expect(answer.statusCode).toBe(202);
 });
@@ -456,13 +465,13 @@ test.each([
   "multipart/form-data",
   "nonsense",
   "",
-])("a body with the content type %j is refused", async (type) => {
+])("a request body with the content type %j is refused", async (type) => {
   const answer = await ask(create(body, { "content-type": type }), { createPost });
   expect(summary(answer)).toEqual([415, "unsupported_media_type"]);
 });
 
 test.each(["text/plain", "application/json", "nonsense", "image/png; x"])(
-  "an empty body counts as absent, even with the content type %j",
+  "an empty request body counts as absent, even with the content type %j",
   async (type) => {
     const request = {
       method: "POST",
@@ -477,14 +486,14 @@ test.each(["text/plain", "application/json", "nonsense", "image/png; x"])(
   },
 );
 
-test("a body of exactly 1 MiB is read", async () => {
+test("a request body of exactly 1 MiB is accepted", async () => {
   const text = JSON.stringify(body);
   const padded = Buffer.from(text.padEnd(MEBIBYTE, " "));
   const answer = await ask(create(padded), { createPost });
   expect(answer.statusCode).toBe(202);
 });
 
-test("text and options may have 256 KiB, counted as JSON without white space", async () => {
+test("the text and options of a post may have 256 KiB together, counted as JSON without white space", async () => {
   const options = '{ "x": { "title": "é" } }';
   const rest = 256 * 1024 - Buffer.byteLength('{"x":{"title":"é"}}');
   const bodyOf = (length: number) =>
@@ -567,13 +576,13 @@ const bodies: readonly [string, string | Buffer, string, string][] = [
   ["65 levels", `${"[".repeat(65)}${"]".repeat(65)}`, "too_deep", ""],
 ];
 
-test.each(bodies)("a body with %s is refused", async (_, payload, code, path) => {
+test.each(bodies)("a request body with %s is refused", async (_, payload, code, path) => {
   const answer = await ask(create(Buffer.from(payload)));
   expect(summary(answer)).toEqual([400, "invalid_request"]);
   expect(errorOf(answer).details).toContainEqual(expect.objectContaining({ code, path }));
 });
 
-test("a body is refused with all its faults at once", async () => {
+test("the error about an invalid body lists all its faults", async () => {
   const answer = await ask(create({ content: 1, accountIds: [], mediaIds: ["x", "x"], extra: 1 }));
   const { details = [] } = errorOf(answer);
   expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
@@ -586,7 +595,7 @@ test("a body is refused with all its faults at once", async () => {
   ]);
 });
 
-test("a body is refused together with the faults of query and headers", async () => {
+test("the error about an invalid body also lists the faults of the query and the headers", async () => {
   const answer = await ask({
     ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
     url: "/api/v1/posts?y=1",
@@ -599,7 +608,7 @@ test("a body is refused together with the faults of query and headers", async ()
   ]);
 });
 
-test("texts of a body reach posts exactly as they were sent", async () => {
+test("the texts of a body reach the posts service exactly as they were sent", async () => {
   const content = ' \ud83d\ude00 e\u0301 \u00e9 \u200b\ufeff\u0001\r\n\t"\\ ';
   const seen: string[] = [];
   await ask(create({ ...body, content }), {
@@ -611,18 +620,24 @@ test("texts of a body reach posts exactly as they were sent", async () => {
   expect(seen).toEqual([content]);
 });
 
-test.each(["mine", "!~", "x".repeat(128)])("X-Request-Id %j is returned", async (id) => {
-  const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
-  expect(answer.headers["x-request-id"]).toBe(id);
-});
+test.each(["mine", "!~", "x".repeat(128)])(
+  "a valid X-Request-Id header %j is returned in the answer",
+  async (id) => {
+    const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
+    expect(answer.headers["x-request-id"]).toBe(id);
+  },
+);
 
-test.each(["", "a b", "x".repeat(129), "é"])("X-Request-Id %j is replaced", async (id) => {
-  const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
-  expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
-});
+test.each(["", "a b", "x".repeat(129), "é"])(
+  "an invalid X-Request-Id header %j is replaced by a new id",
+  async (id) => {
+    const answer = await ask({ url: "/api/v1/nothing", headers: { "x-request-id": id } });
+    expect(answer.headers["x-request-id"]).toMatch(UUID_V7);
+  },
+);
 
 test.each(["", "x".repeat(256), "a b", "é", "a, a"])(
-  "Idempotency-Key %j is refused",
+  "the malformed Idempotency-Key header %j is refused",
   async (key) => {
     const answer = await ask(create(body, { "idempotency-key": key }));
     expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -630,7 +645,7 @@ test.each(["", "x".repeat(256), "a b", "é", "a, a"])(
 );
 
 test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
-  "Idempotency-Key %j is passed to posts literally",
+  "the Idempotency-Key header %j is passed to the posts service unchanged",
   async (key) => {
     const seen: unknown[] = [];
     await ask(create(body, { "idempotency-key": key }), {
@@ -653,7 +668,7 @@ async function send(lines: readonly string[], body = ""): Promise<string> {
   return await text(socket);
 }
 
-test("a request target with scheme and host is routed like one without", async () => {
+test("a request target with scheme and host is routed like the same path without them", async () => {
   peers = {};
   admission = admitted();
   const answer = await send(["GET http://example.org/api/v1/posts HTTP/1.1", "Host: example.org"]);
@@ -663,14 +678,14 @@ test("a request target with scheme and host is routed like one without", async (
   expect(refused).toMatch(/^HTTP\/1\.1 401 /);
 });
 
-test("bytes that are not HTTP get the common error body", async () => {
+test("bytes that are not HTTP are answered with the common error body", async () => {
   const answer = await send(["nonsense"]);
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/i);
   expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
 });
 
-test("a client that sends its whole body first receives the answer that it is too large", async () => {
+test("a client that sends its whole body before it reads receives the answer that the body is too large", async () => {
   admission = admitted();
   const { port } = app.server.address() as AddressInfo;
   const answers = Array.from({ length: 10 }, async () => {
@@ -690,7 +705,7 @@ test("a client that sends its whole body first receives the answer that it is to
     expect(answer).toEqual([413, expect.stringContaining('"payload_too_large"')]);
 });
 
-test("a request with too many headers gets the common error body", async () => {
+test("a request with too large headers is answered with the common error body", async () => {
   const answer = await send(["GET / HTTP/1.1", "Host: a", `X-Long: ${"x".repeat(20_000)}`]);
   expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
   expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
@@ -702,7 +717,7 @@ test.each([
   ["text/plain", "0", 400],
   ["application/json", "2\r\n{}\r\n0", 400],
 ])(
-  "a body without a length, as %s, is read as %j and answered with %i",
+  "a body of the type %s without a Content-Length and with the chunks %j is answered with %i",
   async (type, chunks, status) => {
     admission = admitted();
     const answer = await send(

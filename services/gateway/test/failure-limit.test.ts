@@ -75,7 +75,7 @@ async function expectRefusal(answer: Response): Promise<void> {
   });
 }
 
-test("uploads with unknown tokens are limited per address, without asking media", async () => {
+test("uploads with unknown tokens are limited per client address, and a limited upload does not reach the media service", async () => {
   refuseUnknown();
   const { before, answer } = await untilLimited(() => uploadFrom("192.0.2.1"));
   expect(before).toBeGreaterThanOrEqual(FAILURES);
@@ -89,7 +89,7 @@ test("uploads without a token count towards the failure limit", async () => {
   await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
 });
 
-test("concurrent uploads with unknown tokens are all counted, and delay the next ones", async () => {
+test("all of several concurrent uploads with unknown tokens are counted, and prolong the wait of the next upload", async () => {
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
@@ -105,7 +105,7 @@ test("concurrent uploads with unknown tokens are all counted, and delay the next
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 
-test("uploads that the client aborts before media has answered count towards the failure limit", async () => {
+test("an upload that the client aborts before the media service answers counts towards the failure limit", async () => {
   const head = `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.5`;
   for (let times = 0; times < FAILURES; times++) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
@@ -122,7 +122,7 @@ test("uploads that the client aborts before media has answered count towards the
   expect(media.seen.length).toBeLessThan(FAILURES / 2);
 });
 
-test("uploads with a known grant never count towards the failure limit", async () => {
+test("uploads with a valid upload grant never count towards the failure limit", async () => {
   acceptAll();
   for (let times = 0; times < FAILURES + 20; times++)
     expect((await uploadFrom("192.0.2.10")).status).toBe(204);
@@ -134,7 +134,7 @@ test("uploads with a known grant never count towards the failure limit", async (
 const serve = () => media.handle((_request, response) => response.writeHead(200).end("bytes"));
 
 test.each(["GET", "HEAD"])(
-  "%s downloads with invalid tokens are limited per address, and valid ones are still answered",
+  "%s requests for downloads with invalid tokens are limited per client address, and valid downloads are still answered",
   async (method) => {
     serve();
     const address = method === "GET" ? "192.0.2.20" : "192.0.2.21";
@@ -147,7 +147,7 @@ test.each(["GET", "HEAD"])(
   },
 );
 
-test("successful downloads never count, and have a limit separate from uploads", async () => {
+test("successful downloads never count towards the failure limit, and downloads and uploads have separate limits", async () => {
   serve();
   for (let times = 0; times < FAILURES + 20; times++) {
     const answer = await fetchFrom("192.0.2.23", rightToken());

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 test.each([...PLACES, ...OTHERS])(
-  "%s must not be framed, sniffed, stored or named as a referrer",
+  "the headers of %s forbid framing, type sniffing, caching and sending the URL as referrer",
   async (url) => {
     const { headers } = await app.inject({ url });
     expect(headers).toMatchObject({
@@ -53,7 +53,7 @@ test.each(["/docs/", `/connect/${TICKET}`])(
   },
 );
 
-test("our own pages have no inline style or script that their policy does not list", async () => {
+test("the gateway's pages have no inline style or script that their Content-Security-Policy does not list", async () => {
   const { headers } = await app.inject({ url: `/connect/${TICKET}` });
   expect(headers["content-security-policy"]).not.toContain("unsafe-inline");
 });

@@ -48,14 +48,14 @@ test.each<[string, InjectOptions]>([
   ["an unknown id", { url: `/api/v1/posts/${TEXT}`, headers }],
   ["a bad query", { url: `/api/v1/posts?cursor=${TEXT}&${TEXT}=1`, headers }],
   ["an idempotency key", { ...create(good), headers: { ...headers, "idempotency-key": TEXT } }],
-])("the contents of %s are not logged", async (_, request) => {
+])("the log does not contain the contents of %s", async (_, request) => {
   const createPost = () => ({ post: { ...POST, content: TEXT } });
   const lines = await logsOf([request], { createPost });
   expect(lines).toHaveLength(1);
   expect(lines.join("")).not.toMatch(/canary/);
 });
 
-test("the contents of a request that fails internally are not logged", async () => {
+test("the log does not contain the contents of a request that fails internally", async () => {
   const createPost = () => {
     throw new Error("broken");
   };

@@ -100,7 +100,7 @@ const complete = (id = MEDIA_ID): InjectOptions => ({
 });
 const remove = (id = MEDIA_ID): InjectOptions => ({ method: "DELETE", url: `/api/v1/media/${id}` });
 
-test("POST /media/presign answers with a grant for a PUT to the gateway", async () => {
+test("POST /media/presign answers with an upload URL of the gateway for a PUT request", async () => {
   const answer = await ask(presign({}, { "idempotency-key": "not even valid" }), {
     createUpload: () => GRANT,
   });
@@ -120,13 +120,13 @@ test("POST /media/presign answers with a grant for a PUT to the gateway", async 
   ]);
 });
 
-test("POST /media/presign answers with the URL of the object store if it accepts uploads", async () => {
+test("POST /media/presign answers with an upload URL of the object store if the object store accepts uploads", async () => {
   const uploadUrl = "https://bucket.example/key?X-Amz-Signature=1";
   const answer = await ask(presign(), { createUpload: () => ({ ...GRANT, uploadUrl }) });
   expect(answer.json()).toMatchObject({ uploadUrl, uploadPath: MEDIA_ID });
 });
 
-test("POST /media/presign passes a length beyond any file size to media, which refuses it", async () => {
+test("POST /media/presign passes an excessive file size to the media service, which refuses it", async () => {
   await ask(presign({ bytes: 1e300 }), { createUpload: () => GRANT });
   expect(calls).toMatchObject([{ bytes: BigInt(Number.MAX_SAFE_INTEGER) }]);
 });
@@ -173,7 +173,7 @@ test("POST /media/{id}/complete answers with the media and its URL", async () =>
   expect(calls).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID }]);
 });
 
-test("POST /media/{id}/complete waits as long as a check may take", async () => {
+test("POST /media/{id}/complete waits as long as the check of a file may take", async () => {
   let remainingMs = 0;
   await ask(complete(), {
     completeUpload: () => {
@@ -184,7 +184,7 @@ test("POST /media/{id}/complete waits as long as a check may take", async () => 
   expect(remainingMs).toBeGreaterThan(120_000);
 });
 
-test("POST /media/{id}/complete answers 404 for a malformed id, without asking media", async () => {
+test("POST /media/{id}/complete answers 404 for a malformed id, without a call to the media service", async () => {
   for (const id of ["nonsense", MEDIA_ID.toUpperCase()]) {
     expect(summary(await ask(complete(id)))).toEqual([404, "not_found"]);
   }
@@ -202,7 +202,7 @@ test("POST /media/from-url answers with the imported media", async () => {
   ]);
 });
 
-test("POST /media/from-url marks a replayed answer, whose URL is signed anew", async () => {
+test("POST /media/from-url marks a replayed answer as replayed and signs its URL again", async () => {
   const answer = await ask(fromUrl({ url: "https://example.com/" }, { "idempotency-key": "k" }), {
     importMedia: () => ({ media: MEDIA, replayed: true }),
   });
@@ -219,12 +219,12 @@ test.each([{}, { url: "" }, { url: "not a url" }, { url: 1 }, { url: "https://a.
   },
 );
 
-test("DELETE /media/{id} answers 204 for media that was never ready", async () => {
+test("DELETE /media/{id} answers 204 for a file whose upload was never completed", async () => {
   const answer = await ask(remove(), { deleteMedia: () => ({ gone: true }) });
   expect([answer.statusCode, answer.body]).toEqual([204, ""]);
 });
 
-test("DELETE /media/{id} answers 202 for ready media", async () => {
+test("DELETE /media/{id} answers 202 for a file with the status ready", async () => {
   const answer = await ask(remove(), { deleteMedia: () => ({ gone: false }) });
   expect([answer.statusCode, answer.json()]).toEqual([202, { id: MEDIA_ID, status: "deleting" }]);
 });
@@ -238,7 +238,7 @@ test.each<[number, string, ErrorKind]>([
   [422, "import_failed", "unprocessable"],
   [422, "address_not_allowed", "unprocessable"],
   [503, "unavailable", "unavailable"],
-])("an error of media is answered with %i %s", async (status, reason, kind) => {
+])("the gateway answers an error of the media service with %i %s", async (status, reason, kind) => {
   const refuse = () => {
     throw new ServiceError(kind, reason);
   };
@@ -263,14 +263,14 @@ test.each(operations)("$method $url requires a verified workspace", async (reque
   expect(calls).toEqual([]);
 });
 
-test("no operation on media accepts a query", async () => {
+test("every operation on media refuses query parameters", async () => {
   for (const [index, request] of operations.entries()) {
     const answer = await ask({ ...request, url: `/api/v1/media/${PATHS[index]}?a=1` });
     expect(summary(answer)).toEqual([400, "invalid_request"]);
   }
 });
 
-test("the paths presign, from-url and complete are not read as ids: other methods get 405", async () => {
+test("the paths presign, from-url and complete are not read as media ids, and their other methods are answered with 405", async () => {
   for (const [method, url, allow] of [
     ["GET", "/api/v1/media/presign", "POST"],
     ["PUT", `/api/v1/media/${MEDIA_ID}/complete`, "POST"],
@@ -281,7 +281,7 @@ test("the paths presign, from-url and complete are not read as ids: other method
   }
 });
 
-test("a post contains its media, with a URL signed at each read", async () => {
+test("a post contains its media with a URL that is signed again at each read", async () => {
   const get = async () => {
     const answer = await ask({ url: `/api/v1/posts/${POST_ID}` });
     return answer.json<{ media: { url: string }[] }>().media;
@@ -289,6 +289,6 @@ test("a post contains its media, with a URL signed at each read", async () => {
   expect(await get()).toEqual([RECORD]);
 });
 
-test("an answer of media without the media is an internal error", async () => {
+test("an answer of the media service without the media is reported as an internal error", async () => {
   expect(summary(await ask(complete(), { completeUpload: () => ({}) }))).toEqual([500, "internal"]);
 });

@@ -38,7 +38,7 @@ function hog(): AsyncDisposable {
   };
 }
 
-test("an overloaded process refuses new requests immediately, answers probes, and recovers by itself", async () => {
+test("an overloaded gateway refuses new requests immediately, answers health probes, and recovers by itself", async () => {
   {
     await using _load = hog();
     const answer = await eventually(
@@ -55,7 +55,7 @@ test("an overloaded process refuses new requests immediately, answers probes, an
   await eventually(async () => (await get("/nothing")).status === 404);
 });
 
-test("one long turn of the event loop refuses no request", async () => {
+test("a single long turn of the event loop does not make the gateway refuse requests", async () => {
   block(1500);
   expect((await get("/nothing")).status).toBe(404);
 });

@@ -137,13 +137,13 @@ test("GET /quota shows the monthly quota and each account's daily limit as numbe
   expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID }]);
 });
 
-test("GET /queue-slots lists complete rules", async () => {
+test("GET /queue-slots lists queue slot rules with all their fields", async () => {
   const answer = await ask({ url: "/api/v1/queue-slots" });
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ rules: [RECORD] });
 });
 
-test("POST /queue-slots answers 201 with the rule and its path", async () => {
+test("POST /queue-slots answers 201 with the queue slot rule and its path", async () => {
   const answer = await ask(create());
   expect([answer.statusCode, answer.headers.location]).toEqual([201, PATH]);
   expect(answer.headers).not.toHaveProperty("idempotent-replayed");
@@ -160,7 +160,7 @@ test("POST /queue-slots answers 201 with the rule and its path", async () => {
   ]);
 });
 
-test("POST /queue-slots creates one rule per idempotency key, whatever the order of the fields", async () => {
+test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields", async () => {
   const first = await ask(create(body, { "idempotency-key": "k-1" }));
   expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
   const [before] = seen;
@@ -214,7 +214,7 @@ const faulty: readonly [object, string[]][] = [
 ];
 
 test.each(faulty)(
-  "the fields %j are refused when creating and when changing a rule",
+  "the fields %j are refused when a queue slot rule is created and when it is changed",
   async (fault, expected) => {
     for (const request of [create({ ...body, ...fault }), patch(fault)]) {
       const answer = await ask(request);
@@ -225,7 +225,7 @@ test.each(faulty)(
   },
 );
 
-test("a new rule requires name, weekdays, times and time zone, and cannot set its status", async () => {
+test("a new queue slot rule requires name, weekdays, times and time zone, and must not contain a status", async () => {
   const answer = await ask(create({ status: "paused" }));
   expect(faults(answer)).toEqual([
     "additional_property /status",
@@ -279,7 +279,7 @@ test("DELETE /queue-slots/{id} answers 204 without a body", async () => {
   expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: RULE_ID }]);
 });
 
-test("a queue slot rule that does not exist is not found", async () => {
+test("an unknown queue slot rule is answered with 404", async () => {
   for (const method of ["PATCH", "DELETE"] as const) {
     const payload = method === "PATCH" ? { name: "N" } : undefined;
     const request = { method, ...(payload === undefined ? {} : { payload }) };
@@ -304,7 +304,7 @@ test("a queue slot rule beyond the maximum number is refused", async () => {
   ]);
 });
 
-test("reading rules requires posts:read, changing them posts:write and a verified workspace", async () => {
+test("reading queue slot rules requires the scope posts:read, and changing them posts:write and a verified workspace", async () => {
   const reader = admitted({ scopes: new Set(["posts:read"]), verified: false });
   for (const url of ["/api/v1/queue-slots", "/api/v1/quota"])
     expect((await ask({ url }, { admission: reader })).statusCode).toBe(200);

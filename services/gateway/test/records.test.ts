@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.app.close());
 
-test("GET /posts/{id} shows the whole post with nulls for absent values, its ETag and the rate limit", async () => {
+test("GET /posts/{id} returns the whole post with nulls for absent values, its ETag and the rate limit", async () => {
   shared.use({ posts: { batchGetPosts: () => ({ posts: [POST] }) } });
   const answer = await shared.app.inject({
     url: `/api/v1/posts/${POST_ID}`,
@@ -31,7 +31,7 @@ test("GET /posts/{id} shows the whole post with nulls for absent values, its ETa
   expect(answer.json()).toEqual(POST_RECORD);
 });
 
-test("POST /posts answers 202 with the path of the post and passes on what the client sent", async () => {
+test("POST /posts answers 202 with the path of the post and passes the client's fields to the posts service", async () => {
   const seen: unknown[] = [];
   shared.use({
     posts: {
@@ -83,7 +83,7 @@ test("POST /posts answers 202 with the path of the post and passes on what the c
   ]);
 });
 
-test("GET /posts lists short posts and the next cursor", async () => {
+test("GET /posts lists posts in their short form and the cursor of the next page", async () => {
   shared.use({
     posts: {
       listPosts: ({ limit, cursor }) => ({
@@ -142,7 +142,7 @@ test("GET /platforms lists all seven platforms in order, with their rules", asyn
   expect(platforms[0]).toMatchObject({ available: false, unavailableReason: "not_configured" });
 });
 
-test("GET /accounts lists accounts without internal fields", async () => {
+test("GET /accounts lists accounts without their internal fields", async () => {
   const account = {
     id: ACCOUNT_ID,
     workspaceId: WORKSPACE_ID,

@@ -33,7 +33,7 @@ test.each([
   [0, "01", "00"],
   [1, "00", "01"],
 ])(
-  "with the sampling ratio %d, a client's trace flag %s is replaced by %s within the same trace",
+  "with the sampling ratio %d, the client's traceparent flag %s is replaced by %s and the trace id is kept",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
     // An endpoint that does not receive the spans.
@@ -46,6 +46,6 @@ test.each([
   },
 );
 
-test("an unrecorded trace is continued with the flag for not recording", async () => {
+test("calls to other services carry the flag for not recording if the trace is not recorded", async () => {
   expect(await ask("01")).toBe(`00-${TRACE}-${CLIENT_SPAN}-00`);
 });

@@ -70,7 +70,7 @@ const theRequest = (): IncomingMessage => {
   return request;
 };
 
-test("an upload needs only its URL, and reaches media unchanged", async () => {
+test("an upload needs only its URL and reaches the media service unchanged", async () => {
   const bytes = randomBytes(3 * MEBIBYTE);
   const received = accept();
   const before = admissions;
@@ -110,7 +110,7 @@ test("an upload may send its token as a bearer token", async () => {
   expect(theRequest().headers).toMatchObject({ "x-upload-token": "abc-_" });
 });
 
-test("an upload of unknown length reaches media in chunks", async () => {
+test("an upload of unknown length reaches the media service in chunks", async () => {
   const received = accept();
   const body = new ReadableStream({
     start: async (controller) => {
@@ -126,13 +126,13 @@ test("an upload of unknown length reaches media in chunks", async () => {
   expect(theRequest().headers).toMatchObject({ "transfer-encoding": "chunked" });
 });
 
-test("an upload without a body reaches media, which answers that it is missing", async () => {
+test("an upload without a body reaches the media service, which answers that the body is missing", async () => {
   media.handle((_request, response) => refuse(response, unprocessable("media_rejected")));
   expect(await summary(await put("?token=t", { body: null }))).toEqual([422, "media_rejected"]);
   expect(theRequest().headers).not.toHaveProperty("transfer-encoding");
 });
 
-test("an upload with Expect: 100-continue is told to continue", async () => {
+test("an upload with the header Expect: 100-continue is answered with 100 before its body is sent", async () => {
   const received = accept();
   const headers = { expect: "100-continue", "content-length": "5" };
   const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, { method: "PUT", headers });
@@ -147,7 +147,7 @@ test("an upload with Expect: 100-continue is told to continue", async () => {
 });
 
 test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
-  "an upload with the query %j is not found, without asking media",
+  "an upload with the query %j is answered with 404, without a call to the media service",
   async (query) => {
     media.handle((_request, response) => response.writeHead(204).end());
     const answer = await put(query, { headers: { "content-type": "image/png" } });
@@ -156,7 +156,7 @@ test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
   },
 );
 
-test("an upload cannot reach another path of media", async () => {
+test("an upload cannot reach another path of the media service", async () => {
   media.handle((_request, response) => refuse(response, notFound()));
   await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
     method: "PUT",
@@ -173,17 +173,20 @@ test.each<[number, ServiceError]>([
   [415, new ServiceError("invalid", "unsupported_media_type")],
   [422, unprocessable("media_rejected", [{ code: "media_length_mismatch", limit: 5 }])],
   [503, new ServiceError("unavailable", "unavailable", [], { retryAfterMs: 4_200 })],
-])("a refusal of media is answered with %i and the common error body", async (status, error) => {
-  media.handle((request, response) => {
-    request.resume();
-    request.on("end", () => refuse(response, error));
-  });
-  const answer = await put();
-  expect(await summary(answer)).toEqual([status, error.reason]);
-  expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
-});
+])(
+  "an upload that the media service refuses is answered with %i and the common error body",
+  async (status, error) => {
+    media.handle((request, response) => {
+      request.resume();
+      request.on("end", () => refuse(response, error));
+    });
+    const answer = await put();
+    expect(await summary(answer)).toEqual([status, error.reason]);
+    expect(answer.headers.get("retry-after")).toBe(status === 503 ? "5" : null);
+  },
+);
 
-test("a refusal of media reaches the client while it still sends, and the next upload works", async () => {
+test("the refusal of an upload by the media service reaches a client that is still sending, and the next upload succeeds", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
   const answer = await put("?token=t", { body: BIG });
   expect(await summary(answer)).toEqual([409, "upload_already_received"]);
@@ -191,7 +194,7 @@ test("a refusal of media reaches the client while it still sends, and the next u
   expect((await put()).status).toBe(204);
 });
 
-test("a refusal of media reaches a client that closes its connection afterwards", async () => {
+test("the refusal of an upload by the media service reaches a client that closes its connection afterwards", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
   const answers = Array.from({ length: 5 }, async () => {
     const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, {
@@ -210,7 +213,7 @@ test("a refusal of media reaches a client that closes its connection afterwards"
     expect(answer).toMatchObject([409, { error: { code: "upload_already_received" } }]);
 });
 
-test("a client that continues to send after a refusal is disconnected", async () => {
+test("a client that continues to send after its upload was refused is disconnected", async () => {
   media.handle((_request, response) => refuse(response, notFound()));
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   const closed = new Promise((resolve) => {
@@ -229,7 +232,7 @@ test("a client that continues to send after a refusal is disconnected", async ()
   await closed;
 });
 
-test("a refusal of media contains no text of a proxy or of an exception", async () => {
+test("the answer to a failed upload contains no text of a proxy between the gateway and the media service", async () => {
   media.handle((_request, response) => response.writeHead(502).end("<html>10.0.0.7"));
   const answer = await put();
   expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -240,7 +243,7 @@ test.each([
   ["Content-Length: 99", "abc"],
   ["Transfer-Encoding: chunked", "3\r\nabc\r\n"],
 ])(
-  "when the client of an upload (%s) disconnects, media sees an incomplete body",
+  "when the client disconnects during an upload with %s, the media service receives an incomplete body",
   async (header, start) => {
     const cut = Promise.withResolvers<boolean>();
     media.handle((request) => {
@@ -257,7 +260,7 @@ test.each([
   },
 );
 
-test("when media disconnects during an upload, the client gets 503 and can try again", async () => {
+test("when the media service disconnects during an upload, the client is answered with 503 and can try again", async () => {
   media.handle((request) => {
     request.once("data", () => request.socket.destroy());
   });
@@ -266,7 +269,7 @@ test("when media disconnects during an upload, the client gets 503 and can try a
   expect(answer.headers.get("retry-after")).toBe("1");
 });
 
-test("the body of an upload is read no faster than media reads it", async () => {
+test("the gateway reads the body of an upload no faster than the media service does", async () => {
   const started = Promise.withResolvers<IncomingMessage>();
   media.handle((request, response) => {
     request.once("end", () => response.writeHead(204).end());
@@ -304,7 +307,7 @@ const preflight = (origin: string) =>
     },
   });
 
-test("pages of an allowed origin may upload and read the errors", async () => {
+test("web pages of an allowed origin may upload files and read the errors", async () => {
   const asked = await preflight(ORIGIN);
   expect(asked.status).toBe(204);
   expect(Object.fromEntries(asked.headers)).toMatchObject({
@@ -328,7 +331,7 @@ test("pages of an allowed origin may upload and read the errors", async () => {
 });
 
 test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
-  "pages of the origin %s may not upload",
+  "web pages of the origin %s must not upload files",
   async (origin) => {
     void accept();
     const answers = [await preflight(origin), await put("?token=t", { headers: { origin } })];
@@ -339,18 +342,18 @@ test.each(["https://evil.example", "null", `${ORIGIN}.evil.example`])(
   },
 );
 
-test("pages of an allowed origin may not call the API", async () => {
+test("web pages of an origin that is allowed to upload must not call the API", async () => {
   const answer = await fetch(`${url}/api/v1/posts`, { headers: { origin: ORIGIN } });
   expect(answer.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test("other methods of an upload URL are not allowed; the answer needs no key and lists PUT", async () => {
+test("methods other than PUT of an upload URL are answered with 405 and Allow: PUT, without an API key", async () => {
   const answer = await fetch(`${url}/uploads/${MEDIA_ID}`);
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("OPTIONS, PUT");
 });
 
-test("tokens and contents of uploads are not logged", async () => {
+test("the tokens and contents of uploads are not logged", async () => {
   void accept();
   lines = [];
   await put("?token=canary", { body: "canary" });

@@ -182,7 +182,7 @@ test.each([
     { isDraft: true, queueSlot: false, scheduledAt: SCHEDULED.scheduledAt },
   ],
   [{ scheduledAt: "0001-01-01T00:00:00Z" }, { scheduledAt: { seconds: -62_135_596_800n } }],
-])("POST /posts passes the fields %o to posts as %o", async (extra, expected) => {
+])("POST /posts passes the fields %o to the posts service as %o", async (extra, expected) => {
   const seen: unknown[] = [];
   const answer = await ask(create(extra), {
     createPost: (request) => {
@@ -211,14 +211,17 @@ test.each([
   [{ scheduledAt: "2026-11-20 09:00:00Z" }, ["format /scheduledAt"]],
   [{ scheduledAt: "" }, ["format /scheduledAt"]],
   [{ scheduledAt: 1_795_165_200, extra: 1 }, ["additional_property /extra", "type /scheduledAt"]],
-])("POST /posts refuses the fields %o without calling posts", async (extra, expected) => {
-  const answer = await ask(create(extra));
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(calls).toEqual([]);
-});
+])(
+  "POST /posts refuses the fields %o without calling the posts service",
+  async (extra, expected) => {
+    const answer = await ask(create(extra));
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(calls).toEqual([]);
+  },
+);
 
-test("POST /posts explains an exceeded quota with the limit, its usage and when it resets", async () => {
+test("POST /posts answers an exceeded quota with the limit, its usage and the time when it resets", async () => {
   const answer = await ask(create(), {
     createPost: () => {
       throw unprocessable("quota_exceeded", [
@@ -285,7 +288,7 @@ const valid: Posts = {
 };
 const targets = [{ accountId: ACCOUNT_ID, platform: "x" }];
 
-test("POST /posts/validate says where and when a valid post would be published", async () => {
+test("POST /posts/validate returns the accounts and the time for which a valid post would be scheduled", async () => {
   const now = await ask(validate(), valid);
   expect(now.statusCode).toBe(200);
   expect(now.json()).toEqual({ valid: true, scheduledAt: null, targets });
@@ -294,7 +297,7 @@ test("POST /posts/validate says where and when a valid post would be published",
   expect(calls).toEqual(["validatePost"]);
 });
 
-test("POST /posts/validate passes on what the client sent", async () => {
+test("POST /posts/validate passes the client's fields to the posts service", async () => {
   const seen: unknown[] = [];
   const payload = { ...body, mediaIds: [MEDIA_ID], options: { x: { tags: ["a"] } } };
   await ask(validate(payload), {
@@ -328,7 +331,7 @@ test("POST /posts/validate is allowed for an unverified workspace", async () => 
   expect((await ask(validate(), valid, admitted(reader))).statusCode).toBe(200);
 });
 
-test("GET /posts passes every filter to posts", async () => {
+test("GET /posts passes every filter to the posts service", async () => {
   const seen: unknown[] = [];
   const url =
     "/api/v1/posts?limit=7&cursor=abc&status=partial&platform=x&from=2026-11-01&to=2028-02-29&createdVia=mcp";
@@ -483,7 +486,7 @@ const deletePost: Posts["deletePost"] = () => ({
   ],
 });
 
-test("DELETE /posts/{id} answers 202 with the state of each target for a published post", async () => {
+test("DELETE /posts/{id} answers 202 with the deletion status of each target for a published post", async () => {
   const answer = await ask(remove(), { deletePost });
   expect([answer.statusCode, answer.headers.etag]).toEqual([202, '"4"']);
   expect(answer.json()).toEqual({
@@ -517,7 +520,7 @@ test("DELETE /posts/{id} answers 202 with the state of each target for a publish
   });
 });
 
-test("DELETE /posts/{id} explains our own reasons in the client's language", async () => {
+test("DELETE /posts/{id} explains why a target was not deleted in the client's language", async () => {
   const answer = await ask(remove({ "accept-language": "ko" }), { deletePost });
   expect(answer.json<{ targets: { error: object | null }[] }>().targets[2]?.error).toEqual({
     code: "account_disconnected",
@@ -560,7 +563,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("POST /posts/{id}/publish without a body does not report the body when something else is wrong", async () => {
+test("POST /posts/{id}/publish with an invalid query reports only the query and not the missing body", async () => {
   const answer = await ask({ ...publish(), url: `${PATH}/publish?y=1` });
   expect(answer.statusCode).toBe(400);
   expect(faults(answer)).toEqual(["additional_property /y"]);
@@ -588,13 +591,13 @@ test.each([[undefined], [{}]])(
   },
 );
 
-test("POST /posts/{id}/retry refuses fields that it would ignore", async () => {
+test("POST /posts/{id}/retry refuses unknown fields instead of ignoring them", async () => {
   const answer = await ask(retry({ force: true, "a/b": 1 }));
   expect(summary(answer)).toEqual([400, "invalid_request"]);
   expect(faults(answer)).toEqual(["additional_property /a~1b", "additional_property /force"]);
 });
 
-test("POST /posts/{id}/retry lists the targets whose outcome is unknown", async () => {
+test("POST /posts/{id}/retry lists in its error the targets whose outcome is unknown", async () => {
   const answer = await ask(retry(), {
     retryPost: () => {
       throw conflict("nothing_to_retry", [
@@ -648,17 +651,20 @@ test.each<[string | undefined, boolean]>([
   ['"other"', false],
   ['*, "3"', false],
   ['"3" garbage', false],
-])("If-Match %j on version 3 lets the operation proceed: %j", async (value, passes) => {
-  const headers = value === undefined ? {} : { "if-match": value };
-  const updated = await ask(patch({ content: "a" }, headers), posts);
-  const removed = await ask(remove(headers), posts);
-  const expected = passes ? [200, 204] : [412, 412];
-  expect([updated.statusCode, removed.statusCode]).toEqual(expected);
-  const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
-  for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
-});
+])(
+  "with If-Match %j, changing or deleting version 3 of a post is allowed: %j",
+  async (value, passes) => {
+    const headers = value === undefined ? {} : { "if-match": value };
+    const updated = await ask(patch({ content: "a" }, headers), posts);
+    const removed = await ask(remove(headers), posts);
+    const expected = passes ? [200, 204] : [412, 412];
+    expect([updated.statusCode, removed.statusCode]).toEqual(expected);
+    const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
+    for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
+  },
+);
 
-test("If-Match does not hide that a post does not exist", async () => {
+test("a request with If-Match for a post that does not exist is answered with 404", async () => {
   const missing = (): never => {
     throw notFound();
   };
@@ -671,14 +677,14 @@ test("If-Match does not hide that a post does not exist", async () => {
   }
 });
 
-test("If-Match costs a call of its own only if it lists several versions", async () => {
+test("an If-Match header needs an additional call only if it lists several versions", async () => {
   await ask(remove({ "if-match": '"3"' }), posts);
   expect(calls).toEqual(["deletePost"]);
   await ask(remove({ "if-match": '"3", "4"' }), posts);
   expect(calls).toEqual(["getPost", "deletePost"]);
 });
 
-test("If-Match applies only to PATCH and DELETE", async () => {
+test("the If-Match header is ignored by operations other than PATCH and DELETE", async () => {
   const headers = { "if-match": '"1"' };
   expect((await ask({ url: PATH, headers }, posts)).statusCode).toBe(200);
   const answer = await ask({ ...retry(), headers }, { retryPost: () => ({ post: POST }) });
@@ -694,7 +700,7 @@ const writes: readonly [string, InjectOptions][] = [
 ];
 
 test.each(writes)(
-  "%s checks scope, verification, type, size and schema in this order",
+  "%s checks the scope, the workspace's verification, the content type, the size and the schema in this order",
   async (_, request) => {
     const huge = "x".repeat(1024 * 1024 + 1);
     const text = { ...request, headers: { "content-type": "text/plain" }, payload: huge };
@@ -723,7 +729,7 @@ test.each([
   ["POST", "/publish", { force: true }],
   ["POST", "/retry", undefined],
 ] as const)(
-  "%s /posts/{id}%s reports a bad query before a bad id, without calling posts",
+  "%s /posts/{id}%s reports an invalid query before a malformed id, without calling the posts service",
   async (method, rest, payload) => {
     const request = {
       method,
@@ -737,7 +743,7 @@ test.each([
   },
 );
 
-test("a schema fault is reported before a bad id", async () => {
+test("PATCH /posts/{id} reports an invalid body before a malformed id", async () => {
   const answer = await ask({ ...patch({}), url: "/api/v1/posts/x" });
   expect(summary(answer)).toEqual([400, "invalid_request"]);
 });
@@ -748,7 +754,7 @@ test.each([
   [409, "invalid_transition"],
   [409, "nothing_to_retry"],
   [409, "no_queue_slot"],
-])("a refusal of posts is answered with %i %s", async (status, reason) => {
+])("the gateway answers an error of the posts service with %i %s", async (status, reason) => {
   const refuse = (): never => {
     throw conflict(reason);
   };

@@ -35,14 +35,14 @@ async function ask(path: string): Promise<{ readonly text: string; readonly conn
   return { text, connection: response.headers.connection };
 }
 
-test("a stopping server still answers the next request on a kept-alive connection, then closes the connection", async () => {
+test("a stopping server still answers the next request on a kept-alive connection, then closes this connection", async () => {
   expect(await ask("/now")).toEqual({ text: "here", connection: "keep-alive" });
   const closed = app.close();
   expect(await ask("/now")).toEqual({ text: "here", connection: "close" });
   await closed;
 });
 
-test("a stopping server answers new connections", async () => {
+test("a stopping server still answers requests on new connections", async () => {
   await ask("/now");
   const closed = app.close();
   const others = await Promise.all(

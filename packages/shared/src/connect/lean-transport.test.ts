@@ -66,7 +66,7 @@ async function outcome(transport: Transport, id: string, timeoutMs = 1000): Prom
 const agent = new Agent();
 afterAll(() => agent.close());
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
-  "the lean transport returns the same as Connect's client for the post %s",
+  "the lean RPC transport returns the same result as Connect's client for the post %s",
   async (id) => {
     const lean = createLeanTransport({
       baseUrl,
@@ -79,7 +79,7 @@ test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   },
 );
 
-test("the lean transport fails like Connect's client when the deadline passes", async () => {
+test("the lean RPC transport fails with the same error as Connect's client when the deadline passes", async () => {
   const lean = createLeanTransport({
     baseUrl,
     dispatcher: agent,
@@ -89,7 +89,7 @@ test("the lean transport fails like Connect's client when the deadline passes", 
   expect(await outcome(lean, "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
 });
 
-test("the lean transport fails like Connect's client for an RPC that the server does not have", async () => {
+test("the lean RPC transport fails with the same error as Connect's client when the server does not have the RPC", async () => {
   const lean = createLeanTransport({
     baseUrl,
     dispatcher: agent,
@@ -112,7 +112,7 @@ test("the lean transport fails like Connect's client for an RPC that the server 
 
 // A call in JSON does not take the lean path.
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
-  "the lean server answers like Connect's plugin for the post %s",
+  "the lean RPC server returns the same answer as Connect's server plugin for the post %s",
   async (id) => {
     const binary = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     const json = createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false });
@@ -120,7 +120,7 @@ test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   },
 );
 
-test("the lean server answers like Connect's plugin for a message that is not protobuf", async () => {
+test("the lean RPC server returns the same answer as Connect's server plugin for a message that is not protobuf", async () => {
   const answer = await fetch(`${baseUrl}/postrider.posts.v1.PostService/GetPost`, {
     method: "POST",
     headers: { "content-type": "application/proto", authorization: `Bearer ${SECRET}` },
@@ -130,7 +130,7 @@ test("the lean server answers like Connect's plugin for a message that is not pr
   expect(await answer.text()).not.toContain("stack");
 });
 
-test("a call passes on the request's ids and returns typed errors with all details", async () => {
+test("an RPC forwards the ids of the request it serves, and its errors arrive typed and with all details", async () => {
   await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
   const posts = peer.client(PostService);
   await runInContext({ requestId: "r-1", workspaceId: "w-1" }, () => posts.getPost({ id: "p1" }));
@@ -145,7 +145,7 @@ test("a call passes on the request's ids and returns typed errors with all detai
   });
 });
 
-test("a call never shows the message of an unexpected error", async () => {
+test("an RPC error never contains the message of an unexpected exception", async () => {
   await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
   const error = await peer
     .client(PostService)
@@ -155,14 +155,14 @@ test("a call never shows the message of an unexpected error", async () => {
   expect(JSON.stringify(error)).not.toContain("secret text");
 });
 
-test("a call with a wrong internal secret is refused", async () => {
+test("an RPC with a wrong internal secret is refused", async () => {
   await using peer = connectPeer({ baseUrl, internalSecret: "x".repeat(32) });
   await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
     name: "ServiceError",
   });
 });
 
-test("a call to an unreachable service fails as unavailable, and an earlier deadline of the request applies", async () => {
+test("an RPC to an unreachable service fails as unavailable, and an RPC times out at the deadline of the request it serves", async () => {
   await using down = connectPeer({ baseUrl: "http://127.0.0.1:1", internalSecret: SECRET });
   await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
     kind: "unavailable",
@@ -191,7 +191,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "after the connection error $code a read is $reads and a write is $writes",
+  "after the connection error $code, a read RPC is $reads and a write RPC is $writes",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

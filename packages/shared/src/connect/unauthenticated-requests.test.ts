@@ -47,7 +47,7 @@ test.each([
   ["JSON", "application/json"],
   ["gRPC-web", "application/grpc-web+proto"],
 ])(
-  "a request without the internal secret is refused before its body is read, sent as %s",
+  "an RPC sent as %s without the internal secret is refused before its body is read",
   async (_, type) => {
     const contentType = `Content-Type: ${type}`;
     for (const secret of [[], ["Authorization: Bearer wrong"]]) {
@@ -59,7 +59,7 @@ test.each([
   },
 );
 
-test("a probe needs no internal secret, and a request with the secret is answered", async () => {
+test("a health probe needs no internal secret, and an RPC with the secret is answered", async () => {
   expect((await app.inject({ url: "/livez" })).statusCode).toBe(200);
   const answer = await fetch(
     `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${PATH}`,

@@ -7,7 +7,7 @@ const STORED: Deployment = {
   deploymentId: "production",
 };
 
-test("data in the cluster, database and deployment that it belongs to is the deployment's own", () => {
+test("the data belongs to the deployment if the recorded cluster, database and deployment are the current ones", () => {
   expect(compareDeployments(STORED, { ...STORED })).toEqual({ kind: "own" });
 });
 
@@ -15,9 +15,12 @@ test.each([
   ["system_identifier", { systemIdentifier: "1" }],
   ["database", { databaseOid: 6 }],
   ["deployment", { deploymentId: "staging" }],
-] as const)("data that is used with another %s is foreign", (reason, difference) => {
-  expect(compareDeployments(STORED, { ...STORED, ...difference })).toEqual({
-    kind: "foreign",
-    reason,
-  });
-});
+] as const)(
+  "the data counts as foreign when another %s is recorded than the current one",
+  (reason, difference) => {
+    expect(compareDeployments(STORED, { ...STORED, ...difference })).toEqual({
+      kind: "foreign",
+      reason,
+    });
+  },
+);

@@ -107,7 +107,7 @@ async function get(url: string, request: Partial<OutboundRequest> = {}, options:
   }
 }
 
-test("an outbound request connects to the address of the name, sends the name, and asks for an unencoded body", async () => {
+test("an outbound request connects to the resolved address, sends the host name, and asks for an uncompressed body", async () => {
   const { port, requests } = await serve((_request, response) => response.end("hello"));
   const answer = await get(
     `http://files.example.com:${port}/a%20b?x=1#y`,
@@ -126,7 +126,7 @@ test("an outbound request connects to the address of the name, sends the name, a
   });
 });
 
-test("an outbound POST sends its body and returns a redirect as the answer", async () => {
+test("an outbound POST sends its body, and returns a redirect to the caller instead of following it", async () => {
   const { port, requests } = await serve((request, response) => {
     request.resume().on("end", () => response.writeHead(307, { location: "/b" }).end());
   });
@@ -162,7 +162,7 @@ test("an outbound request tries the next address when the first one does not ans
   });
 });
 
-test("a name with one private address among public ones is refused", async () => {
+test("a host name with one private address among public addresses is refused", async () => {
   const { port, requests } = await serve((_request, response) => response.end());
   for (const addresses of [
     [PUBLIC, PRIVATE],
@@ -177,7 +177,7 @@ test("a name with one private address among public ones is refused", async () =>
   expect(requests).toHaveLength(0);
 });
 
-test("a name that changes its address after the check is still connected at the checked address", async () => {
+test("an outbound request connects to the checked address even if DNS changes after the check", async () => {
   const target = await serve((_request, response) => response.end("public"));
   const victim = await serve((_request, response) => response.end("private"), PRIVATE, target.port);
   const rebinding = fakeDns({ "rebind.example.com": [[PUBLIC], [PRIVATE]] });
@@ -188,7 +188,7 @@ test("a name that changes its address after the check is still connected at the 
   expect(victim.requests).toHaveLength(0);
 });
 
-test("a name that changes its address between two redirects is checked again", async () => {
+test("the address of a host name is checked again after every redirect", async () => {
   const target = await serve((_request, response) =>
     response.writeHead(302, { location: "/again" }).end(),
   );
@@ -200,7 +200,7 @@ test("a name that changes its address between two redirects is checked again", a
   expect(victim.requests).toHaveLength(0);
 });
 
-test("a name of a private network is not looked up", async () => {
+test("a host name of a private network is refused without a DNS query", async () => {
   const names = fakeDns({});
   expect(await get("http://db.internal/", {}, names)).toBe("address_not_allowed");
   expect(names.asked).toEqual([]);
@@ -214,7 +214,7 @@ test.each([
     { resolve: () => new Promise<readonly string[]>(() => undefined) },
     "timed_out",
   ],
-])("an outbound request to a name that %s fails", async (_name, options, failure) => {
+])("an outbound request to a host name that %s fails", async (_name, options, failure) => {
   expect(await get("http://a.example.com/", { totalMs: 100 }, options)).toBe(failure);
 });
 
@@ -240,7 +240,7 @@ const countdown: RequestListener = (request, response) => {
   else response.writeHead(302, { location: `/${left - 1}` }).end("not there");
 };
 
-test("a redirect is returned as the answer unless following redirects is requested", async () => {
+test("a redirect is returned to the caller unless following redirects is requested", async () => {
   const { port } = await serve(countdown);
   expect(await get(`http://${PUBLIC}:${port}/3`)).toMatchObject({ status: 302 });
 });
@@ -284,7 +284,7 @@ test.each([
   expect(await get(`http://${PUBLIC}:${port}/`, { redirects: 3 }, options)).toBe(failure);
 });
 
-test("a redirect without exactly one target is refused", async () => {
+test("a redirect without exactly one Location header is refused", async () => {
   const none = await serve((_request, response) => response.writeHead(302).end());
   expect(await get(`http://${PUBLIC}:${none.port}/`, { redirects: 3 })).toBe("redirect_refused");
   const two = await serveRaw((socket) =>
@@ -293,7 +293,7 @@ test("a redirect without exactly one target is refused", async () => {
   expect(await get(`http://${PUBLIC}:${two}/`, { redirects: 3 })).toBe("redirect_refused");
 });
 
-test("a redirect keeps the caller's headers on the same origin and drops them elsewhere", async () => {
+test("a redirect keeps the caller's headers on the same origin and drops them for another origin", async () => {
   const other = await serve((_request, response) => response.end());
   const { port, requests } = await serve((request, response) => {
     const location = request.url === "/" ? "/same" : `http://${PUBLIC}:${other.port}/`;
@@ -322,7 +322,7 @@ async function serveTls(listener: RequestListener): Promise<number> {
   return await listen(createTlsServer({ key, cert: certificate }, listener));
 }
 
-test("TLS verifies the name of the server, not its address", async () => {
+test("TLS verifies that the server's certificate matches its host name, not its address", async () => {
   const port = await serveTls((_request, response) => response.end("secret"));
   const options = { resolve, ca: certificate };
   expect(await get(`https://files.example.com:${port}/`, {}, options)).toMatchObject({
@@ -353,7 +353,7 @@ test("a TLS handshake that never starts fails after the connect timeout", async 
   expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
 });
 
-test("a TLS handshake that never starts ends with the deadline, and with the caller's signal", async () => {
+test("a TLS handshake that never starts is aborted at the deadline, and when the caller's signal aborts", async () => {
   let closed = 0;
   const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
   const url = `https://${PUBLIC}:${port}/`;
@@ -371,7 +371,7 @@ test("a TLS connection to a port without TLS fails", async () => {
 
 const at = (port: number) => `http://${PUBLIC}:${port}/`;
 
-test("a body that arrives byte by byte is cut off at the deadline", async () => {
+test("reading a response body that arrives byte by byte is aborted at the deadline", async () => {
   const port = await serveRaw((socket) => {
     socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
     const drip = setInterval(() => socket.write("x"), 10);
@@ -380,7 +380,7 @@ test("a body that arrives byte by byte is cut off at the deadline", async () => 
   expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
 });
 
-test("headers that arrive byte by byte are cut off at the deadline", async () => {
+test("reading response headers that arrive byte by byte is aborted at the deadline", async () => {
   const port = await serveRaw((socket) => {
     socket.write("HTTP/1.1 200 OK\r\nX-Slow: ");
     const drip = setInterval(() => socket.write("x"), 10);
@@ -389,7 +389,7 @@ test("headers that arrive byte by byte are cut off at the deadline", async () =>
   expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
 });
 
-test("endless informational answers are cut off at the deadline", async () => {
+test("reading endless informational (1xx) responses is aborted at the deadline", async () => {
   const port = await serveRaw((socket) => {
     const drip = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\n\r\n"), 10);
     socket.on("close", () => clearInterval(drip));
@@ -397,7 +397,7 @@ test("endless informational answers are cut off at the deadline", async () => {
   expect(await get(at(port), { totalMs: 200 })).toBe("timed_out");
 });
 
-test("an endless body is cut off at the maximum size", async () => {
+test("reading an endless response body is aborted at the maximum size", async () => {
   let sent = 0;
   const { port } = await serve((_request, response) => {
     const flood = () => {
@@ -410,13 +410,13 @@ test("an endless body is cut off at the maximum size", async () => {
   expect(sent).toBeLessThan(50_000_000);
 });
 
-test("a body of exactly the maximum size is accepted", async () => {
+test("a response body of exactly the maximum size is accepted", async () => {
   const { port } = await serve((_request, response) => response.end("12345"));
   expect(await get(at(port), { maxBytes: 5 })).toMatchObject({ body: Buffer.from("12345") });
   expect(await get(at(port), { maxBytes: 4 })).toBe("too_large");
 });
 
-test("a compressed body is not decompressed", async () => {
+test("a compressed response body is returned without decompression", async () => {
   const packed = gzipSync(Buffer.alloc(1_000_000));
   const { port } = await serve((_request, response) =>
     response.writeHead(200, { "content-encoding": "gzip" }).end(packed),
@@ -443,24 +443,24 @@ test.each([
     "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n12",
   ],
   ["that changes the protocol", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"],
-])("an answer %s is refused as broken", async (_name, text) => {
+])("a response %s is refused as broken", async (_name, text) => {
   const port = await serveRaw((socket) => socket.end(text, "latin1"));
   expect(await get(at(port))).toBe("broken");
 });
 
-test("an answer that ends with a reset is refused as broken", async () => {
+test("a response that ends with a connection reset is refused as broken", async () => {
   const port = await serveRaw((socket) => socket.resetAndDestroy());
   expect(await get(at(port))).toBe("broken");
 });
 
-test("a connection that closes without an answer is unreachable", async () => {
+test("a server that no longer accepts connections is reported as unreachable", async () => {
   const { port } = await serve(() => undefined);
   const [server] = open.splice(0);
   server?.close();
   expect(await get(at(port))).toBe("unreachable");
 });
 
-test("an aborted request fails with the reason of the caller's signal, and its connection closes", async () => {
+test("an aborted outbound request fails with the reason of the caller's signal, and its connection closes", async () => {
   const { port, requests } = await serve(() => undefined);
   const controller = new AbortController();
   const asked = get(`http://${PUBLIC}:${port}/`, { signal: controller.signal });
@@ -470,7 +470,7 @@ test("an aborted request fails with the reason of the caller's signal, and its c
   await eventually(() => requests[0]?.socket.destroyed === true);
 });
 
-test("disposing of an unread answer closes its connection", async () => {
+test("disposing of an unread response closes its connection", async () => {
   const { port, requests } = await serve((_request, response) =>
     response.write(Buffer.alloc(100_000)),
   );
@@ -484,7 +484,7 @@ test("disposing of an unread answer closes its connection", async () => {
   await eventually(() => requests[0]?.socket.destroyed === true);
 });
 
-test("a private address and a closed port have the same message, which contains no address", async () => {
+test("requests to a private address and to a closed port fail with the same message, which contains no address", async () => {
   const messages = new Set<string>();
   const client = new OutboundClient({ allow, resolve: dns({ "private.example.com": [PRIVATE] }) });
   for (const url of [
@@ -499,7 +499,7 @@ test("a private address and a closed port have the same message, which contains 
   expect([...messages]).toEqual(["the address cannot be reached"]);
 });
 
-test("the loopback interface answers, which the tests of refused addresses rely on", async () => {
+test("the private address of the tests accepts connections, so that only the client can refuse it", async () => {
   const { port } = await serve((_request, response) => response.end(), PRIVATE);
   const socket = connect(port, PRIVATE);
   await once(socket, "connect");

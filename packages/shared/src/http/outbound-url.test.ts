@@ -205,7 +205,7 @@ test.each(GOOD)("a customer's URL with a public address is accepted: %j", (url, 
   expect(failureOf(url)).toBe(hostname);
 });
 
-test("a customer's URL without a port has the port of its scheme", () => {
+test("a customer's URL without a port gets the default port of its scheme", () => {
   expect(parseOutboundUrl("http://example.com/", []).port).toBe(80);
   expect(parseOutboundUrl("https://example.com/", []).port).toBe(443);
   expect(parseOutboundUrl("https://example.com:8443/", []).port).toBe(8443);

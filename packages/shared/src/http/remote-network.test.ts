@@ -17,6 +17,6 @@ test.each([
   ["unix:", "unknown"],
   ["not an address", "unknown"],
   ["9".repeat(10_000), "unknown"],
-])("limits per address count %s as %s", (address, network) => {
+])("a limit per client address counts %s as %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

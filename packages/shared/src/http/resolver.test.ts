@@ -69,7 +69,7 @@ afterAll(async () => {
 
 const never = new AbortController().signal;
 
-test("the resolver returns all IPv4 and IPv6 addresses of a name", async () => {
+test("the DNS resolver returns all IPv4 and IPv6 addresses of a host name", async () => {
   expect(await resolve("both.example.com", never)).toEqual([
     "93.184.215.14",
     "10.0.0.1",
@@ -78,11 +78,11 @@ test("the resolver returns all IPv4 and IPv6 addresses of a name", async () => {
   expect(await resolve("four.example.com", never)).toEqual(["8.8.8.8"]);
 });
 
-test("the resolver fails for a name that does not exist", async () => {
+test("the DNS resolver fails for a host name that does not exist", async () => {
   await expect(resolve("none.example.com", never)).rejects.toThrow("no address");
 });
 
-test("the resolver gives up on a name server that does not answer when the signal fires", async () => {
+test("the DNS resolver stops waiting for a name server when the caller's signal aborts", async () => {
   const started = performance.now();
   await expect(resolve("silent.example.com", AbortSignal.timeout(100))).rejects.toThrow(
     "no address",

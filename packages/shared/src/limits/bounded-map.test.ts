@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BoundedMap } from "./bounded-map.ts";
 
-test("a bounded map keeps the entries that were set last", () => {
+test("a full bounded map keeps only the entries that were set most recently", () => {
   const keys = fc.array(fc.integer({ min: 0, max: 9 }));
   fc.assert(
     fc.property(keys, fc.integer({ min: 1, max: 5 }), (sets, max) => {
@@ -14,7 +14,7 @@ test("a bounded map keeps the entries that were set last", () => {
   );
 });
 
-test("deleting expired entries stops at the first one that is not expired", () => {
+test("deleteOldestWhile deletes the oldest entries of a bounded map up to the first that does not match", () => {
   const map = new BoundedMap<string, number>(10);
   for (const [key, until] of [
     ["a", 1],

@@ -14,7 +14,7 @@ function request(semaphore: Semaphore, options?: AcquireOptions) {
   return asked;
 }
 
-test("a semaphore never runs more work than it has permits, also after work that failed", async () => {
+test("a semaphore never runs more tasks at once than it has permits, even after a task failed", async () => {
   const semaphore = new Semaphore({ total: 3, maxWaiting: 10 });
   let [running, most] = [0, 0];
   const work = async () => {
@@ -31,7 +31,7 @@ test("a semaphore never runs more work than it has permits, also after work that
   expect(most).toBe(3);
 });
 
-test("requests of other keys pass a request whose key has used its share", async () => {
+test("a permit request whose key has used its share does not block requests of other keys", async () => {
   const semaphore = new Semaphore({ total: 3, perKey: 2, maxWaiting: 10 });
   const a = Array.from({ length: 4 }, () => request(semaphore, { key: "a" }));
   const b = request(semaphore, { key: "b" });
@@ -47,7 +47,7 @@ test("requests of other keys pass a request whose key has used its share", async
   expect([a[3]?.permit !== undefined, c.permit !== undefined]).toEqual([false, true]);
 });
 
-test("a small request does not overtake one that waits for a large amount of permits", async () => {
+test("a request for few permits does not overtake an earlier request for many permits", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const first = request(semaphore, { amount: 5 });
   const large = request(semaphore, { amount: 8 });
@@ -63,13 +63,13 @@ test("a small request does not overtake one that waits for a large amount of per
   expect([large.permit, small.permit]).toEqual([expect.anything(), expect.anything()]);
 });
 
-test("a request for more than all permits gets all of them", async () => {
+test("a request for more permits than a semaphore has gets all its permits", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   using _all = await semaphore.acquire({ amount: 1_000 });
   expect(semaphore.tryAcquire()).toBeUndefined();
 });
 
-test("a request for a permit is refused immediately when the maximum number already waits", async () => {
+test("a request for a permit is refused immediately when the maximum number of requests already waits", async () => {
   const semaphore = new Semaphore({ total: 1, maxWaiting: 1 });
   const permit = await semaphore.acquire();
   const waiting = request(semaphore);
@@ -87,7 +87,7 @@ test("a request for a permit that waits too long is refused and uses no permit a
   expect(semaphore.tryAcquire()).toBeDefined();
 });
 
-test("an aborted request for permits fails with the signal's reason and lets those behind it proceed", async () => {
+test("an aborted request for permits fails with the signal's reason, and the requests behind it proceed", async () => {
   const semaphore = new Semaphore({ total: 2, maxWaiting: 2 });
   using _one = await semaphore.acquire();
   const controller = new AbortController();
@@ -101,7 +101,7 @@ test("an aborted request for permits fails with the signal's reason and lets tho
   await expect(semaphore.acquire({ signal: controller.signal })).rejects.toThrow(RangeError);
 });
 
-test("releasing a permit twice frees it once", async () => {
+test("releasing a permit twice frees only one permit", async () => {
   const semaphore = new Semaphore({ total: 2 });
   const first = await semaphore.acquire();
   using _second = await semaphore.acquire();

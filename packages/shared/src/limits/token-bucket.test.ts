@@ -16,7 +16,7 @@ test("a clock that goes back removes no tokens from a bucket", () => {
   expect(tokensAt({ tokens: 5, at: 1_000 }, SIZE, 0)).toBe(5);
 });
 
-test("the announced wait is exactly the time after which a bucket has the tokens", () => {
+test("the wait that a token bucket announces is exactly the time until it has the requested tokens", () => {
   const tokens = fc.integer({ min: -50, max: 120 });
   fc.assert(
     fc.property(tokens, fc.integer({ min: 0, max: 120 }), (present, wanted) => {

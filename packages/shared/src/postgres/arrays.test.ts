@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 
-test("formatting and parsing a Postgres array preserves any texts", () => {
+test("formatting a Postgres array and parsing the result preserves any texts", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "binary" })), (values) => {
       expect(parseArray(formatArray(values))).toEqual(values);
@@ -10,7 +10,7 @@ test("formatting and parsing a Postgres array preserves any texts", () => {
   );
 });
 
-test("parseArray reads elements with and without quotes", () => {
+test("parseArray reads Postgres array elements with and without quotes", () => {
   expect(parseArray('{posts:read,"a b","back\\\\slash","say \\"hi\\"",""}')).toEqual([
     "posts:read",
     "a b",

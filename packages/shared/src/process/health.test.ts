@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createHealth, createOpsServer } from "./health.ts";
 
-test("the readiness metric is measured when metrics are read", async () => {
+test("the readiness metric is measured each time metrics are read", async () => {
   const health = createHealth();
   let isThere = false;
   health.checks.set("database", async () => {

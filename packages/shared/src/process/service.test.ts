@@ -11,7 +11,7 @@ function read(env: Readonly<Record<string, string>>) {
 }
 
 test.each(["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"])(
-  "a production process does not start with %s, even if it does not use this setting",
+  "a process in production mode refuses to start with %s, even if it does not use this setting",
   (name) => {
     const env = { [name]: "10.0.0.1:80" };
     expect(() => read({ ...env, POSTRIDER_ENV: "production" })).toThrow(

@@ -6,7 +6,7 @@ import { apiKeyPrefix, formatApiKey, hashApiKey, isApiKey } from "./api-keys.ts"
 const ZEROS = formatApiKey(new Uint8Array(32));
 const secrets = fc.uint8Array({ minLength: 32, maxLength: 32 });
 
-test("an API key is the prefix, 43 base62 characters of the secret and 6 of the checksum", () => {
+test("an API key consists of the prefix, 43 base62 characters of the secret and 6 characters of the checksum", () => {
   expect(ZEROS).toBe(`pr_live_${"0".repeat(43)}2TZDF5`);
   expect(formatApiKey(new Uint8Array(32).fill(255)).slice(8, 51)).toBe(
     "yhjskwdA6OZ1AL1YmHWZWm8LLG7HjnuCA2j5rOw8Xp1",
@@ -25,7 +25,7 @@ test("every generated API key is valid", () => {
   );
 });
 
-test("different secrets lead to different API keys", () => {
+test("different secrets result in different API keys", () => {
   fc.assert(
     fc.property(secrets, secrets, (one, other) => {
       expect(formatApiKey(one) === formatApiKey(other)).toBe(
@@ -57,6 +57,6 @@ test.each(["", "pr_live_", ZEROS.slice(0, -1), `${ZEROS}0`, ` ${ZEROS}`, `${ZERO
   },
 );
 
-test("an API key is stored as its SHA-256", () => {
+test("the stored form of an API key is its SHA-256 hash", () => {
   expect(hashApiKey(ZEROS)).toEqual(createHash("sha256").update(ZEROS).digest());
 });

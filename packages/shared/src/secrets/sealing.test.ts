@@ -8,7 +8,7 @@ const older: SealingKey = { id: "k1", secret: randomBytes(32) };
 const newer: SealingKey = { id: "k2", secret: randomBytes(32) };
 const nonce = () => randomBytes(12);
 
-test("a sealed text can be unsealed only for its own place", () => {
+test("a sealed text can be unsealed only for the table, row and column that it was sealed for", () => {
   const sealed = seal([newer], place, "secret token", nonce());
   expect(unseal([newer], place, sealed)).toBe("secret token");
   for (const other of [
@@ -20,7 +20,7 @@ test("a sealed text can be unsealed only for its own place", () => {
   }
 });
 
-test("the newest key seals, and older keys still unseal their texts", () => {
+test("texts are sealed with the newest key, and texts sealed with older keys can still be unsealed", () => {
   const old = seal([older], place, "old", nonce());
   const fresh = seal([newer, older], place, "fresh", nonce());
   expect(fresh.split(".").slice(0, 2)).toEqual(["v1", "k2"]);
@@ -34,7 +34,7 @@ test("sealing a text twice gives different results, and neither contains the tex
   expect(one).not.toContain("same");
 });
 
-test("any text can be sealed and unsealed, and any change of a character is detected", () => {
+test("any text can be sealed and unsealed, and a change of any character of the sealed text is detected", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, at) => {
       const sealed = seal([newer], place, text, nonce());

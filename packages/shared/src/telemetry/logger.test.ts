@@ -70,7 +70,7 @@ test("the allow-list also applies to objects and errors that are logged as a who
   expect(JSON.stringify(lines)).not.toContain(SECRET);
 });
 
-test("a log line of a request contains its id, workspace and trace", () => {
+test("a log line written while a request is handled contains the request's id, workspace and trace", () => {
   const { lines, logger } = openLog();
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 

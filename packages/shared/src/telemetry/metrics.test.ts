@@ -17,7 +17,7 @@ async function read(name: string): Promise<readonly string[]> {
     .map((line) => line.slice(name.length));
 }
 
-test("an age gauge grows without updates, and is 0 when nothing waits", async () => {
+test("an age gauge keeps growing between updates, and is 0 when nothing waits", async () => {
   const gauge = createAgeGauge("test_oldest_seconds", "For this test.", ["topic"]);
   gauge.set({ topic: "a" }, new Date());
   gauge.set({ topic: "b" }, undefined);
@@ -29,7 +29,7 @@ test("an age gauge grows without updates, and is 0 when nothing waits", async ()
   expect(await read("test_oldest_seconds")).toEqual(['{topic="a"} 0', '{topic="b"} 0']);
 });
 
-test("an age gauge drops the series that another process reports", async () => {
+test("an age gauge no longer reports a series after forget", async () => {
   const gauge = createAgeGauge("test_lag_seconds", "For this test.", ["partition"]);
   for (const partition of ["0", "1"]) gauge.set({ partition }, new Date());
   vi.setSystemTime(Date.now() + 1_000);
@@ -40,7 +40,7 @@ test("an age gauge drops the series that another process reports", async () => {
   expect(await read("test_lag_seconds")).toEqual(['{partition="0"} 1']);
 });
 
-test("only series that are listed when a counter is created start at 0", async () => {
+test("only the label sets that are listed when a counter is created are reported as 0 from the start", async () => {
   const counter = createCounter("test_known_total", "For this test.", ["code"], [{ code: "a" }]);
   expect(await read("test_known_total")).toEqual(['{code="a"} 0']);
 

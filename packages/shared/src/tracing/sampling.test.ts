@@ -35,14 +35,14 @@ test.each([
   [1, SAMPLED, true],
   [1, UNSAMPLED, true],
 ])(
-  "with the sampling ratio %d, the decision of the client's header %s is replaced",
+  "with the sampling ratio %d, the client's sampling decision in traceparent %s is replaced",
   (ratio, header, isSampled) => {
     record(ratio);
     expect(passOn(header)).toMatchObject({ traceId: TRACE, isSampled });
   },
 );
 
-test("a client that reuses a trace id gets no more traces recorded than the ratio", () => {
+test("a client that reuses one trace id gets no larger share of its requests recorded than the sampling ratio", () => {
   record(0.1);
   const passed = Array.from({ length: 2_000 }, () => passOn(SAMPLED));
   const recorded = passed.filter(({ isSampled }) => isSampled);
@@ -51,11 +51,11 @@ test("a client that reuses a trace id gets no more traces recorded than the rati
   expect(new Set(passed.map(({ traceId }) => traceId))).toEqual(new Set([TRACE]));
 });
 
-test("without tracing, no other service is asked to record a trace", () => {
+test("when tracing is off, calls to other services ask them not to record the trace", () => {
   expect(sampleAnew(SAMPLED)).toBe(UNSAMPLED);
 });
 
-test("the sampling decision of another service of ours is kept", () => {
+test("the sampling decision of another Postrider service is kept", () => {
   record(0);
   const { traceparent = "" } = openSpan("process", { kind: "consumer", parent: SAMPLED });
   expect(toSpanReference(traceparent).isSampled).toBe(true);

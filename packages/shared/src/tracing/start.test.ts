@@ -7,14 +7,14 @@ function read(env: Readonly<Record<string, string>>) {
   return loadConfig(env, (reader) => ({ tracing: readTracingConfig(reader) })).tracing;
 }
 
-test("without an endpoint nothing is traced, whatever other settings say", () => {
+test("without an OTLP endpoint no spans are recorded, whatever the other settings say", () => {
   expect(read({})).toBeUndefined();
   expect(
     read({ OTEL_EXPORTER_OTLP_HEADERS: "nonsense", OTEL_TRACES_SAMPLER_ARG: "7" }),
   ).toBeUndefined();
 });
 
-test("with only an endpoint, every trace that starts here is recorded", () => {
+test("with an OTLP endpoint and no other setting, every trace that starts in this process is recorded", () => {
   expect(read({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" })).toEqual({
     endpoint: "http://collector:4318",
     headers: {},
@@ -22,7 +22,7 @@ test("with only an endpoint, every trace that starts here is recorded", () => {
   });
 });
 
-test("OTLP headers are parsed in the format of OpenTelemetry", () => {
+test("OTEL_EXPORTER_OTLP_HEADERS is parsed in the format that OpenTelemetry defines", () => {
   expect(
     read({
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
@@ -33,7 +33,7 @@ test("OTLP headers are parsed in the format of OpenTelemetry", () => {
 });
 
 test.each(["secret-without-a-name", "a=50%", "a=%zz", "a=%ff"])(
-  "no error message repeats the invalid OTLP header %s",
+  "the error about the invalid OTLP header %s does not repeat the header",
   (header) => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",

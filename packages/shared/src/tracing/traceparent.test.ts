@@ -15,7 +15,7 @@ test.each([
   ["without the sampled flag", `00-${TRACE}-${SPAN}-00`, `00-${TRACE}-${SPAN}-00`],
   ["with unknown flags", `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-01`],
   ["of a later version", `01-${TRACE}-${SPAN}-01-more`, `00-${TRACE}-${SPAN}-01`],
-])("a traceparent header %s is continued in version 00", (_, text, expected) => {
+])("a traceparent header %s is continued with a header of version 00", (_, text, expected) => {
   expect(parseTraceparent(text)).toBe(expected);
 });
 
@@ -36,14 +36,14 @@ test.each([
   expect(parseTraceparent(text)).toBeUndefined();
 });
 
-test("a new trace is valid for other services, and no two are equal", () => {
+test("every new traceparent header is valid and has a different trace id", () => {
   const made = Array.from({ length: 1000 }, newTraceparent);
 
   expect(made.map(parseTraceparent)).toEqual(made);
   expect(new Set(made.map(traceIdOf)).size).toBe(1000);
 });
 
-test("splitting and joining a traceparent header preserves it", () => {
+test("splitting a traceparent header and joining its parts returns the same header", () => {
   const header = `00-${TRACE}-${SPAN}-01`;
 
   expect(toSpanReference(header)).toEqual({ traceId: TRACE, spanId: SPAN, isSampled: true });

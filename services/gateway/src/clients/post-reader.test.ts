@@ -27,7 +27,7 @@ function createReader(answer: Answer) {
   return { reader, sizes };
 }
 
-test("reads in the same turn share one call, and each gets its own post", async () => {
+test("reads of posts in the same turn of the event loop share one call, and each read gets its own post", async () => {
   const { reader, sizes } = createReader((refs) => refs.toReversed());
   const reads = Array.from({ length: 250 }, (_unused, index) => reader.get("w", `p${index}`));
   expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(
@@ -38,14 +38,14 @@ test("reads in the same turn share one call, and each gets its own post", async 
   expect(sizes.length).toBeLessThanOrEqual(3);
 });
 
-test("a full batch is not followed by an empty one", async () => {
+test("a full batch of post reads is not followed by an empty batch", async () => {
   const { reader, sizes } = createReader((refs) => refs);
   await Promise.all(Array.from({ length: 100 }, (_unused, index) => reader.get("w", `p${index}`)));
   await nextTurn();
   expect(sizes).toEqual([100]);
 });
 
-test("two reads of the same post are both answered; a missing post or one of another workspace is not found", async () => {
+test("two reads of the same post are both answered, and a post that is missing or in another workspace is not found", async () => {
   const { reader } = createReader((refs) =>
     refs.filter(({ workspaceId, id }) => workspaceId === "w" && id === "p"),
   );
@@ -64,7 +64,7 @@ test("two reads of the same post are both answered; a missing post or one of ano
   expect(reads[3]).toMatchObject({ reason: { reason: "not_found" } });
 });
 
-test("a failed call fails its own reads and no later ones", async () => {
+test("a failed batch call fails the reads of this batch and no later reads", async () => {
   let calls = 0;
   const { reader } = createReader((refs) => {
     calls += 1;

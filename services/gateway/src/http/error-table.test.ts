@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ERROR_CODES } from "#src/http/error-codes.ts";
 import { errorCodeOf, httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 
-test("httpStatusOf goes by the reason of an error, not by its kind", () => {
+test("httpStatusOf derives the status from the reason of an error rather than from its kind", () => {
   expect(httpStatusOf("precondition_failed", "conflict")).toBe(412);
   expect(httpStatusOf("payload_too_large", "invalid")).toBe(413);
   expect(httpStatusOf("unsupported_media_type", "invalid")).toBe(415);
@@ -11,7 +11,7 @@ test("httpStatusOf goes by the reason of an error, not by its kind", () => {
   expect(httpStatusOf("upstream_timeout", "timeout")).toBe(504);
 });
 
-test("every error code has an error status", () => {
+test("every error code has an HTTP status that the API documents", () => {
   const known = [400, 401, 403, 404, 405, 409, 412, 413, 415, 422, 429, 500, 503, 504];
   for (const code of ERROR_CODES) expect(known, code).toContain(httpStatusOf(code));
 });
@@ -26,11 +26,14 @@ test.each([
   ["unavailable", 503, "unavailable"],
   ["timeout", 504, "upstream_timeout"],
   ["internal", 500, "internal"],
-] as const)("an unknown reason of the kind %s is answered with %i %s", (kind, status, code) => {
-  expect(httpStatusOf("unknown_code", kind)).toBe(status);
-  expect(errorCodeOf("unknown_code", kind)).toBe(code);
-  expect(httpStatusOf("toString", kind)).toBe(status);
-});
+] as const)(
+  "an error of the kind %s with an unknown reason is answered with %i %s",
+  (kind, status, code) => {
+    expect(httpStatusOf("unknown_code", kind)).toBe(status);
+    expect(errorCodeOf("unknown_code", kind)).toBe(code);
+    expect(httpStatusOf("toString", kind)).toBe(status);
+  },
+);
 
 test("an error without violations has no details", () => {
   expect(toErrorBody({ reason: "not_found", violations: [], locale: "en" })).toEqual({
@@ -38,7 +41,7 @@ test("an error without violations has no details", () => {
   });
 });
 
-test("every violation becomes a detail with exactly the fields that are known", () => {
+test("every violation of an error becomes a detail with exactly the fields that are known", () => {
   const violations = [
     {
       $typeName: "postrider.errors.v1.Violation" as const,
@@ -76,7 +79,7 @@ test("every violation becomes a detail with exactly the fields that are known", 
   });
 });
 
-test("details of quotas contain numbers and RFC 3339 times", () => {
+test("the details of an exceeded quota contain numbers and RFC 3339 times", () => {
   const violations = [
     {
       code: "monthly",
@@ -103,7 +106,7 @@ test("details of quotas contain numbers and RFC 3339 times", () => {
   );
 });
 
-test("the detail of a duplicate contains the id of the other post", () => {
+test("the error detail of a duplicate post contains the id of the other post", () => {
   const violations = [{ code: "duplicate_content", postId: "p", accountId: "a", platform: "x" }];
   const { error } = toErrorBody({ reason: "duplicate_content", violations, locale: "ko" });
   expect(error.details).toEqual([
@@ -117,7 +120,7 @@ test("the detail of a duplicate contains the id of the other post", () => {
   ]);
 });
 
-test("the detail of a missing scope has the message of the error", () => {
+test("the error detail of a missing scope has the same message as the error", () => {
   const violations = [{ code: "posts:write" }];
   const { error } = toErrorBody({ reason: "insufficient_scope", violations, locale: "en" });
   expect(error.details).toEqual([{ code: "posts:write", message: error.message }]);
@@ -133,7 +136,7 @@ test("an error body has at most 100 details", () => {
   expect(error.details?.at(-1)?.path).toBe("/accountIds/99");
 });
 
-test("a detail omits a path that is too long", () => {
+test("an error detail omits the path of the field when the path is too long", () => {
   const violations = [{ code: "additional_property", path: `/${"k".repeat(1_000)}` }];
   const { error } = toErrorBody({ reason: "invalid_request", violations, locale: "en" });
   expect(error.details?.[0]).not.toHaveProperty("path");

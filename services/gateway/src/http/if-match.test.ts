@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseIfMatch } from "#src/http/if-match.ts";
 
-test("without an If-Match header there is no condition", () => {
+test("a request without an If-Match header has no precondition", () => {
   expect(parseIfMatch(undefined)).toBeUndefined();
 });
 

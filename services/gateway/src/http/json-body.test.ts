@@ -81,7 +81,7 @@ test.each(['{"__proto__":{"force":true}}', '{"\\u005f_proto__":{"force":true}}']
   },
 );
 
-test("parseJsonBody refuses more members than any schema allows, and reports their path", () => {
+test("parseJsonBody refuses an array or object with more members than any schema allows, and reports its path", () => {
   const list = (count: number) => JSON.stringify(Array.from({ length: count }, () => 1));
   expect(parse(`{"ids":${list(1_000)}}`).ok).toBe(true);
   expect(parse(`{"ids":${list(1_001)}}`)).toEqual(

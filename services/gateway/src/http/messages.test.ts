@@ -6,7 +6,7 @@ import { chooseLocale, messageFor, targetMessageFor } from "#src/http/messages.t
 
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
-test("both languages have messages for exactly the codes that exist", () => {
+test("English and Korean have messages for exactly the error codes that exist", () => {
   const codes = [...ERROR_CODES, ...VIOLATION_CODES].sort();
   expect(Object.keys(MESSAGES_EN).sort()).toEqual(codes);
   expect(Object.keys(MESSAGES_KO).sort()).toEqual(codes);
@@ -14,12 +14,12 @@ test("both languages have messages for exactly the codes that exist", () => {
   expect(Object.keys(TARGET_MESSAGES_KO).sort()).toEqual([...TARGET_ERROR_CODES].sort());
 });
 
-test("every code is listed once", () => {
+test("every error code is listed once", () => {
   const codes = [...ERROR_CODES, ...VIOLATION_CODES];
   expect(new Set(codes).size).toBe(codes.length);
 });
 
-test("the messages of both languages have the same parameters and end with a full stop", () => {
+test("the English and Korean messages of a code have the same parameters and end with a full stop", () => {
   for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
     expect(placeholders(MESSAGES_KO[code]), code).toEqual(placeholders(MESSAGES_EN[code]));
     expect(MESSAGES_EN[code], code).toMatch(/^[A-Z].*\.$/);
@@ -27,7 +27,7 @@ test("the messages of both languages have the same parameters and end with a ful
   }
 });
 
-test("a message never contains a placeholder, with or without parameters", () => {
+test("an error message never contains a placeholder, with or without parameters", () => {
   const all = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5 };
   for (const locale of ["en", "ko"] as const) {
     for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
@@ -38,7 +38,7 @@ test("a message never contains a placeholder, with or without parameters", () =>
   }
 });
 
-test("a message contains the parameters that are known", () => {
+test("an error message contains the parameters that are known", () => {
   expect(messageFor("en", "too_many_media", { limit: 4, actual: 5 })).toBe(
     "There are too many media: 5, at most 4 are allowed. Remove some.",
   );
@@ -47,18 +47,18 @@ test("a message contains the parameters that are known", () => {
   );
 });
 
-test("a message omits a part with an unknown parameter", () => {
+test("an error message omits the part whose parameter is unknown", () => {
   expect(messageFor("en", "too_many_media", { limit: 4 })).toBe(
     "There are too many media. Remove some.",
   );
 });
 
-test("a message shows a limit of zero", () => {
+test("an error message contains the limit even if it is zero", () => {
   expect(messageFor("en", "too_many_hashtags", { limit: 0, actual: 1 })).toContain("at most 0");
 });
 
 test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
-  "the unknown code %j has a general message",
+  "the unknown error code %j has a general message",
   (code) => {
     expect(messageFor("en", code)).toBe("This value is not valid.");
     expect(messageFor("ko", code)).toBe("값이 올바르지 않습니다.");
@@ -66,7 +66,7 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   },
 );
 
-test("the rate_limited message of a target differs from that of our own rate limit", () => {
+test("the rate_limited message of a target, which names the platform, differs from the message of the API's rate limit", () => {
   expect(targetMessageFor("en", "rate_limited")).not.toBe(messageFor("en", "rate_limited"));
   expect(targetMessageFor("ko", "rate_limited")).toMatch(/플랫폼/);
 });

@@ -111,13 +111,13 @@ test("the length of a text is counted in code points, as in the schema", async (
   ]);
 });
 
-test("a path and code are reported once", async () => {
+test("two schema faults with the same path and code are reported once", async () => {
   expect(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] })).toEqual([
     { code: "format", path: "/accountIds/0" },
   ]);
 });
 
-test("a value of the wrong type has no further faults", async () => {
+test("a value of the wrong type is reported with this one fault only", async () => {
   const body = { ...valid, options: { x: { privacy: 5 } }, force: "yes" };
   const typed = {
     ...post,
@@ -129,19 +129,19 @@ test("a value of the wrong type has no further faults", async () => {
   ]);
 });
 
-test("a repeated query parameter has no further faults", async () => {
+test("a repeated query parameter is reported with this one fault only", async () => {
   const querystring = { type: "object", properties: { status: { ...text, enum: ["draft"] } } };
   expect(await faultsOf({ querystring }, { query: "?status=draft&status=draft" })).toEqual([
     { code: "repeated_parameter", path: "/status" },
   ]);
 });
 
-test("at most 100 faults are reported", async () => {
+test("at most 100 faults of a body are reported", async () => {
   const body = { ...valid, accountIds: Array.from({ length: 200 }, (_, index) => `${index}`) };
   expect((await faultsOfBody(post, body)).length).toBe(100);
 });
 
-test("a fault in a union is reported for the branch with the matching type", async () => {
+test("a schema fault in a union is reported for the branch with the matching type", async () => {
   const nullable = {
     type: "object",
     properties: { at: { anyOf: [{ ...text, format: "date" }, { type: "null" }] } },
@@ -151,7 +151,7 @@ test("a fault in a union is reported for the branch with the matching type", asy
   expect(await faultsOfBody(nullable, { at: null })).toEqual([]);
 });
 
-test("a fault in a union of constants is reported as a value that is not allowed", async () => {
+test("a schema fault in a union of constants is reported as a value that is not allowed", async () => {
   const choice = {
     anyOf: [
       { ...text, const: "a" },
@@ -161,7 +161,7 @@ test("a fault in a union of constants is reported as a value that is not allowed
   expect(await faultsOfBody(choice, "c")).toEqual([{ code: "not_allowed", path: "" }]);
 });
 
-test("a refused property name is reported with its path", async () => {
+test("a property name that the schema refuses is reported with its path", async () => {
   const schema = { type: "object", propertyNames: { pattern: "^[a-z]+$" } };
   expect(await faultsOfBody(schema, { A: 1 })).toEqual([
     { code: "additional_property", path: "/A" },
@@ -183,7 +183,7 @@ test("unknown and repeated query parameters have different codes", async () => {
   ]);
 });
 
-test("a number in a query that is out of range is reported with the limit and the number", () => {
+test("a query parameter that is out of range is reported with the limit and its value", () => {
   const error = {
     keyword: "minimum",
     instancePath: "/limit",
@@ -195,7 +195,7 @@ test("a number in a query that is out of range is reported with the limit and th
   ]);
 });
 
-test("a fault with an unknown keyword is reported as invalid", () => {
+test("a fault of a schema keyword without its own code is reported as invalid", () => {
   const error = { keyword: "contains", instancePath: "/a", schemaPath: "#/a", params: {} };
   expect(toSchemaViolations([error])).toEqual([{ code: "invalid", path: "/a" }]);
 });

@@ -175,7 +175,7 @@ function wants(): (number | undefined)[][] {
   return accounts.calls.map((queries) => queries.map(({ want }) => want));
 }
 
-test("a working key is admitted to its only workspace", async () => {
+test("a request with a valid key of one workspace is admitted to this workspace", async () => {
   const key = accounts.addKey();
   expect(await admitted(key)).toEqual({
     kind: "admitted",
@@ -193,7 +193,7 @@ test("a working key is admitted to its only workspace", async () => {
   });
 });
 
-test("requests without a record share one call per 2 ms, summed up per key and workspace", async () => {
+test("requests whose keys are not cached share one admission call per 2 ms, with one query per key and workspace", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -205,14 +205,14 @@ test("requests without a record share one call per 2 ms, summed up per key and w
   expect(await kinds(results)).toEqual(Array(5).fill("admitted"));
 });
 
-test("a call to accounts has at most 500 queries", async () => {
+test("an admission call to the accounts service has at most 500 queries", async () => {
   const results = Array.from({ length: 501 }, () => admit(accounts.addKey()));
   await pass(2);
   expect(accounts.calls.map((queries) => queries.length)).toEqual([500, 1]);
   expect(new Set(await kinds(results))).toEqual(new Set(["admitted"]));
 });
 
-test("requests that were granted in advance are used without a call", async () => {
+test("requests that were granted in advance are admitted without a call to the accounts service", async () => {
   const key = accounts.addKey();
   await admitted(key);
   for (let left = 598; left >= 592; left -= 1)
@@ -221,7 +221,7 @@ test("requests that were granted in advance are used without a call", async () =
   expect(admit(key)).toBeInstanceOf(Promise);
 });
 
-test("a batched call carries neither the id nor the deadline of one of its requests", async () => {
+test("an admission call for several requests carries neither the id nor the deadline of one of them", async () => {
   // Uses real timers, because fake ones do not pass on the async context.
   vi.useRealTimers();
   start();
@@ -230,7 +230,7 @@ test("a batched call carries neither the id nor the deadline of one of its reque
   expect(accounts.contexts).toEqual([undefined]);
 });
 
-test("a workspace without requests left is refused without a call until one is refilled", async () => {
+test("requests of a workspace that used up its rate limit are refused without a call until a request is refilled", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 1);
   expect(await kindsOf(3, key)).toEqual({ admitted: 1, rate_limited: 2 });
@@ -248,7 +248,7 @@ test("a workspace without requests left is refused without a call until one is r
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
 });
 
-test("a raised limit takes effect within 3 s, even for a workspace that had no requests left for longer", async () => {
+test("a raised rate limit takes effect within 3 s, even for a workspace that had used up the old limit", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 1, 0);
   expect(await admitted(key)).toMatchObject({ kind: "rate_limited", retryAfterSeconds: 60 });
@@ -257,7 +257,7 @@ test("a raised limit takes effect within 3 s, even for a workspace that had no r
   expect(await admitted(key)).toMatchObject({ kind: "admitted", limit: { quota: 600 } });
 });
 
-test("two keys of a workspace share the requests granted to either", async () => {
+test("the requests granted to one key of a workspace can be used by another key of the workspace", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   expect(accounts.granted).toBe(16);
@@ -266,7 +266,7 @@ test("two keys of a workspace share the requests granted to either", async () =>
   expect(accounts.calls).toHaveLength(1);
 });
 
-test("a query asks only for requests that are not granted already", async () => {
+test("an admission query asks only for requests that are not already granted", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   await pass(1500);
@@ -277,7 +277,7 @@ test("a query asks only for requests that are not granted already", async () => 
   expect(spendPrepaid(two)).toBe(4);
 });
 
-test("granted requests that are not used within 3 s are given back once", async () => {
+test("granted requests that are not used within 3 s are returned to the accounts service exactly once", async () => {
   const key = accounts.addKey();
   await admitted(key);
   await pass(2900);
@@ -292,7 +292,7 @@ test("granted requests that are not used within 3 s are given back once", async 
   ]);
 });
 
-test("a stopping process gives back unused requests and refuses requests that would need a call", async () => {
+test("a stopping gateway returns unused granted requests and refuses requests that would need a call", async () => {
   const key = accounts.addKey();
   accounts.latencyMs = 50;
   const waiting = admit(key);
@@ -304,7 +304,7 @@ test("a stopping process gives back unused requests and refuses requests that wo
   expect(admit(newKey())).toEqual({ kind: "unavailable", retryAfterSeconds: 1 });
 });
 
-test("a revoked key works for at most 3 s after its last query, however long the answer took", async () => {
+test("a revoked API key works for at most 3 s after its last query was sent, however long the answer took", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 60_000);
   accounts.latencyMs = 500;
@@ -319,7 +319,7 @@ test("a revoked key works for at most 3 s after its last query, however long the
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("a key stops working when it expires", async () => {
+test("an API key stops working when it expires", async () => {
   const key = accounts.addKey({ expiresAt: Date.now() + 1000 });
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
   await pass(997);
@@ -328,7 +328,7 @@ test("a key stops working when it expires", async () => {
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("a missing or malformed key is refused without a call", () => {
+test("a missing or malformed API key is refused without a call to the accounts service", () => {
   const misspelt = `${newKey().slice(0, -1)}!`;
   const wrongSum = newKey().replace(/.{6}$/, "000000");
   for (const key of [undefined, "", "nonsense", misspelt, wrongSum])
@@ -336,7 +336,7 @@ test("a missing or malformed key is refused without a call", () => {
   expect(vi.getTimerCount()).toBe(1);
 });
 
-test("an unknown key is asked about once in 3 s", async () => {
+test("an unknown API key is looked up at most once in 3 s", async () => {
   const key = newKey();
   expect(await admitted(key)).toMatchObject({ kind: "unauthenticated" });
   await pass(2999);
@@ -348,7 +348,7 @@ test("an unknown key is asked about once in 3 s", async () => {
   expect(accounts.calls).toHaveLength(2);
 });
 
-test("a key of several workspaces must name one of its own", async () => {
+test("a request with a key of several workspaces must name one of these workspaces", async () => {
   const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const limit = {
     policy: "address",
@@ -369,7 +369,7 @@ test("a key of several workspaces must name one of its own", async () => {
   });
 });
 
-test("workspace names that are not ids share one query", async () => {
+test("requests that name malformed workspace ids share one admission query", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);
@@ -377,7 +377,7 @@ test("workspace names that are not ids share one query", async () => {
   expect(wants()).toEqual([[3]]);
 });
 
-test("all addresses of an IPv6 /64 network share their failures", () => {
+test("all addresses of an IPv6 /64 network share one limit of failed authentications", () => {
   const fail = (address: string) => admit(undefined, undefined, address);
   for (let count = 0; count < 120; count++)
     expect(fail(`2001:db8:1:2::${count.toString(16)}`)).toMatchObject({ kind: "unauthenticated" });
@@ -385,7 +385,7 @@ test("all addresses of an IPv6 /64 network share their failures", () => {
   expect(fail("2001:db8:1:3::1")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("after 120 failures per minute an address is refused, except with working keys", async () => {
+test("after 120 failed authentications per minute, an address is refused except with valid keys", async () => {
   const key = accounts.addKey();
   for (let count = 1; count <= 120; count += 1)
     expect(admit(undefined)).toMatchObject({
@@ -403,7 +403,7 @@ test("after 120 failures per minute an address is refused, except with working k
   expect(admit(undefined, undefined, "192.0.2.2")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("while accounts does not answer, known keys work for 5 s after their last answer and unknown ones are refused", async () => {
+test("while the accounts service does not answer, cached keys work for 5 s after their last answer and unknown keys are refused", async () => {
   const key = accounts.addKey();
   await admitted(key);
   expect(spendPrepaid(key)).toBe(7);
@@ -421,7 +421,7 @@ test("while accounts does not answer, known keys work for 5 s after their last a
   expect(await admitted(key)).toMatchObject({ kind: "admitted" });
 });
 
-test("while accounts does not answer, one request at a time probes it and the others do not wait", async () => {
+test("while the accounts service does not answer, one request at a time probes the service and the others do not wait", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   accounts.state = "refusing";
@@ -436,7 +436,7 @@ test("while accounts does not answer, one request at a time probes it and the ot
   await pass(402);
 });
 
-test("during an outage the budget continues from what was left, at the workspace's own rate", async () => {
+test("during an outage of the accounts service, a workspace keeps its remaining requests and its refill rate", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 5);
   await admitted(key);
@@ -448,7 +448,7 @@ test("during an outage the budget continues from what was left, at the workspace
   expect(await kindsOf(5, key)).toEqual({ admitted: 1, rate_limited: 4 });
 });
 
-test("requests admitted during an outage are repaid from the next grants", async () => {
+test("requests admitted during an outage of the accounts service are deducted from the next grants", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -462,7 +462,7 @@ test("requests admitted during an outage are repaid from the next grants", async
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("debt that grows while the first call after an outage is in flight refuses no waiting request", async () => {
+test("no waiting request is refused because more requests are admitted during the first call after an outage", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -480,7 +480,7 @@ test("debt that grows while the first call after an outage is in flight refuses 
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("debt does not refuse a key without a recent record", async () => {
+test("a key without a cached record is not refused because of requests that another key made during an outage", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";
@@ -490,7 +490,7 @@ test("debt does not refuse a key without a recent record", async () => {
   expect(await admitted(two)).toMatchObject({ kind: "admitted" });
 });
 
-test("the grants of a lost answer are never used, and reserved requests are not lost with it", async () => {
+test("when an admission answer is lost, its grants are never used and previously granted requests stay usable", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";
@@ -569,7 +569,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 }
 
 test(
-  "whatever the interleaving, no request is admitted that accounts did not grant",
+  "no request is admitted that the accounts service did not grant, whatever the order of events",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {
@@ -585,7 +585,7 @@ test(
 );
 
 test(
-  "outages and lost answers never raise the limit in the long run",
+  "outages and lost answers of the accounts service never raise the rate limit in the long run",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), long), async (steps) => {

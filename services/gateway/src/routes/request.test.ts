@@ -23,13 +23,13 @@ test.each(["", "x".repeat(256), "a b", "a, b", "a\t", "a\n", "\u007f", "é", "�
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 const same = (a: string, b: string) => fingerprint(JSON.parse(a)) === fingerprint(JSON.parse(b));
 
-test("a fingerprint is the SHA-256 of the JSON with sorted keys, in lower-case hex", () => {
+test("the fingerprint of a body is the SHA-256 of its JSON with sorted keys, in lower-case hex", () => {
   expect(fingerprint({ b: [2, { d: null, c: "é" }], a: true })).toBe(
     sha256('{"a":true,"b":[2,{"c":"é","d":null}]}'),
   );
 });
 
-test("a fingerprint does not depend on the order of keys, white space or escapes", () => {
+test("the fingerprint of a body does not depend on the order of keys, white space or escapes", () => {
   expect(same('{"a":1,"b":{"c":2,"d":3}}', ' { "b" : {"d":3, "c":2.0} , "a":1e0 }')).toBe(true);
   expect(same('{"a":"é/"}', '{"a":"\\u00e9\\/"}')).toBe(true);
 });
@@ -48,11 +48,11 @@ test.each([
   expect(same(a, b)).toBe(false);
 });
 
-test("a fingerprint sorts integer-like keys like all others", () => {
+test("the fingerprint of a body sorts keys that look like integers like all other keys", () => {
   expect(fingerprint({ b: 1, 10: 2, 9: 3 })).toBe(sha256('{"10":2,"9":3,"b":1}'));
 });
 
-test("an absent body has a fingerprint of its own", () => {
+test("an absent body has a different fingerprint from every other body", () => {
   const none = fingerprint(undefined);
   expect(none).toMatch(/^[0-9a-f]{64}$/);
   expect([fingerprint(null), fingerprint({}), fingerprint("")]).not.toContain(none);
