@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service[Symbol.asyncDispose]());
 
-test("schema.sql of media equals the schema that the migrations create", async () => {
+test("schema.sql of the media service equals the schema that its migrations create", async () => {
   await expectSchemaCurrent(
     service.database,
     "media",
@@ -20,7 +20,7 @@ test("schema.sql of media equals the schema that the migrations create", async (
   );
 });
 
-test("BatchGetMedia returns media of the own workspace and leaves out those of others", async () => {
+test("BatchGetMedia returns the media of the caller's workspace and omits the media of other workspaces", async () => {
   const { sql, media } = service;
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];
@@ -66,7 +66,7 @@ test("BatchGetMedia returns media of the own workspace and leaves out those of o
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });
 });
 
-test("CreateUpload and ImportMedia are unavailable while the outbox is full, but a granted upload succeeds", async () => {
+test("CreateUpload and ImportMedia are unavailable while the outbox is full, but an upload that was granted before succeeds", async () => {
   const grant = await createGrant(service, 10);
   await using full = await service.startReplica({ maxOutboxRows: 0 });
   const workspaceId = newId();

@@ -19,7 +19,7 @@ async function uploaded(body: Buffer) {
   return grant;
 }
 
-test("CompleteUpload makes media ready, repeats its answer, and publishes MediaReady once", async () => {
+test("CompleteUpload makes media ready, returns the same answer when it is called again, and publishes MediaReady once", async () => {
   const body = await png();
   const grant = await uploaded(body);
   expect(
@@ -45,7 +45,7 @@ test("CompleteUpload makes media ready, repeats its answer, and publishes MediaR
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("CompleteUpload rejects bytes of another type for good and deletes their object", async () => {
+test("CompleteUpload permanently rejects an upload that does not have the declared type and deletes its object", async () => {
   const before = await service.listStored();
   const grant = await uploaded(noise(50));
   const rejected = {
@@ -64,7 +64,7 @@ test("CompleteUpload rejects bytes of another type for good and deletes their ob
   });
 });
 
-test("CompleteUpload fails before the upload and succeeds after it", async () => {
+test("CompleteUpload fails before the bytes are uploaded and succeeds afterwards", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
 
@@ -76,7 +76,7 @@ test("CompleteUpload fails before the upload and succeeds after it", async () =>
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("CompleteUpload does not find media of another workspace, unknown media and deleted media", async () => {
+test("CompleteUpload returns not_found for media of another workspace, unknown media and deleted media", async () => {
   const grant = await uploaded(await png());
 
   for (const ref of [

@@ -71,7 +71,7 @@ test("concurrent CompleteUpload calls on two replicas are all rejected after one
   expect(await service.listStored()).toEqual(before);
 });
 
-test("a check continues after CompleteUpload timed out, and a later call returns its result", async () => {
+test("the check of an upload continues after CompleteUpload has timed out, and a later call returns its result", async () => {
   await using hurried = await service.startReplica({ completeMs: 200 });
   const grant = await uploaded();
   const gate = holdInspections();
@@ -86,7 +86,7 @@ test("a check continues after CompleteUpload timed out, and a later call returns
   expect(inspections.count).toBe(1);
 });
 
-test("CompleteUpload is unavailable when no inspection can run, and another call succeeds at once", async () => {
+test("CompleteUpload returns unavailable when no inspection can run, and the next call succeeds at once", async () => {
   await using crowded = await service.startReplica({
     inspect: () => () => Promise.resolve({ kind: "unavailable" }),
   });
@@ -96,7 +96,7 @@ test("CompleteUpload is unavailable when no inspection can run, and another call
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("media that are deleted during their check stay deleted and leave no object", async () => {
+test("media that are deleted while they are checked stay deleted and leave no object", async () => {
   const before = await service.listStored();
   const grant = await uploaded();
   const gate = holdInspections();
@@ -124,7 +124,7 @@ test("media are checked again after the lease of a dead process has expired", as
   expect(inspections.count).toBe(1);
 });
 
-test("a check that lost its lease does not write its result", async () => {
+test("a check of an upload that has lost its lease does not write its result", async () => {
   const grant = await uploaded();
   const gate = holdInspections();
   const asked = service.complete(grant);
@@ -140,7 +140,7 @@ test("a check that lost its lease does not write its result", async () => {
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("a stopping process abandons its checks, and another replica completes the upload", async () => {
+test("a process that stops aborts its upload checks, and another replica completes the upload", async () => {
   const stopping = await service.startReplica();
   const grant = await uploaded();
   const gate = holdInspections();

@@ -50,7 +50,7 @@ async function countEvents(grant: Grant): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("a process killed during an upload leaves the grant open and no file", async () => {
+test("a process that is killed during an upload leaves the upload grant open and leaves no file", async () => {
   const body = noise(500_000);
   const grant = await createGrant(stage, body.length);
   const cut = openUpload(stage.url, grant.uploadPath, {
@@ -71,7 +71,7 @@ test("a process killed during an upload leaves the grant open and no file", asyn
   expect(await upload(stage, grant, body)).toEqual({ status: 204 });
 });
 
-test("a process killed between storing an upload and spending its grant leaves the grant open", async () => {
+test("a process that is killed after it stored an upload, but before it marked the grant as used, leaves the grant open", async () => {
   const body = await png();
   const grant = await createGrant(stage, body.length);
   await stage.killAt("media.upload-stored");
@@ -90,7 +90,7 @@ test("a process killed between storing an upload and spending its grant leaves t
 });
 
 test.each(["media.upload-pinned", "media.checked"])(
-  "a process killed during a check at %s leaves the media pending, and another check completes them",
+  "a process that is killed at the failpoint %s of a check leaves the media pending, and another check completes them",
   async (point) => {
     const grant = await uploaded(await png());
     await stage.killAt(point);
@@ -110,7 +110,7 @@ test.each(["media.upload-pinned", "media.checked"])(
   },
 );
 
-test("a process killed after the commit of a check has made the media ready and published one event", async () => {
+test("media are ready and one event is published when a process is killed after it committed the result of a check", async () => {
   const grant = await uploaded(await png());
   await stage.killAt("media.ready-committed");
   await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
@@ -126,7 +126,7 @@ test("a process killed after the commit of a check has made the media ready and 
   await expectTidy();
 });
 
-test("a process killed after the commit of a rejection leaves the object to a job", async () => {
+test("a job deletes the object of a rejected upload when the process that rejected it was killed after its commit", async () => {
   const grant = await uploaded(noise(1000));
   await stage.killAt("media.rejected");
   await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
@@ -143,7 +143,7 @@ test("a process killed after the commit of a rejection leaves the object to a jo
   });
 });
 
-test("a process killed while it deletes the objects of deleted media leaves rows for the next attempt", async () => {
+test("a process that is killed while it deletes the objects of deleted media keeps their rows, and the next attempt deletes them", async () => {
   const grant = await uploaded(await png());
   await stage.media.completeUpload(ref(grant));
   await stage.killAt("media.objects-removed");
@@ -156,7 +156,7 @@ test("a process killed while it deletes the objects of deleted media leaves rows
   expect(await statusOf(grant)).toBeUndefined();
 });
 
-test("a process killed while it removes forgotten uploads leaves objects that a job deletes", async () => {
+test("a job deletes the objects that remain when a process is killed while it removes forgotten uploads", async () => {
   const grant = await uploaded(await png());
   await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
   // The job runs when the process starts.

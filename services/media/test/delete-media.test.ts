@@ -100,7 +100,7 @@ const hash = (text: string): Buffer => createHash("md5").update(text).digest();
 
 const inUse = { kind: "conflict", reason: "media_in_use" };
 
-test("DeleteMedia marks unused media as deleting, publishes one event, and a job deletes them", async () => {
+test("DeleteMedia marks unused media as deleting and publishes one event, and a job then deletes them", async () => {
   const media = await someMedia();
   expect(await media.delete()).toMatchObject({ gone: false });
   expect(await media.status()).toBe("deleting");
@@ -111,7 +111,7 @@ test("DeleteMedia marks unused media as deleting, publishes one event, and a job
   await expect(media.delete()).rejects.toMatchObject({ kind: "not_found" });
 });
 
-test("concurrent DeleteMedia calls publish one event", async () => {
+test("concurrent DeleteMedia calls for the same media publish one event", async () => {
   const media = await someMedia();
   const answers = await Promise.all(Array.from({ length: 8 }, () => media.delete()));
   expect(answers).toMatchObject(answers.map(() => ({ gone: false })));
@@ -131,7 +131,7 @@ test.each(["pending", "rejected"] as const)(
   },
 );
 
-test("DeleteMedia does not find media of another workspace", async () => {
+test("DeleteMedia returns not_found for media of another workspace", async () => {
   const media = await someMedia();
   const foreign = service.media.deleteMedia({ workspaceId: newId(), id: media.id });
   await expect(foreign).rejects.toMatchObject({ kind: "not_found" });
@@ -141,22 +141,22 @@ test("DeleteMedia does not find media of another workspace", async () => {
 });
 
 test.each([
-  { post: "uses them", known: { uses: true, version: 3n }, young: true, old: true },
+  { post: "uses the media", known: { uses: true, version: 3n }, young: true, old: true },
   {
-    post: "no longer uses them",
+    post: "no longer uses the media",
     known: { uses: false, version: 3n },
     young: false,
     old: false,
   },
   {
-    post: "may still get a version with them",
+    post: "may still get a version with the media",
     known: { uses: false, version: 2n },
     young: true,
     old: false,
   },
-  { post: "may still be created with them", known: undefined, young: true, old: false },
+  { post: "may still be created with the media", known: undefined, young: true, old: false },
 ])(
-  "a usage of a post that $post blocks DeleteMedia: $young while young, $old after 10 minutes",
+  "a usage by a post that $post blocks DeleteMedia (in the first 10 minutes: $young, later: $old)",
   async ({ known, young, old }) => {
     const results: boolean[] = [];
     for (const isOld of [false, true]) {
@@ -176,7 +176,7 @@ test.each([
   },
 );
 
-test("DeleteMedia of used media is unavailable while posts does not answer", async () => {
+test("DeleteMedia returns unavailable for used media while the posts service does not answer", async () => {
   const media = await someMedia();
   await media.use();
   await media.age();
@@ -186,7 +186,7 @@ test("DeleteMedia of used media is unavailable while posts does not answer", asy
   expect(await media.usages()).toHaveLength(1);
 });
 
-test("DeleteMedia asks posts about 500 usages per call and finds the one that blocks among 1200", async () => {
+test("DeleteMedia asks the posts service about 500 usages per call and finds the only one of 1200 that blocks the deletion", async () => {
   const media = await someMedia();
   await service.sql`
       insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
@@ -203,7 +203,7 @@ test("DeleteMedia asks posts about 500 usages per call and finds the one that bl
   expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
 });
 
-test("DeleteMedia asks posts again about a usage that was recorded during the first question", async () => {
+test("DeleteMedia asks the posts service again when another usage was recorded during the first call", async () => {
   const media = await someMedia();
   await media.use();
   await media.age();
@@ -216,7 +216,7 @@ test("DeleteMedia asks posts again about a usage that was recorded during the fi
   expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
 });
 
-test("DeleteMedia asks posts again about a usage that was recorded again during the first question", async () => {
+test("DeleteMedia asks the posts service again when the same usage was recorded again during the first call", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   await media.age();
@@ -225,7 +225,7 @@ test("DeleteMedia asks posts again about a usage that was recorded again during 
   expect(posts.asked).toHaveLength(2);
 });
 
-test("UseMedia records usages of existing media of the own workspace only", async () => {
+test("UseMedia records usages only of existing media of the caller's workspace", async () => {
   const [mine, theirs] = [await someMedia(), await someMedia()];
   const pending = await someMedia("pending");
   const use = { postId: newId(), postVersion: 1n, claimId: newId() };
@@ -278,7 +278,7 @@ test("ReleaseMedia deletes a usage and can be repeated", async () => {
   expect(await media.usages()).toEqual([]);
 });
 
-test("a late ReleaseMedia of a version keeps the usage of a newer version", async () => {
+test("a late ReleaseMedia call for one post version keeps the usage of a newer version", async () => {
   const media = await someMedia();
   const { postId } = await media.use({ postVersion: 3n });
   await media.use({ postId, postVersion: 4n });
@@ -289,7 +289,7 @@ test("a late ReleaseMedia of a version keeps the usage of a newer version", asyn
   expect(await media.usages()).toEqual([]);
 });
 
-test("ReleaseMedia of one request keeps a usage that another request recorded, before or after it", async () => {
+test("a ReleaseMedia call for one request keeps a usage that another request recorded earlier or later", async () => {
   const media = await someMedia();
   const first = await media.use();
   const { postId } = first;
@@ -303,7 +303,7 @@ test("ReleaseMedia of one request keeps a usage that another request recorded, b
   expect(await media.usages()).toEqual([postId]);
 });
 
-test("ReleaseMedia does not affect another workspace", async () => {
+test("ReleaseMedia does not delete usages of another workspace", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];

@@ -363,7 +363,7 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
     { delete: (ref) => deleteWith(ref, { versions: false }) },
   ],
 ])(
-  "without %s a stored post can use deleted media",
+  "a deletion without %s allows a stored post to use deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(
@@ -380,7 +380,7 @@ test.each([
   ["creations", creates],
   ["edits", edits],
 ] as const)(
-  "the complete deletion never loses the race against %s of posts",
+  "a complete deletion never deletes media that concurrent %s of posts use",
   async (_what, round) => {
     media = { ...whole, delete: (ref) => deleteWith(ref, {}) };
     expect(broken(await playAll(roundsOf(round), 60))).toEqual([]);
@@ -390,7 +390,7 @@ test.each([
 test.each([
   { release: whole.release, what: "keeps", status: "ready" },
   { release: releaseAll, what: "that ignores versions would delete", status: "deleting" },
-])("a late release $what the usage of a newer version", async ({ release, status }) => {
+])("a late release of media $what the usage of a newer post version", async ({ release, status }) => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
@@ -425,7 +425,7 @@ test.each([
   expect(await look(workspaceId, mediaId)).toMatchObject({ status, users: 1 });
 });
 
-test("a post whose process was suspended for longer than a usage is young cannot use deleted media", async () => {
+test("a process that was suspended until its recorded usage no longer protects the media cannot store a post with deleted media", async () => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);

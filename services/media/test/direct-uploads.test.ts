@@ -38,7 +38,7 @@ async function readObject({ id }: Grant): Promise<Buffer | undefined> {
   return object && Buffer.concat(await Array.fromAsync(object.content));
 }
 
-test("CompleteUpload pins a direct upload: a later write to its URL changes nothing and is deleted", async () => {
+test("after CompleteUpload, a write to the URL of a direct upload does not change the media and is deleted", async () => {
   const [first, second] = [await png(1), await png(2)];
   expect(second).toHaveLength(first.length);
   const grant = await createGrant(service, first.length);
@@ -54,7 +54,7 @@ test("CompleteUpload pins a direct upload: a later write to its URL changes noth
   expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
 });
 
-test("CompleteUpload takes the last direct upload and spends the grant", async () => {
+test("CompleteUpload accepts the last direct upload and marks the upload grant as used", async () => {
   const [first, second] = [await png(3), await png(4)];
   const grant = await createGrant(service, first.length);
   await putDirectly(grant, first);
@@ -66,7 +66,7 @@ test("CompleteUpload takes the last direct upload and spends the grant", async (
   expect(await upload(service, grant, first)).toMatchObject({ reason: "upload_already_received" });
 });
 
-test("an upload through the service wins over an unchecked direct upload", async () => {
+test("an upload through the media service replaces an unchecked direct upload", async () => {
   const [ours, theirs] = [await png(5), await png(6)];
   const grant = await createGrant(service, ours.length);
   await putDirectly(grant, theirs);
@@ -76,7 +76,7 @@ test("an upload through the service wins over an unchecked direct upload", async
   expect(await readObject(grant)).toEqual(ours);
 });
 
-test("a direct upload that ended in time can be completed after its grant has expired and is deleted", async () => {
+test("a direct upload that ended in time can be completed even after its expired grant was deleted", async () => {
   const body = await png(7);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);
@@ -100,7 +100,7 @@ test("CompleteUpload finishes the move of a direct upload that a crash interrupt
   expect(await readObject(grant)).toEqual(body);
 });
 
-test("a direct upload that is not completed is deleted with its media", async () => {
+test("a direct upload that the client never completes is deleted together with its media", async () => {
   const body = await png(9);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);

@@ -33,7 +33,7 @@ test.each([
   ["media.import-stored", { rows: 0, files: 1 }],
   ["media.import-committed", { rows: 1, files: 1 }],
 ])(
-  "an import whose process is killed at %s leaves no orphan and can be repeated",
+  "an import whose process is killed at the failpoint %s leaves no orphaned object and can be repeated",
   async (point, left) => {
     await using host = await startHost((_request, response) => response.end("PNG crash"));
     const url = `http://127.0.0.1:${host.port}/cat.png`;

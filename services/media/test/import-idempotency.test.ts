@@ -29,7 +29,7 @@ async function countObjects(): Promise<number> {
   return (await importer.remains(newId())).objects;
 }
 
-test("a repeated ImportMedia returns the first answer and downloads nothing", async () => {
+test("a repeated ImportMedia request returns the first answer without another download", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const first = await importer.media.importMedia(request);
@@ -40,7 +40,7 @@ test("a repeated ImportMedia returns the first answer and downloads nothing", as
   expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1 });
 });
 
-test("a repeated ImportMedia returns the first answer also after the media were deleted", async () => {
+test("a repeated ImportMedia request returns the first answer even after the media were deleted", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const { media } = await importer.media.importMedia(request);
@@ -70,7 +70,7 @@ test("two workspaces can use the same idempotency key for different imports", as
   expect(second.media?.id).not.toBe(first.media?.id);
 });
 
-test("a failed import leaves its idempotency key free", async () => {
+test("a failed import does not use up its idempotency key", async () => {
   let status = 500;
   await using host = await startHost((_request, response) => response.writeHead(status).end(PNG));
   const request = keyed(host.url);
@@ -81,7 +81,7 @@ test("a failed import leaves its idempotency key free", async () => {
   expect(await importer.media.importMedia(request)).toMatchObject({ replayed: false });
 });
 
-test("a concurrent ImportMedia with the same key on another replica waits and returns the same answer", async () => {
+test("a concurrent ImportMedia request with the same idempotency key on another replica waits and returns the same answer", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const first = importer.media.importMedia(request);
@@ -92,7 +92,7 @@ test("a concurrent ImportMedia with the same key on another replica waits and re
   expect(host.requests).toHaveLength(1);
 });
 
-test("a concurrent ImportMedia with the same key fails with idempotency_conflict after 2 seconds", async () => {
+test("an ImportMedia request fails with idempotency_conflict after waiting 2 seconds for another request with the same key", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const first = importer.media.importMedia(request);
@@ -109,7 +109,7 @@ test("a concurrent ImportMedia with the same key fails with idempotency_conflict
   expect(await first).toMatchObject({ replayed: false });
 });
 
-test("twenty concurrent imports with one key on three replicas create one media and one event", async () => {
+test("twenty concurrent imports with one idempotency key on three replicas create one item of media and one event", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const before = await countObjects();
@@ -128,7 +128,7 @@ test("twenty concurrent imports with one key on three replicas create one media 
   expect(events).toHaveLength(1);
 });
 
-test("an import that lost its claim during the download creates nothing and leaves no object", async () => {
+test("an import that loses its claim on the idempotency key during the download creates no media and leaves no object", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const before = await countObjects();
@@ -148,7 +148,7 @@ test("an import that lost its claim during the download creates nothing and leav
   });
 });
 
-test("an import renews its claim until it ends and then releases it", async () => {
+test("an import renews its claim on the idempotency key while it runs and releases the claim when it ends", async () => {
   const { promise: checked, resolve: finish } = Promise.withResolvers<void>();
   const replica = importer.startReplica({
     inspect: async (path, declared) => {
@@ -171,7 +171,7 @@ test("an import renews its claim until it ends and then releases it", async () =
   expect(await leases()).toHaveLength(0);
 });
 
-test("expired claims of imports are deleted and live ones are kept", async () => {
+test("expired import claims are deleted and valid import claims are kept", async () => {
   const [dead, alive] = [newId(), newId()];
   for (const [workspaceId, age] of [
     [dead, "2 minutes"],

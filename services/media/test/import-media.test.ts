@@ -72,7 +72,7 @@ test("ImportMedia stores a file as ready media, publishes an event, and leaves n
   expect(await importer.remains(workspaceId)).toMatchObject({ rows: 1, files: 0 });
 });
 
-test("ImportMedia stores a second object when platforms receive another file", async () => {
+test("ImportMedia stores a second object when platforms receive a converted file", async () => {
   const rewriting: InspectFile = async (path, declared) => {
     const result = await inspectFake(path, declared);
     if (result.kind !== "accepted") return result;
@@ -106,7 +106,7 @@ test("ImportMedia follows three redirects and fails at the fourth", async () => 
   expect(await failure(`${host.url}/4`)).toEqual(importFailed);
 });
 
-test("ImportMedia inspects a file like an upload", async () => {
+test("ImportMedia inspects a downloaded file in the same way as an uploaded file", async () => {
   const limits = { maxImageBytes: 1000, maxVideoBytes: 5000 };
   const logger = createLogger({ service: "test", level: "silent" });
   await using inspector = createFileInspector({ limits, logger });
@@ -129,7 +129,7 @@ test("ImportMedia inspects a file like an upload", async () => {
   expect(await failure(silent.url, replica)).toMatchObject({ reason: "media_rejected" });
 });
 
-test("imported media belong to the workspace of the request only", async () => {
+test("imported media belong only to the workspace of the request", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const [mine, theirs] = [newId(), newId()];
   await importer.media.importMedia({ workspaceId: mine, url: host.url });
@@ -183,7 +183,7 @@ test("ImportMedia fails when the TLS handshake fails", async () => {
 });
 
 test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
-  "ImportMedia fails when the host answers %d",
+  "ImportMedia fails when the host answers with status %d",
   async (status) => {
     await using host = await startHost((_request, response) => {
       response.writeHead(status).end(status === 204 || status === 304 ? undefined : PNG);
@@ -234,7 +234,7 @@ test("ImportMedia fails when a slow download exceeds its time limit", async () =
   expect(await failure(host.url, importer.startReplica({ totalMs: 200 }))).toEqual(importFailed);
 });
 
-test("ImportMedia is unavailable when the process stops", async () => {
+test("ImportMedia returns unavailable when the process stops", async () => {
   await using host = await startHost((_request, response) => response.write("PNG"));
   const replica = importer.startReplica();
   const failed = failure(host.url, replica);
@@ -250,7 +250,7 @@ const tooLarge = (limit: number, actual: number) => ({
   violations: [expect.objectContaining({ code: "media_too_large", limit, actual })],
 });
 
-test("ImportMedia rejects an image with one byte too many, with and without Content-Length", async () => {
+test("ImportMedia rejects an image that is one byte too large, with and without Content-Length", async () => {
   const bytes = Buffer.concat([PNG, Buffer.alloc(1001 - PNG.length)]);
   await using host = await startHost((request, response) => {
     if (request.url === "/chunked") response.write(bytes.subarray(0, 500));
@@ -266,7 +266,7 @@ test("ImportMedia rejects an image with one byte too many, with and without Cont
   });
 });
 
-test("ImportMedia accepts the maximum size of a video for a file that starts like a video", async () => {
+test("ImportMedia allows a file that starts like a video to have the maximum size of a video", async () => {
   await using host = await startHost((request, response) =>
     response.end(video(Number(request.url?.slice(1)))),
   );
@@ -302,7 +302,7 @@ test("ImportMedia returns the violation that the inspection found, with its limi
   });
 });
 
-test("ImportMedia is unavailable when the inspection is unavailable", async () => {
+test("ImportMedia returns unavailable when the inspection is unavailable", async () => {
   const replica = importer.startReplica({
     inspect: () => Promise.resolve({ kind: "unavailable" }),
   });

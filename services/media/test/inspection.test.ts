@@ -89,7 +89,7 @@ const cleanImages: readonly (readonly [string, () => Sharp])[] = [
   ["image/tiff", () => image().tiff({ compression: "lzw" })],
 ];
 test.each(cleanImages)(
-  "inspection delivers an %s without metadata unchanged",
+  "inspection leaves a file of type %s without metadata unchanged",
   async (contentType, make) => {
     const bytes = await make().toBuffer();
     const media = {
@@ -108,13 +108,13 @@ test.each(cleanImages)(
   },
 );
 
-test("inspection delivers the sample files of the local stack unchanged", async () => {
+test("inspection leaves the sample files of the local stack unchanged", async () => {
   expect(await accepted(sampleJpeg(), "image/jpeg")).toMatchObject({ delivery: { kind: "same" } });
   expect(await accepted(samplePng(), "image/png")).toMatchObject({ delivery: { kind: "same" } });
   expect(await accepted(sampleMp4(), "video/mp4")).toMatchObject({ delivery: { kind: "same" } });
 });
 
-test("inspection reads a BMP to its last pixel and rejects a truncated one", async () => {
+test("inspection reads a BMP to its last pixel and rejects a truncated BMP", async () => {
   const bytes = Buffer.alloc(54 + 8 * 2);
   bytes.write("BM", 0, "latin1");
   bytes.writeUInt32LE(bytes.length, 2);
@@ -140,7 +140,7 @@ const rotatedImages = formats.flatMap(([contentType, encode]) =>
   orientations.map((orientation) => ({ contentType, encode, orientation })),
 );
 test.each(rotatedImages)(
-  "inspection delivers an $contentType with EXIF orientation $orientation upright and without EXIF",
+  "inspection makes an image of type $contentType with EXIF orientation $orientation upright and removes its EXIF",
   async ({ contentType, encode, orientation }) => {
     const bytes = await encode(image().withExif(WITH_GPS.exif).withMetadata({ orientation }))
       .withExifMerge(WITH_GPS.exif)
@@ -172,7 +172,7 @@ async function distance(a: Uint8Array, b: Uint8Array): Promise<number> {
   return sum / left.length;
 }
 
-test("inspection removes the metadata of an upright JPEG and keeps its image data bit by bit", async () => {
+test("inspection removes the metadata of an upright JPEG and does not change its image data", async () => {
   const jpeg = await image().withExif(WITH_GPS.exif).withIccProfile("p3").jpeg().toBuffer();
   const xmp = jpegSegment(0xe1, ascii("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>Ada</x:xmpmeta>"));
   const iptc = jpegSegment(0xed, ascii("Photoshop 3.0\x008BIM\x04\x04\0\0Ada"));
@@ -210,7 +210,7 @@ test("inspection zeroes the personal tags of a TIFF and keeps its image", async 
   expect(await accepted(made, "image/tiff")).toMatchObject({ delivery: { kind: "same" } });
 });
 
-test("inspection removes texts of a PNG, except one that only names the program", async () => {
+test("inspection removes the texts of a PNG, except a text that only names the program", async () => {
   const png = Buffer.from(samplePng({ width: 8, height: 8 }));
   const withText = (words: string) =>
     Buffer.concat([png.subarray(0, 33), pngChunk("tEXt", ascii(words)), png.subarray(33)]);
@@ -293,7 +293,7 @@ const personal: readonly (readonly [string, Uint8Array])[] = [
 ];
 
 test.each(personal)(
-  "inspection blanks a location in %s, and the video stays valid",
+  "inspection overwrites the location in %s, and the video stays valid",
   async (_, bytes) => {
     const media = await accepted(bytes);
     const made = await delivered(bytes, media);
@@ -310,7 +310,7 @@ test.each(personal)(
   },
 );
 
-test("inspection delivers a video unchanged whose metadata only names the program", async () => {
+test("inspection leaves a video unchanged when its metadata only names the program", async () => {
   const encoder = box("udta", box("meta", u32(0), box("ilst", box("\u00a9too", ascii("Lavf")))));
 
   expect(await accepted(sampleMp4({ inMovie: [encoder] }))).toMatchObject({
@@ -321,7 +321,7 @@ test("inspection delivers a video unchanged whose metadata only names the progra
   });
 });
 
-test("inspection writes a second file when a video has more metadata than patches may hold", async () => {
+test("inspection writes a second file when the metadata of a video exceeds the limits for patches", async () => {
   const xmp = Buffer.alloc(1_000_000, place);
   const bytes = sampleMp4({ inMovie: [box("udta", box("XMP_", xmp))] });
   const media = await accepted(bytes);
@@ -330,7 +330,7 @@ test("inspection writes a second file when a video has more metadata than patche
   expect((await delivered(bytes, media)).includes(place)).toBe(false);
 });
 
-test("inspection blanks a track of camera positions together with its samples", async () => {
+test("inspection overwrites a track of camera positions and the samples of the track", async () => {
   const metadataTrack = (offset: number) =>
     box(
       "trak",
@@ -366,7 +366,7 @@ test("inspection blanks a track of camera positions together with its samples", 
   expect(await accepted(made)).toMatchObject({ durationMs: media.durationMs });
 });
 
-test("the brand of a file decides between MP4 and QuickTime", async () => {
+test("the brand in the header of a file decides whether its type is MP4 or QuickTime", async () => {
   expect((await accepted(sampleMp4({ brand: "qt  " }))).contentType).toBe("video/quicktime");
   expect((await accepted(sampleMp4({ brand: "mp42" }))).contentType).toBe("video/mp4");
   expect(await inspect(sampleMp4(), "video/quicktime")).toMatchObject({
@@ -379,7 +379,7 @@ test.each([
   [90, 96, 128],
   [180, 128, 96],
   [270, 96, 128],
-])("a video rotated by %s degrees has the size %s x %s", async (rotation, width, height) => {
+])("inspection reports a video that is rotated by %s degrees with the size %s x %s", async (rotation, width, height) => {
   expect(await accepted(sampleMp4({ rotation, seconds: 3 }))).toMatchObject({
     kind: "video",
     width,
@@ -388,13 +388,13 @@ test.each([
   });
 });
 
-test("the duration of a live WebM recording is the time of its last frame", async () => {
+test("inspection reports the time of the last frame as the duration of a live WebM recording", async () => {
   const live = sampleWebm({ live: true, info: [unsigned(ID.timestampScale, 1_000_000)] });
 
   expect(await accepted(live, "video/webm")).toMatchObject({ width: 320, durationMs: 2000 });
 });
 
-test("a rejection contains its code, limit and actual value", async () => {
+test("the rejection of a file contains its code, limit and actual value", async () => {
   const jpeg = sampleJpeg({ width: 8, height: 8 });
   const tiny = createFileInspector({ limits: { ...limits, maxImageBytes: 100 }, logger });
   await using _ = tiny;
@@ -444,7 +444,7 @@ test("a file whose inspection exceeds the time limit is rejected, and the next f
   });
 });
 
-test("an inspection is unavailable when too many wait, and waiting ones when the inspector stops", async () => {
+test("an inspection is unavailable when too many inspections wait, and a waiting inspection is unavailable when the inspector stops", async () => {
   const busy = createFileInspector({ limits, logger, maxWaiting: 1 });
   const path = await write(sampleMp4({ seconds: 60 }));
   const results = Array.from({ length: 4 }, () => busy.inspect(path, undefined));

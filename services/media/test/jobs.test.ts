@@ -65,7 +65,7 @@ async function listIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test("remove-objects deletes the objects and then the rows of deleted media, each on one replica", async () => {
+test("the job remove-objects deletes the objects and then the rows of deleted media, each on exactly one replica", async () => {
   const kept = await ready();
   const deleted = await Promise.all(Array.from({ length: 30 }, stored));
   await Promise.all(deleted.map(remove));
@@ -79,7 +79,7 @@ test("remove-objects deletes the objects and then the rows of deleted media, eac
   expect(await service.removeObjects()).toBe(0);
 });
 
-test("remove-objects keeps the rows of deleted media while the store is unavailable, and retries", async () => {
+test("the job remove-objects keeps the rows of deleted media while the object store is unavailable, and retries", async () => {
   const grant = await ready();
   await remove(grant);
   const [objects, moved] = [join(service.folder, "objects"), join(service.folder, "moved")];
@@ -93,7 +93,7 @@ test("remove-objects keeps the rows of deleted media while the store is unavaila
   expect(await service.listStored()).toEqual([]);
 });
 
-test("an upload is unavailable while the store is, and its grant stays open", async () => {
+test("an upload returns unavailable while the object store is unavailable, and the upload grant stays open", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
   const [objects, moved] = [join(service.folder, "objects"), join(service.folder, "moved")];
@@ -108,7 +108,7 @@ test("an upload is unavailable while the store is, and its grant stays open", as
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("remove-forgotten-uploads deletes old uploads that were not completed, with their objects", async () => {
+test("the job remove-forgotten-uploads deletes old uploads that were not completed, and their objects", async () => {
   const [old, young, done] = [await uploaded(), await uploaded(), await ready()];
   await service.sql`
     update media set created_at = now() - interval '25 hours' where id = any(${[old.id, done.id]}::uuid[])`;
@@ -124,7 +124,7 @@ test("remove-forgotten-uploads deletes old uploads that were not completed, with
   expect(await upload(service, old, body)).toMatchObject({ reason: "not_found" });
 });
 
-test("remove-forgotten-uploads keeps an old upload that is being checked", async () => {
+test("the job remove-forgotten-uploads keeps an old upload that is being checked", async () => {
   const grant = await uploaded();
   await service.sql`
     update media
@@ -136,7 +136,7 @@ test("remove-forgotten-uploads keeps an old upload that is being checked", async
   expect(await listIds()).toEqual([grant.id]);
 });
 
-test("remove-forgotten-uploads deletes expired unused grants and keeps used ones", async () => {
+test("the job remove-forgotten-uploads deletes expired unused upload grants and keeps used grants", async () => {
   const [unused, used] = [await createGrant(service, 10), await uploaded()];
   await service.sql`update upload_grants set expires_at = now() - interval '2 hours'`;
 
@@ -147,7 +147,7 @@ test("remove-forgotten-uploads deletes expired unused grants and keeps used ones
   expect(await listIds()).toContain(unused.id);
 });
 
-test("remove-orphans deletes old objects that no row names, and no others", async () => {
+test("the job remove-orphans deletes only old objects that no row references", async () => {
   const [pending, done] = [await uploaded(), await ready()];
   const named = await service.listStored();
   const waiting = await createGrant(service, 10);
@@ -164,7 +164,7 @@ test("remove-orphans deletes old objects that no row names, and no others", asyn
   expect(await listIds()).toEqual([pending.id, done.id, waiting.id].toSorted());
 });
 
-test("remove-orphans deletes more objects than one page holds", async () => {
+test("the job remove-orphans deletes more objects than fit on one page of the listing", async () => {
   const grant = await ready();
   const named = await service.listStored();
   await Promise.all(Array.from({ length: 600 }, () => putOrphan(`objects/${newId()}`)));
@@ -175,7 +175,7 @@ test("remove-orphans deletes more objects than one page holds", async () => {
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("remove-orphans deletes the temporary folders of killed checks and keeps other folders", async () => {
+test("the job remove-orphans deletes the temporary folders of killed checks and keeps other folders", async () => {
   const tempDir = join(service.folder, "temp");
   const left = join(tempDir, `media-check-${newId()}`);
   await mkdir(left, { recursive: true });

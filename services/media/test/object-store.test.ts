@@ -143,7 +143,7 @@ describe.each([
     expect(await read(store, key, { start: 0 })).toBe("");
   });
 
-  test("stat, open and move do not find an unknown key", async () => {
+  test("stat, open and move report that an unknown key does not exist", async () => {
     const key = newKey();
     expect(await store.stat(key)).toBeUndefined();
     expect(await store.open(key)).toBeUndefined();
@@ -189,14 +189,14 @@ describe.each([
     expect(await read(store, key)).toBe("other");
   });
 
-  test("40 writes of a key in quick succession have 40 versions", async () => {
+  test("each of 40 quick writes to one key gets a different version", async () => {
     const key = newKey();
     const versions = new Set<string>();
     for (let i = 0; i < 40; i++) versions.add((await store.put(key, from(`v${i}`))).version);
     expect(versions.size).toBe(40);
   });
 
-  test("a reader gets the version that it opened, although it is replaced and deleted meanwhile", async () => {
+  test("a reader gets the version that it opened, even if the object is replaced and deleted meanwhile", async () => {
     const key = newKey();
     await store.put(key, from("the old text"));
     const opened = await store.open(key);
@@ -219,7 +219,7 @@ describe.each([
     expect(await store.stat(key)).toMatchObject({ bytes: MB });
   });
 
-  test("a signal aborts a reader before and while it reads", async () => {
+  test("an abort signal stops a reader before it reads and while it reads", async () => {
     const key = newKey();
     await store.put(key, flood(20 * MB));
     await expect(store.open(key, undefined, AbortSignal.abort(new Error("no")))).rejects.toThrow(
@@ -238,8 +238,8 @@ describe.each([
   });
 
   // 100 bytes need a single call to S3, 12 MB need several.
-  describe.each([100, 12 * MB])("after %i bytes of a source:", (bytes) => {
-    test("a failing source leaves nothing and does not affect the stored object", async () => {
+  describe.each([100, 12 * MB])("when the source ends abnormally after %i bytes:", (bytes) => {
+    test("a put whose source fails leaves no file and does not change the stored object", async () => {
       const [fresh, known] = [newKey(), newKey()];
       const stored = await store.put(known, from("kept"));
       const before = await fixture.listFiles();
@@ -252,7 +252,7 @@ describe.each([
       expect(await read(store, fresh)).toBe("at the second try");
     });
 
-    test("a signal aborts a put whose source hangs, and nothing is left", async () => {
+    test("an abort signal stops a put whose source hangs, and no file is left", async () => {
       const key = newKey();
       const before = await fixture.listFiles();
       const stop = new AbortController();
@@ -291,7 +291,7 @@ describe.each([
     });
   });
 
-  test("put with an aborted signal reads nothing of its source", async () => {
+  test("put with an aborted signal reads nothing from its source", async () => {
     let started = false;
     const source = (async function* () {
       started = true;
@@ -302,7 +302,7 @@ describe.each([
     expect(started).toBe(false);
   });
 
-  test("50 concurrent writers of one key leave the complete object of one of them", async () => {
+  test("50 concurrent writes to one key leave the complete object of one writer", async () => {
     const key = newKey();
     const contents = Array.from({ length: 50 }, (_, i) => `${i}:`.repeat(1_000 + i * 100));
     const readers = Array.from({ length: 20 }, async () => {
@@ -364,7 +364,7 @@ describe.each([
     expect(highest - before).toBeLessThan(100 * MB);
   }, 120_000);
 
-  test("move renames an object and replaces the one at its new key", async () => {
+  test("move renames an object and replaces the object at the new key", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     await store.put(next, from("before"));
     const { version } = await store.put(old, from("moved"));
@@ -385,7 +385,7 @@ describe.each([
     expect(await store.stat(old)).toBeUndefined();
   });
 
-  test("move of an object with another version changes nothing", async () => {
+  test("move changes nothing when the object has another version than expected", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const first = await store.put(old, from("first"));
     const second = await store.put(old, from("other"));
@@ -419,7 +419,7 @@ describe.each([
     expect(moved).toBeGreaterThan(0);
   });
 
-  test("three concurrent moves of one object leave it complete at its new key", async () => {
+  test("three concurrent moves of one object leave the complete object at its new key", async () => {
     for (let round = 0; round < 40; round++) {
       const [old, next] = [newKey(), newKey("objects")];
       const { version } = await store.put(old, from("checked"));
@@ -434,7 +434,7 @@ describe.each([
     }
   });
 
-  test("delete of a deleted or unknown key succeeds", async () => {
+  test("delete succeeds for a deleted or unknown key", async () => {
     const key = newKey();
     await store.put(key, from("x"));
     await store.delete(key);
@@ -586,7 +586,7 @@ test("two disk stores on one folder see the same objects, also after a restart",
   expect(await read(disk.store, "objects/b")).toBe("x");
 });
 
-test("a move on disk that a crash interrupted can be repeated", async () => {
+test("a move in the disk store that was interrupted by a crash can be repeated", async () => {
   await using disk = await openDisk();
   const { store, folder } = disk;
   const { version } = await store.put("uploads/a", from("x"));
@@ -606,7 +606,7 @@ test("a move on disk that a crash interrupted can be repeated", async () => {
   expect(await readdir(join(folder, ".unfinished"))).toEqual([]);
 });
 
-test("the disk store treats a just moved object as new, however old its bytes are", async () => {
+test("the disk store treats an object that was just moved as new, whatever the age of its bytes", async () => {
   await using disk = await openDisk();
   await disk.store.put("objects/a", from("x"));
   const [share = ""] = await readdir(join(disk.folder, "objects"));
@@ -615,7 +615,7 @@ test("the disk store treats a just moved object as new, however old its bytes ar
   expect(await collectKeys(disk.store.list("objects/", before))).toEqual([]);
 });
 
-test("the disk store does not list foreign files", async () => {
+test("the disk store does not list files that it did not write", async () => {
   await using disk = await openDisk();
   await disk.store.put("objects/a", from("x"));
   const [share = ""] = await readdir(join(disk.folder, "objects"));

@@ -64,7 +64,7 @@ test("GET and HEAD /objects return ready media with their type, length and hash"
   expect(head.body).toHaveLength(0);
 });
 
-test("GET /objects answers a valid range with 206 and one beyond the end with 416", async () => {
+test("GET /objects answers a valid range with 206 and a range beyond the end with 416", async () => {
   const body = await png();
   const grant = await ready(body);
   const range = (text: string, headers = {}) =>
@@ -91,7 +91,7 @@ test("GET /objects answers a valid range with 206 and one beyond the end with 41
   expect(head).toMatchObject({ status: 206, headers: { "content-length": "2" } });
 });
 
-test("GET /objects does not find media that are unknown, of another workspace or not ready", async () => {
+test("GET /objects returns not_found for media that are unknown, of another workspace or not ready", async () => {
   const body = await png();
   const grant = await ready(body);
   const pending = await createGrant(service, body.length);
@@ -199,7 +199,7 @@ test("the delivery rendition of a video applies its patches to the whole file an
   expect((await get(ref)).body.equals(body)).toBe(true);
 });
 
-test("a client that closes the connection early releases the object", async () => {
+test("the media service closes an object when the client closes its connection early", async () => {
   const grant = await ready(
     await sharp({
       create: {

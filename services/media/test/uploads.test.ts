@@ -24,7 +24,7 @@ async function storedOf(id: string): Promise<Buffer | undefined> {
   return object === undefined ? undefined : Buffer.concat(await Array.fromAsync(object.content));
 }
 
-test("CreateUpload accepts supported types up to their maximum length only", async () => {
+test("CreateUpload accepts only supported types up to their maximum length", async () => {
   const ask = (contentType: string, bytes: number) => createGrant(service, bytes, { contentType });
 
   await expect(ask("image/svg+xml", 10)).rejects.toMatchObject({
@@ -44,7 +44,7 @@ test("CreateUpload accepts supported types up to their maximum length only", asy
   expect(await ask("video/webm", 1_000_000_000)).toBeDefined();
 });
 
-test("the database does not contain the token of a grant", async () => {
+test("the database does not contain the token of an upload grant", async () => {
   const grant = await createGrant(service, 10);
 
   expect(grant.uploadToken).toMatch(/^[\w-]{43}$/);
@@ -73,7 +73,7 @@ test("PUT /uploads stores the body with and without Content-Type and Content-Len
   for (const { id } of [bare, typed, chunked]) expect(await storedOf(id)).toEqual(body);
 });
 
-test("PUT /uploads refuses another type than declared, and the grant stays open", async () => {
+test("PUT /uploads refuses a Content-Type that differs from the declared type, and the grant stays open", async () => {
   const body = noise(100);
   const grant = await createGrant(service, body.length);
 
@@ -171,7 +171,7 @@ test("an interrupted upload stores nothing and can be repeated", async () => {
   expect(await storedOf(grant.id)).toEqual(body);
 });
 
-test("PUT /uploads refuses a second upload of the same grant", async () => {
+test("PUT /uploads refuses a second upload for the same grant", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
   await upload(service, grant, body);
@@ -184,7 +184,7 @@ test("PUT /uploads refuses a second upload of the same grant", async () => {
   expect(await storedOf(grant.id)).toEqual(body);
 });
 
-test("PUT /uploads does not find a grant without its token", async () => {
+test("PUT /uploads returns not_found for a grant without its token", async () => {
   const body = noise(100);
   const [mine, other] = [await createGrant(service, 100), await createGrant(service, 100)];
   const missing = { reason: "not_found" };
@@ -205,7 +205,7 @@ test("PUT /uploads does not find a grant without its token", async () => {
   expect(await storedOf(mine.id)).toBeUndefined();
 });
 
-test("PUT /uploads does not find an expired grant", async () => {
+test("PUT /uploads returns not_found for an expired grant", async () => {
   const grant = await createGrant(service, 100);
   await service.sql`
       update upload_grants set expires_at = now() - interval '1 second' where media_id = ${grant.id}`;
@@ -220,7 +220,7 @@ test("PUT /uploads refuses a request without the internal secret", async () => {
   expect(await upload(service, grant, noise(100), unauthenticated)).toMatchObject({ status: 401 });
 });
 
-test("of four concurrent uploads of one grant exactly one is stored", async () => {
+test("exactly one of four concurrent uploads for one grant is stored", async () => {
   for (let round = 0; round < 10; round += 1) {
     const before = await service.listStored();
     const grant = await createGrant(service, 50_000);
@@ -238,7 +238,7 @@ test("of four concurrent uploads of one grant exactly one is stored", async () =
   }
 });
 
-test("an upload whose media are deleted meanwhile stores nothing", async () => {
+test("an upload stores nothing when its media are deleted meanwhile", async () => {
   const before = await service.listStored();
   const grant = await createGrant(service, 100_000);
   const body = noise(100_000);

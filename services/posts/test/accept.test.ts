@@ -19,7 +19,7 @@ const countRows = async () => {
   return row;
 };
 
-test("an accepted post is publishing, and GetPost returns the same post as CreatePost", async () => {
+test("an accepted post has the status publishing, and GetPost returns the same post as CreatePost", async () => {
   const workspaceId = newWorkspace();
   const x = posts.peers.connectAccount(workspaceId, "x");
   const telegram = posts.peers.connectAccount(workspaceId, "telegram");
@@ -55,7 +55,7 @@ test("an accepted post is publishing, and GetPost returns the same post as Creat
   expect(posts.nudges.count).toBe(nudges + 1);
 });
 
-test("accepting a post appends the event that asks delivery to publish every target", async () => {
+test("accepting a post appends the event that asks the delivery service to publish every target", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [
     posts.peers.connectAccount(workspaceId, "bluesky"),
@@ -85,7 +85,7 @@ test("accepting a post appends the event that asks delivery to publish every tar
   expect((until ?? 0) - (from ?? 0)).toBe(86_400_000);
 });
 
-test("a refused post names every violation, and nothing of it is stored", async () => {
+test("the refusal of a post lists every violation, and nothing of the post is stored", async () => {
   const workspaceId = newWorkspace();
   const x = posts.peers.connectAccount(workspaceId, "x");
   const expired = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");

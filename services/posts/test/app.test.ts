@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startApp } from "#src/app.ts";
 import { MIGRATIONS } from "#src/config.ts";
 
-test("the service starts and relays its outbox while the other services are unavailable", async () => {
+test("the posts service starts and relays its outbox while the other services are unavailable", async () => {
   await using database = await createTestDatabase({
     service: "posts",
     migrationsFolder: MIGRATIONS,

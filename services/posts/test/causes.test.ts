@@ -46,7 +46,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("outcomes of several posts in one batch are announced as part of the requests that created them", async () => {
+test("events about outcomes of several posts in one batch carry the headers of the requests that created the posts", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,
@@ -64,7 +64,7 @@ test("outcomes of several posts in one batch are announced as part of the reques
   );
 });
 
-test("posts that start in one batch are announced as part of the requests that created them", async () => {
+test("events of posts that start in one batch carry the headers of the requests that created the posts", async () => {
   const accepted = await Promise.all(
     Array.from({ length: COUNT }, (_, number) =>
       inRequest(number, () => accept({ scheduledInMs: 3_600_000 })),
@@ -79,7 +79,7 @@ test("posts that start in one batch are announced as part of the requests that c
   ).toEqual(accepted.map((_, number) => [causeOf(number)]));
 });
 
-test("a lost publish request is repeated as part of the request that created the post", async () => {
+test("a repeated publish request carries the headers of the request that created the post", async () => {
   const post = await inRequest(8, () => accept());
   await posts.sql`delete from outbox`;
   await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;

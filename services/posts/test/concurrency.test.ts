@@ -10,7 +10,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
-test("targets that end concurrently in several replicas settle their post exactly once", async () => {
+test("a post is settled exactly once when its targets end concurrently in several replicas", async () => {
   for (let round = 0; round < 10; round += 1) {
     const post = await publish(4);
     const update = deliveryOf(post);
@@ -34,7 +34,7 @@ test("targets that end concurrently in several replicas settle their post exactl
   }
 });
 
-test("concurrent batches of updates for the same posts in opposite orders do not deadlock", async () => {
+test("concurrent batches that update the same posts in opposite orders do not deadlock", async () => {
   const made = await Promise.all(Array.from({ length: 10 }, () => publish(2)));
   const updates = made.flatMap((post) => {
     const update = deliveryOf(post);

@@ -49,7 +49,7 @@ test("BatchGetTargetContents returns each target with its own options, in the or
   ]);
 });
 
-test("delivery gets the content of a target only at its current generation and while it is open", async () => {
+test("BatchGetTargetContents returns content only for the current generation of a target that is still open", async () => {
   const workspaceId = newWorkspace();
   const accountIds = ["x", "telegram"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),
@@ -65,7 +65,7 @@ test("delivery gets the content of a target only at its current generation and w
   expect(contents.map(({ wanted }) => wanted)).toEqual([false, true, false, false, false]);
 });
 
-test("delivery gets no content for targets of a cancelled post", async () => {
+test("BatchGetTargetContents returns no content for targets of a cancelled post", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const post = await posts.createPost({ workspaceId, accountIds });

@@ -33,7 +33,7 @@ async function settled(outcomes: readonly (readonly ["published" | "failed", str
   return { workspace, post, update };
 }
 
-test.each(["draft", "scheduled"] as const)("deleting a %s post removes it", async (kind) => {
+test.each(["draft", "scheduled"] as const)("deleting a %s post removes the post", async (kind) => {
   const workspace = workspaceOf(posts);
   const post = await workspace[kind]();
   const answer = await posts.posts.deletePost(workspace.ref(post));
@@ -65,7 +65,7 @@ test("deleting a scheduled post frees its quota, its slot and its content", asyn
   await workspace.assertQuotaIsTrue();
 });
 
-test("deleting a settled post cancels it and reports the outcome of each target", async () => {
+test("deleting a settled post cancels the post and returns the outcome of each target", async () => {
   const { workspace, post } = await settled([
     ["published"],
     ["failed", "content_rejected"],
@@ -107,7 +107,7 @@ test("a target stays published when its platform cannot delete it", async () => 
   expect(answer.post).toMatchObject({ status: "cancelled", targets: [{ status: "published" }] });
 });
 
-test("a deletion ends with the report of delivery, once, and its quota stays used", async () => {
+test("a report of the delivery service ends a deletion exactly once, and the quota stays used", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const deleted = deletionOf(post, 0, { status: "deleted", version: 2n });
@@ -153,7 +153,7 @@ test("repeating a deletion that is running changes nothing", async () => {
   expect(await workspace.events(post)).toHaveLength(4);
 });
 
-test("the sweep repeats a lost deletion request unchanged", async () => {
+test("the sweep repeats an unchanged deletion request when the first one was lost", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const [, request] = (await posts.events()).at(-1) ?? [];
@@ -167,7 +167,7 @@ test("the sweep repeats a lost deletion request unchanged", async () => {
   expect(statusesOf(await workspace.reread(post))).toEqual(["deleted"]);
 });
 
-test("deleting a publishing post cancels it before its first call to a platform", async () => {
+test("deleting a publishing post cancels the post before its first call to a platform", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
   await posts.report([deliveryOf(post)(0, "published")]);
@@ -191,7 +191,7 @@ test("deleting a post is refused while a call to a platform is running", async (
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("deleting a publishing post changes nothing when delivery is unavailable", async () => {
+test("deleting a publishing post changes nothing when the delivery service is unavailable", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.deliveryIsUp = false;
@@ -201,7 +201,7 @@ test("deleting a publishing post changes nothing when delivery is unavailable", 
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("deleting a publishing post also deletes its targets that are already published", async () => {
+test("deleting a publishing post also deletes the targets that are already published", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
@@ -210,7 +210,7 @@ test("deleting a publishing post also deletes its targets that are already publi
   await workspace.assertQuotaIsTrue();
 });
 
-test("a post whose deletion crashed after its targets were closed is published as a new generation", async () => {
+test("a post whose deletion crashed after closing its targets is published at a new generation", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.onCancel = () => Promise.reject(new Error("the process dies"));
@@ -241,7 +241,7 @@ test("a target that gets a new generation during the deletion of its post is clo
   expect([...posts.peers.closed]).toEqual([`${id} 1`, `${id} 2`]);
 });
 
-test("a late publication of a cancelled post is deleted at once and does not change the status of the post", async () => {
+test("a target that is published after its post was cancelled is deleted at once, and the post stays cancelled", async () => {
   const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
   await posts.posts.deletePost(workspace.ref(post));
   await posts.report([update(0, "publishing")]);
@@ -256,7 +256,7 @@ test("a late publication of a cancelled post is deleted at once and does not cha
   await workspace.assertQuotaIsTrue();
 });
 
-test("a late failure of a cancelled post frees its quota and content", async () => {
+test("a target that fails after its post was cancelled frees its quota and content", async () => {
   const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const accountIds = [post.targets[0]?.accountId ?? ""];
@@ -280,7 +280,7 @@ test("a late failure of a cancelled post frees its quota and content", async () 
   expect(answer.targets).toMatchObject([{ status: "not_published" }]);
 });
 
-test("a late unknown outcome of a cancelled post uses quota and keeps its guard", async () => {
+test("a target whose outcome is unknown after its post was cancelled uses quota and keeps its duplicate guard", async () => {
   const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
   await posts.posts.deletePost(workspace.ref(post));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -288,7 +288,7 @@ test("a late unknown outcome of a cancelled post uses quota and keeps its guard"
   await workspace.assertQuotaIsTrue();
 });
 
-test("a success that races with the deletion of its post is deleted on its platform", async () => {
+test("a target that is published during the deletion of its post is deleted on its platform", async () => {
   for (let round = 0; round < 12; round += 1) {
     const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
     await Promise.all([
@@ -320,7 +320,7 @@ test("deleting a post with an outdated version changes nothing and closes no tar
   expect(posts.peers.closed.size).toBe(0);
 });
 
-test("a post cannot be deleted from another workspace, and updates that name another workspace are ignored", async () => {
+test("a post cannot be deleted from another workspace, and a deletion update that names another workspace is ignored", async () => {
   const { workspace, post } = await settled([["published"]]);
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   await expect(posts.posts.deletePost(foreign)).rejects.toMatchObject({ reason: "not_found" });

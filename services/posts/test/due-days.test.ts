@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000;
 const noonInDays = (days: number) =>
   timestampFromDate(new Date((Math.floor(Date.now() / DAY_MS) + days + 0.5) * DAY_MS));
 
-test("a daily limit counts a post on the UTC day on which it is due", async () => {
+test("a daily limit counts a post on the UTC day on which the post is due", async () => {
   const workspaceId = newWorkspace();
   posts.peers.limits.set(workspaceId, { dailyQuota: 2 });
   const accountIds = [posts.peers.connectAccount(workspaceId, "bluesky")];

@@ -42,7 +42,7 @@ test("concurrent posts that share accounts in opposite orders do not deadlock", 
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a duplicate refuses the whole post and names the other post for each account", async () => {
+test("a post with duplicate content is refused as a whole, and the error names the other post for each account", async () => {
   const workspaceId = newWorkspace();
   const [one = "", two = "", other = ""] = [1, 2, 3].map(() =>
     posts.peers.connectAccount(workspaceId, "x"),
@@ -65,14 +65,14 @@ test("a duplicate refuses the whole post and names the other post for each accou
 test.each([
   ["white space", "hello   world\n", " hello world"],
   ["Unicode composition", "caf\u00e9", "cafe\u0301"],
-])("texts that differ in %s only are duplicates", async (_name, one, other) => {
+])("texts that differ only in %s are duplicates", async (_name, one, other) => {
   const same = request();
   await posts.createPost({ ...same, content: one });
 
   await expect(posts.createPost({ ...same, content: other })).rejects.toMatchObject(REFUSED);
 });
 
-test("texts that differ in the case of a letter are not duplicates", async () => {
+test("texts that differ in upper and lower case are not duplicates", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "hello" });
   await posts.createPost({ ...same, content: "Hello" });
@@ -86,7 +86,7 @@ test("the duplicate guard compares the text that an option sets, not the text of
   await expect(posts.createPost({ ...same, content: "b" })).rejects.toMatchObject(REFUSED);
 });
 
-test("a failed post does not block its content, and one with an unknown outcome does", async () => {
+test("a failed post does not block its content for other posts, and a post with an unknown outcome does", async () => {
   const same = request();
   const update = deliveryOf(await posts.createPost(same));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -96,7 +96,7 @@ test("a failed post does not block its content, and one with an unknown outcome 
   await posts.createPost(same);
 });
 
-test("a published post blocks its content for 24 hours", async () => {
+test("a published post blocks other posts with its content for 24 hours", async () => {
   const same = request();
   const post = await posts.createPost(same);
   const [target] = post.targets;
@@ -123,7 +123,7 @@ test("a published post blocks its content for 24 hours", async () => {
   await posts.createPost(same);
 });
 
-test("force skips the duplicate guard, and the forced post guards its content too", async () => {
+test("a forced post skips the duplicate guard and guards its own content too", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const forced = await posts.createPost({ ...same, force: true });
@@ -139,7 +139,7 @@ test("force skips the duplicate guard, and the forced post guards its content to
   await posts.createPost(same);
 });
 
-test("a failed post that turns out to be published guards its content again, beside a later post", async () => {
+test("a failed post that turns out to be published guards its content again, even if a later post has the same content", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);

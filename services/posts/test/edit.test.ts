@@ -20,7 +20,7 @@ async function settle(post: Post, status: "published" | "failed") {
   return post;
 }
 
-test("an update replaces only the fields that were sent", async () => {
+test("an update of a post replaces only the fields that were sent", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft({ options: { x: { content: "short" } } });
   const { post: changed } = await posts.posts.updatePost({
@@ -54,7 +54,7 @@ test("an update of the accounts keeps the targets of remaining accounts, in the 
   await workspace.assertQuotaIsTrue();
 });
 
-test("an update with a time checks and schedules a draft, reserves quota and announces it", async () => {
+test("an update that sets the time of a draft checks and schedules the draft, reserves quota and appends an event", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft({ content: " " });
   const at = inHours(24);
@@ -75,7 +75,7 @@ test("an update with a time checks and schedules a draft, reserves quota and ann
   await workspace.assertQuotaIsTrue();
 });
 
-test("an update checks the scheduled time only when it is sent", async () => {
+test("an update checks the scheduled time only if the request contains one", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   await posts.sql`
@@ -120,7 +120,7 @@ test("an update to more accounts than the quota allows changes nothing", async (
   await workspace.assertQuotaIsTrue();
 });
 
-test("only an update of the time frees the queue slot of a post", async () => {
+test("only an update that changes the time of a post frees its queue slot", async () => {
   const workspace = workspaceOf(posts);
   await posts.slots.createQueueSlotRule({ workspaceId: workspace.workspaceId, ...DAILY_RULE });
   const post = await workspace.create({ queueSlot: true });
@@ -160,7 +160,7 @@ test("an update that does not change the content of a forced post is not checked
   expect(moved.post?.version).toBe(2n);
 });
 
-test("an update of an outdated version is refused", async () => {
+test("an update that expects an outdated version of the post is refused", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const stale = { ...workspace.ref(post), ifVersion: 2n, content: "new" };
@@ -212,7 +212,7 @@ test("concurrent updates of different fields are both applied", async () => {
   }
 });
 
-test("two posts that swap their contents concurrently get an answer or a duplicate error", async () => {
+test("concurrent updates that swap the contents of two posts succeed or fail with a duplicate error", async () => {
   for (let round = 0; round < 2; round += 1) {
     const workspace = workspaceOf(posts);
     const accountIds = [workspace.connect()];
@@ -234,7 +234,7 @@ test("two posts that swap their contents concurrently get an answer or a duplica
 });
 
 test.each(["draft", "scheduled"] as const)(
-  "publishing a %s post starts it once, at the time of the command",
+  "PublishPost starts a %s post once, at the time of the command",
   async (kind) => {
     const workspace = workspaceOf(posts);
     const post = await workspace[kind]({ scheduledAt: inHours(48) });
@@ -260,7 +260,7 @@ test.each(["draft", "scheduled"] as const)(
   },
 );
 
-test("publishing a draft without a scheduled time leaves it without one", async () => {
+test("publishing a draft without a scheduled time does not set a scheduled time", async () => {
   const workspace = workspaceOf(posts);
   const { post } = await posts.posts.publishPost(workspace.ref(await workspace.draft()));
   expect(post?.scheduledAt).toBeUndefined();
@@ -276,7 +276,7 @@ test("publishing a draft that its platform would refuse changes nothing", async 
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("publishing a draft with the content of another post is refused unless it is forced", async () => {
+test("publishing a draft with the content of another post is refused unless the request is forced", async () => {
   const workspace = workspaceOf(posts);
   const accountIds = [workspace.connect()];
   await workspace.create({ accountIds });
@@ -318,7 +318,7 @@ test("PublishPost and the scheduler together start a post once", async () => {
   }
 });
 
-test("a post that is published and deleted concurrently keeps no quota", async () => {
+test("a post that is published and deleted concurrently uses no quota afterwards", async () => {
   for (let round = 0; round < 10; round += 1) {
     const workspace = workspaceOf(posts);
     const post = await workspace.scheduled();

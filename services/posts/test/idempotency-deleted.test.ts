@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-test("a repeated request is answered like the first one after its post was deleted", async () => {
+test("a repeated request gets the answer of the first request even after the post was deleted", async () => {
   const workspaceId = newWorkspace();
   const request = {
     workspaceId,

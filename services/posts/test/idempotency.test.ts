@@ -17,7 +17,7 @@ function keyedRequest(key = "key-1", fingerprint = "body") {
 const countPosts = async (workspaceId: string) =>
   (await posts.posts.listPosts({ workspaceId, limit: 100 })).posts.length;
 
-test("a repeated request gets the answer of the first one and creates nothing", async () => {
+test("a repeated request gets the answer of the first request and creates no post", async () => {
   const request = keyedRequest();
   const first = await posts.posts.createPost(request);
   const events = (await posts.events()).length;
@@ -100,7 +100,7 @@ test("two concurrent requests with one idempotency key create one post", async (
   expect(await countPosts(request.workspaceId)).toBe(1);
 });
 
-test("a request waits 2 seconds for another one with the same idempotency key and is then refused", async () => {
+test("a request waits 2 seconds for another request with the same idempotency key and is then refused", async () => {
   const request = keyedRequest();
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: holding, resolve: hold } = Promise.withResolvers<void>();

@@ -27,7 +27,7 @@ test("a post of another workspace is not found", async () => {
   }
 });
 
-test("a list and its cursor show only the posts of their workspace", async () => {
+test("a list and its cursor return only the posts of their own workspace", async () => {
   const [mine, yours] = [newWorkspace(), newWorkspace()];
   for (const workspaceId of [mine, mine, yours]) await publishIn(workspaceId);
 
@@ -41,7 +41,7 @@ test("a list and its cursor show only the posts of their workspace", async () =>
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("an account of another workspace is unknown", async () => {
+test("an account of another workspace is reported as unknown", async () => {
   const foreign = posts.peers.connectAccount(newWorkspace(), "x");
   const workspaceId = newWorkspace();
 
@@ -72,7 +72,7 @@ test("the content of a target is returned only for its own workspace", async () 
   ]);
 });
 
-test("an update that names another workspace or another post is ignored", async () => {
+test("a target update that names another workspace or another post is ignored", async () => {
   const [post, other] = [await publishIn(newWorkspace()), await publishIn(newWorkspace())];
   const update = deliveryOf(post)(0, "published");
 

@@ -17,7 +17,7 @@ function publisher(workspaceId: string) {
   };
 }
 
-test("posts are listed latest first and without attempts", async () => {
+test("ListPosts returns the latest post first and omits the attempts", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const first = await publish();
@@ -29,7 +29,7 @@ test("posts are listed latest first and without attempts", async () => {
   expect(page.nextCursor).toBeUndefined();
 });
 
-test("paging while posts are added returns every earlier post once", async () => {
+test("paging through a list while posts are added returns every earlier post once", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
@@ -71,7 +71,7 @@ test.each(["", "x", "AAAA"])("ListPosts rejects the cursor %j", async (cursor) =
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("filters of a list combine, and the platform filter matches any target", async () => {
+test("ListPosts returns posts that match all filters, and the platform filter matches any target", async () => {
   const workspaceId = newWorkspace();
   const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),
@@ -99,7 +99,7 @@ test("filters of a list combine, and the platform filter matches any target", as
   expect(await list({ platform: "bluesky", createdVia: "mcp" })).toEqual([]);
 });
 
-test("date filters of a list are whole UTC days of the effective date", async () => {
+test("the date filters of ListPosts are whole UTC days and apply to the effective date", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const today = await publish();
@@ -133,13 +133,13 @@ test.each([
   ["/status", { status: "lost" }],
   ["/platform", { platform: "' or true --" }],
   ["/createdVia", { createdVia: "post" }],
-])("ListPosts rejects the invalid filter %s %j", async (path, filter) => {
+])("ListPosts reports the path %s for the invalid filter %j", async (path, filter) => {
   await expect(
     posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, ...filter }),
   ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "invalid", path }] });
 });
 
-test("a cursor is valid for its own filters only, with any limit", async () => {
+test("a cursor is valid with any limit, but only for the filters of the list that returned it", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   for (let made = 0; made < 5; made += 1) await publish();

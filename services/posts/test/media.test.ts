@@ -47,7 +47,7 @@ function workspaceWithMedia() {
   };
 }
 
-test("media are claimed before a post with them is created", async () => {
+test("CreatePost claims the media of a post before it stores the post", async () => {
   const workspace = workspaceWithMedia();
   const mediaIds = [workspace.add(), workspace.add()];
   const wasThere: number[] = [];
@@ -61,7 +61,7 @@ test("media are claimed before a post with them is created", async () => {
   expect(workspace.released()).toEqual([]);
 });
 
-test("media are claimed for the version that an update or publishing creates", async () => {
+test("UpdatePost and PublishPost claim media for the post version that they create", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.draft({ mediaIds: [workspace.add()] });
   const ids = [workspace.add()];
@@ -76,7 +76,7 @@ test("media are claimed for the version that an update or publishing creates", a
   ]);
 });
 
-test("media are not claimed for a post that is only validated", async () => {
+test("ValidatePost does not claim media", async () => {
   const workspace = workspaceWithMedia();
   const accountIds = [workspace.connect()];
   const { workspaceId } = workspace;
@@ -85,7 +85,7 @@ test("media are not claimed for a post that is only validated", async () => {
   expect(workspace.used()).toEqual([]);
 });
 
-test("an update that removes media releases their use up to the new version", async () => {
+test("an update that removes media from a post releases their use up to the new post version", async () => {
   const workspace = workspaceWithMedia();
   const [kept, removed] = [workspace.add(), workspace.add()];
   const post = await workspace.scheduled({ mediaIds: [kept, removed] });
@@ -96,7 +96,7 @@ test("an update that removes media releases their use up to the new version", as
   ]);
 });
 
-test("deleting a scheduled post releases the use of its media for all versions", async () => {
+test("deleting a scheduled post releases the use of its media for all post versions", async () => {
   const workspace = workspaceWithMedia();
   const mediaIds = [workspace.add(), workspace.add()];
   const post = await workspace.scheduled({ mediaIds });
@@ -107,7 +107,7 @@ test("deleting a scheduled post releases the use of its media for all versions",
   expect(workspace.released().every((use) => use.postVersion === undefined)).toBe(true);
 });
 
-test("a cancelled post keeps the use of its media", async () => {
+test("a cancelled post keeps using its media", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.create({ mediaIds: [workspace.add()] });
   await posts.posts.deletePost(workspace.ref(post));
@@ -124,7 +124,7 @@ test("updating and deleting a post succeed while the media service is unavailabl
 });
 
 test.each(["violations", "duplicates", "quota"])(
-  "the claim on media is released when a post is refused for %s",
+  "the claim on media is released when a post is refused because of %s",
   async (why) => {
     const workspace = workspaceWithMedia();
     const accountIds = [workspace.connect()];
@@ -152,7 +152,7 @@ test("the claim on media is released when an update is refused", async () => {
   );
 });
 
-test("the claim on media is released when the request is a replay", async () => {
+test("the claim on media is released when a repeated request gets its stored answer", async () => {
   const workspace = workspaceWithMedia();
   const request = {
     accountIds: [workspace.connect()],
@@ -167,7 +167,7 @@ test("the claim on media is released when the request is a replay", async () => 
   expect(workspace.released()).toMatchObject([{ postId: claim?.postId, claimId: claim?.claimId }]);
 });
 
-test("a process that was suspended after claiming media claims them again before it creates the post", async () => {
+test("CreatePost claims media again when its process was suspended after the first claim", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES];
   const post = await workspace.create({ mediaIds: [workspace.add()] });
@@ -175,7 +175,7 @@ test("a process that was suspended after claiming media claims them again before
   expect(new Set(workspace.used().map(({ claimId }) => claimId)).size).toBe(1);
 });
 
-test("a process that is suspended in every round creates no post", async () => {
+test("CreatePost stores no post when its process is suspended after every claim on media", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES, 6 * MINUTES];
   const mediaIds = [workspace.add()];
@@ -189,7 +189,7 @@ test("a process that is suspended in every round creates no post", async () => {
   expect((await workspace.create({ accountIds, mediaIds, idempotency })).status).toBe("publishing");
 });
 
-test("a process that was suspended after claiming media claims them again before it updates or publishes a post", async () => {
+test("UpdatePost and PublishPost claim media again when their process was suspended after the first claim", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.draft({ mediaIds: [workspace.add()] });
   behindMs = [6 * MINUTES];
@@ -200,7 +200,7 @@ test("a process that was suspended after claiming media claims them again before
   expect(workspace.used()).toHaveLength(5);
 });
 
-test("the database clock is read before media are claimed", async () => {
+test("CreatePost reads the clock of the database before it claims media", async () => {
   const workspace = workspaceWithMedia();
   const order: string[] = [];
   onClock = () => order.push("clock read");
@@ -209,14 +209,14 @@ test("the database clock is read before media are claimed", async () => {
   expect(order).toEqual(["clock read", "use noted"]);
 });
 
-test("a process that was suspended creates a post without media", async () => {
+test("CreatePost stores a post without media even if its process was suspended", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES];
   expect((await workspace.create()).status).toBe("publishing");
   expect(behindMs).toEqual([]);
 });
 
-test("media that are not ready cannot be published", async () => {
+test("a post with media that are not ready cannot be published", async () => {
   const workspace = workspaceWithMedia();
   for (const status of ["pending", "rejected"]) {
     const mediaIds = [workspace.add({ status })];
@@ -226,7 +226,7 @@ test("media that are not ready cannot be published", async () => {
   await workspace.refused(posts.posts.publishPost(workspace.ref(draft)), "media_not_ready");
 });
 
-test("media of another workspace and media that are being deleted are unknown, even to a draft", async () => {
+test("media of another workspace and media that are being deleted are reported as unknown, even for a draft", async () => {
   const workspace = workspaceWithMedia();
   const foreign = workspaceWithMedia().add();
   const deleting = workspace.add({ status: "deleting" });
@@ -248,7 +248,7 @@ test.each([
   { code: "media_dimensions", platform: "telegram", media: { width: 9_000, height: 2_000 } },
   { code: "media_duration", platform: "x", media: { ...video, durationMs: 900_000n } },
 ])(
-  "media beyond the rules of $platform are refused with $code",
+  "media that violate the rules of $platform are refused with $code",
   async ({ code, platform, media }) => {
     const workspace = workspaceWithMedia();
     const { workspaceId } = workspace;
@@ -260,7 +260,7 @@ test.each([
   },
 );
 
-test("media are checked by the size of the file that platforms receive", async () => {
+test("the size limits of platforms apply to the file that platforms receive", async () => {
   const workspace = workspaceWithMedia();
   const { workspaceId } = workspace;
   const request = { workspaceId, accountIds: [workspace.connect("bluesky")] };

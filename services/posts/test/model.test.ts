@@ -38,7 +38,7 @@ async function runLane(seeds: readonly number[]): Promise<readonly [number, numb
   return [steps, lateSuccesses];
 }
 
-test("in random sequences of requests and updates, the service behaves like its model", async () => {
+test("the posts service behaves like its model in random sequences of requests and updates", async () => {
   // oxlint-disable-next-line no-restricted-properties -- repeats the run of a failure
   const given = process.env["MODEL_SEED"];
   const count = LANES * RUNS;

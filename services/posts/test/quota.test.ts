@@ -63,7 +63,7 @@ test("a post above a daily limit is refused and reserves nothing", async () => {
   expect(left).toHaveLength(3);
 });
 
-test("a quota error names every limit without room", async () => {
+test("a quota error lists every limit that has no room", async () => {
   const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
   const [accountId] = request.accountIds;
   await posts.createPost(request);
@@ -87,7 +87,7 @@ test("a post for more accounts than the monthly limit is refused and reserves no
   });
 });
 
-test("published and unknown outcomes use quota, and failures give it back", async () => {
+test("targets that are published or have an unknown outcome use quota, and failed targets give their quota back", async () => {
   const workspaceId = newWorkspace();
   const accountIds = ["x", "x", "x"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),
@@ -105,7 +105,7 @@ test("published and unknown outcomes use quota, and failures give it back", asyn
   expect(await monthly(workspaceId)).toEqual({ used: 2n, reserved: 0n, remaining: 998n });
 });
 
-test("a publication that is confirmed late counts even above the limit", async () => {
+test("a publication that is confirmed late uses quota even above the limit", async () => {
   const request = workspaceWith({ monthlyQuota: 1 });
   const first = await posts.createPost({ ...request, content: unique() });
   const update = deliveryOf(first);
@@ -136,7 +136,7 @@ test("GetQuota shows a shared daily limit on each of its accounts", async () => 
   ]);
 });
 
-test("quota counters always equal the sum of their targets in random sequences of operations", async () => {
+test("every quota counter equals the sum of its targets in random sequences of operations", async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("create" as const),

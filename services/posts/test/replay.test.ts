@@ -107,7 +107,7 @@ function shuffle<T>(items: readonly T[], next: () => number): T[] {
     .map(({ item }) => item);
 }
 
-test("updates in any order and with any repetition lead to the same state", async () => {
+test("target updates in any order and with any repetition lead to the same state", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
@@ -126,7 +126,7 @@ test("updates in any order and with any repetition lead to the same state", asyn
   );
 });
 
-test("updates of which a tenth is lost lead to the same state after a sweep", async () => {
+test("a sweep leads to the same state when a tenth of the target updates was lost", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
@@ -146,7 +146,7 @@ test("updates of which a tenth is lost lead to the same state after a sweep", as
   );
 });
 
-test("repeated updates do not change the version, times and events of a post", async () => {
+test("repeated target updates do not change the version, times and events of a post", async () => {
   const post = await publish(2);
   const updates = reportsOf(post, ["retried", "failed"]);
   await posts.report(updates);
@@ -189,7 +189,7 @@ test("a failed post that turns out to be undecided is publishing again, and its 
   expect(await eventsOf(post)).toEqual(["PostPublishRequested", "PostFailed", "PostPublished"]);
 });
 
-test("the publication time of a post is that of its first published target", async () => {
+test("the publication time of a post is the time of its first published target", async () => {
   const post = await publish(2);
   const update = deliveryOf(post);
   await posts.report([update(1, "published")]);
@@ -226,7 +226,7 @@ const toRecord = (update: TargetUpdated) => ({
   value: toJsonString(TargetUpdatedSchema, update),
 });
 
-test("a crash before the commit loses no update, because the batch is delivered again", async () => {
+test("a crash before the commit loses no target update, because the bus delivers the batch again", async () => {
   const post = await publish(1);
   const updates = reportsOf(post, ["published"]);
   const crash = posts.sql.begin(async (tx) => {

@@ -46,7 +46,7 @@ test("a retry publishes only targets that failed for certain, at their next gene
   expect(await workspace.quota()).toEqual([2, 1]);
 });
 
-test("the attempts of a target keep counting after a retry", async () => {
+test("the attempt count of a target continues after a retry", async () => {
   const { workspace, post, update } = await partial();
   await posts.posts.retryPost(workspace.ref(post));
   const second = { generation: 2, attemptCount: 2, attempt: attempt(2, "published") };
@@ -57,7 +57,7 @@ test("the attempts of a target keep counting after a retry", async () => {
   expect(status).toBe("partial");
 });
 
-test("a post whose failed targets all have an unknown outcome cannot be retried, and the error names them", async () => {
+test("a post whose failed targets all have an unknown outcome cannot be retried, and the error lists these targets", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   await posts.report([deliveryOf(post)(0, "failed", { errorCode: "outcome_unknown" })]);

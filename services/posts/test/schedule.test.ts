@@ -53,7 +53,7 @@ test("a post with a future time is scheduled, and GetPost returns the same post"
   expect(event).toMatchObject({ postId: post.id, version: 1n, scheduledAt: post.scheduledAt });
 });
 
-test("a scheduled time within the last minute publishes at once", async () => {
+test("a post with a scheduled time within the last minute is published at once", async () => {
   const post = await posts.createPost({ ...request(), ...inMs(-50_000) });
 
   expect(post.status).toBe("publishing");
@@ -64,7 +64,7 @@ test("a scheduled time within the last minute publishes at once", async () => {
 test.each([
   ["schedule_in_past", -65_000],
   ["schedule_too_far", 366 * DAY_MS + 5_000],
-])("CreatePost and ValidatePost report %s", async (code, ms) => {
+])("CreatePost and ValidatePost report the violation %s for an invalid scheduled time", async (code, ms) => {
   const refusal = {
     reason: "validation_failed",
     violations: [{ code, path: "/scheduledAt" }],
@@ -85,7 +85,7 @@ test("ValidatePost answers with the targets of a valid post and stores nothing",
   expect(await posts.posts.listPosts({ ...made, limit: 1 })).toMatchObject({ posts: [] });
 });
 
-test("a draft keeps a time and content that cannot be published", async () => {
+test("a draft can have a scheduled time and content that cannot be published", async () => {
   const made = request();
   const other = posts.peers.connectAccount(made.workspaceId, "bluesky");
   const options = { [other]: { title: "t" }, youtube: { title: "t" } };
@@ -145,7 +145,7 @@ test("several replicas start a due post once", async () => {
   );
 });
 
-test("a started post is publishing, and delivery is asked with its scheduled time", async () => {
+test("a started post is publishing, and the publish request to the delivery service contains its scheduled time", async () => {
   const { id, workspaceId, targets } = await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);
@@ -172,7 +172,7 @@ test("a started post is publishing, and delivery is asked with its scheduled tim
   expect((await posts.getPost(workspaceId, id)).status).toBe("published");
 });
 
-test("the sweep repeats a lost publish request of a started post unchanged", async () => {
+test("the sweep repeats an unchanged publish request of a started post when the first one was lost", async () => {
   await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);
@@ -205,7 +205,7 @@ test("a post that is more than a day late fails as missed and frees its quota", 
   expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
 });
 
-test("the scheduler starts posts at their time and is woken for earlier ones", async () => {
+test("the scheduler starts posts at their time and is woken for a post that is due earlier", async () => {
   const logger = createLogger({ service: "posts", level: "silent" });
   await using job = startScheduler({ ...scheduler(), logger });
   const later = await posts.createPost({ ...request(), ...inMs(1_500) });

@@ -4,7 +4,7 @@ import { test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { SCHEMA_FILE } from "./fixture.ts";
 
-test("schema.sql equals the schema that the migrations create", async () => {
+test("schema.sql of the posts service equals the schema that its migrations create", async () => {
   await using database = await createTestDatabase({
     service: "posts",
     migrationsFolder: MIGRATIONS,

@@ -103,7 +103,7 @@ test("concurrent requests with one idempotency key take one queue slot", async (
   expect(taken).toHaveLength(1);
 });
 
-test("a refused post reports the first of: violations, duplicate, missing slot, quota", async () => {
+test("a refusal reports the first reason in the order violations, duplicate, missing queue slot, quota", async () => {
   const next = queue();
   const same = next();
   const { workspaceId } = same;

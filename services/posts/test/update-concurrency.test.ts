@@ -57,7 +57,7 @@ async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Pos
   return last;
 }
 
-test("ten updates of the content of one draft at the same time all succeed, one after the other", async () => {
+test("ten concurrent updates of the content of one draft all succeed, one after the other", async () => {
   const workspace = workspaceOf(posts);
   const updates = Array.from({ length: 10 }, (_, index) => ({ content: `content ${index}` }));
 
@@ -66,7 +66,7 @@ test("ten updates of the content of one draft at the same time all succeed, one 
   expect(last.version).toBe(11n);
 });
 
-test("ten updates of different fields of one draft at the same time all succeed, and none undoes another", async () => {
+test("ten concurrent updates of different fields of one draft all succeed, and none undoes another", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index): Update => {
@@ -78,7 +78,7 @@ test("ten updates of different fields of one draft at the same time all succeed,
   await updateAtOnce(post, updates);
 });
 
-test("ten updates of the media of one scheduled post at the same time leave one use of media at the last version", async () => {
+test("ten concurrent updates of the media of one scheduled post leave one use of media at the last version", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   const updates = Array.from({ length: 10 }, () => ({
@@ -93,7 +93,7 @@ test("ten updates of the media of one scheduled post at the same time leave one 
   await workspace.assertQuotaIsTrue();
 });
 
-test("ten updates of one post that all expect its version change it once", async () => {
+test("ten concurrent updates that expect the same version of a post change the post once", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index) =>

@@ -11,7 +11,7 @@ test.each([
   ["image/jpg", undefined],
   ["application/octet-stream", undefined],
   ["constructor", undefined],
-])("the kind of the media type %s is %s", (contentType, kind) => {
+])("kindOf maps the media type %s to %s", (contentType, kind) => {
   expect(kindOf(contentType)).toBe(kind);
 });
 

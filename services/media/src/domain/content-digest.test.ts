@@ -21,12 +21,12 @@ test.each([
   ["an unknown algorithm beside a known one", `md5=:aGk=:,${member("sha-256", "sha256")}`],
   ["only an unknown algorithm", "unixsum=:GQU=:"],
   ["a digest with a parameter", `${member("sha-256", "sha256")};a=1`],
-])("a Content-Digest with %s matches the body that it was made from", (_, header) => {
+])("a Content-Digest header with %s matches the body from which it was computed", (_, header) => {
   expect(matches(header, [body.subarray(0, 2), body.subarray(2)])).toBe(true);
   expect(matches(header, [Buffer.from("hellO")])).toBe(header.startsWith("unixsum"));
 });
 
-test("a Content-Digest matches only if all of its digests match", () => {
+test("a Content-Digest header with several digests matches only if all of them match", () => {
   const other = `sha-512=:${createHash("sha512").update("other").digest("base64")}:`;
 
   expect(matches(`${member("sha-256", "sha256")}, ${other}`, [body])).toBe(false);
@@ -39,6 +39,6 @@ test.each([
   ["is too short for its algorithm", "sha-256=:aGVsbG8=:"],
   ["ends with a comma", `${member("sha-256", "sha256")},`],
   ["has an upper-case algorithm", member("SHA-256", "sha256")],
-])("a Content-Digest that %s is malformed", (_, header) => {
+])("a Content-Digest header that %s is treated as malformed", (_, header) => {
   expect(parseContentDigest(header)).toBeUndefined();
 });

@@ -18,6 +18,6 @@ test.each([
   ["https://example.com/gnp%E2%80%AE.exe", "gnp_.exe"],
   [`https://example.com/${"x".repeat(1000)}.png`, "x".repeat(255)],
   [`https://example.com/${encodeURIComponent("🎉".repeat(300))}`, "🎉".repeat(255)],
-])("the file name for the URL %s is %s", (url, name) => {
+])("the file name that is derived from the URL %s is %s", (url, name) => {
   expect(fileNameOf(url)).toBe(name);
 });

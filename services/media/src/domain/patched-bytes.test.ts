@@ -10,7 +10,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("patchBytes of any range in chunks of any size equals that range of the whole patched file", async () => {
+test("patching a range of a file, in chunks of any size, gives the same bytes as patching the whole file", async () => {
   const total = 60;
   const patch = fc.record({
     offset: fc.nat(total - 1),

@@ -25,7 +25,7 @@ test.each([
     old: false,
   },
 ])(
-  "a usage of a post that $post blocks a deletion: $young while young, $old when old",
+  "a usage by a post that $post blocks the deletion of its media (recent usage: $young, old usage: $old)",
   ({ seen, postVersion, young, old }) => {
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);

@@ -53,12 +53,12 @@ async function toResult(
   if (end.kind === "done") return end.result;
   if (end.kind !== "exhausted") {
     const reason = end.kind === "failed" ? end.message : "the inspection process ended";
-    logger.warn({ reason, step: "inspect" }, "a file could not be inspected; it stays pending");
+    logger.warn({ reason, step: "inspect" }, "a file could not be inspected; its upload stays pending, or its import fails");
     return { kind: "unavailable" };
   }
   logger.warn(
     { reason: end.what, step: "inspect" },
-    "rejected a file because its inspection exceeded a limit or crashed",
+    "a file was rejected because its inspection exceeded a limit of time or memory, or crashed",
   );
   const message = `The file cannot be read within the limits of ${end.what === "time" ? "time" : "memory"}.`;
   const limit = end.what === "memory" ? { limit: limits.memoryBytes } : {};

@@ -14,7 +14,7 @@ export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDispos
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-import-claims" },
-        "expired import claims were not deleted; the job retries",
+        "expired import claims could not be deleted; the job clean-import-claims tries again",
       ),
   });
 }

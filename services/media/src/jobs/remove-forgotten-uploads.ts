@@ -37,7 +37,7 @@ async function removeObject({ store, logger }: ForgottenUploadOptions, key: stri
   } catch (error) {
     logger.warn(
       { err: error, job: "remove-forgotten-uploads" },
-      "the object of a forgotten upload was not deleted; the job remove-orphans retries",
+      "the object of an upload that was never completed could not be deleted; the job remove-orphans deletes it later",
     );
   }
 }
@@ -50,7 +50,7 @@ export function startRemovingForgottenUploads(deps: ForgottenUploadOptions): Asy
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "remove-forgotten-uploads" },
-        "forgotten uploads were not removed; the job retries",
+        "uploads that were never completed could not be removed; the job remove-forgotten-uploads tries again",
       ),
   });
 }

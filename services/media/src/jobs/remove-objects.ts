@@ -39,7 +39,7 @@ async function removeObjectsOf(
   } catch (error) {
     logger.warn(
       { err: error, job: "remove-objects" },
-      "the objects of deleted media were not deleted; the job retries",
+      "the objects of deleted media could not be deleted from the object store; the job remove-objects tries again",
     );
     return false;
   }
@@ -53,7 +53,7 @@ export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "remove-objects" },
-        "the job could not claim deleted media; it retries",
+        "deleted media could not be claimed in the database; the job remove-objects tries again",
       ),
   });
 }

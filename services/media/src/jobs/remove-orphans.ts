@@ -62,13 +62,13 @@ export function startRemovingOrphans(deps: RemoveOrphansOptions): AsyncDisposabl
     work: async () => {
       const count = await removeOrphans(deps);
       if (count > 0)
-        logger.info({ job: "remove-orphans", count }, "deleted objects that no row names");
+        logger.info({ job: "remove-orphans", count }, "deleted stored objects that no row in the database references");
       return false;
     },
     onError: (error) =>
       logger.warn(
         { err: error, job: "remove-orphans" },
-        "objects that no row names were not deleted; the job retries",
+        "stored objects that no row in the database references could not be deleted; the job remove-orphans tries again",
       ),
   });
 }

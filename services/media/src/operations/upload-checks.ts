@@ -88,7 +88,7 @@ export class UploadChecks implements AsyncDisposable {
     } catch (error) {
       logger.warn(
         { err: error, workspaceId, step: "check" },
-        "the check of an upload failed; it stays pending until the client completes it again",
+        "the check of an upload failed; the media stay pending until the client calls CompleteUpload again",
       );
       return "unavailable";
     }
@@ -128,7 +128,7 @@ export class UploadChecks implements AsyncDisposable {
     } catch (error) {
       logger.warn(
         { err: error, step: "delete" },
-        "the object of a rejected upload was not deleted; the job remove-objects retries",
+        "the object of a rejected upload could not be deleted; the job remove-objects tries again",
       );
     }
     return "settled";

@@ -23,13 +23,13 @@ const s3 = {
   S3_SECRET_ACCESS_KEY: "secret",
 };
 
-test("a folder is the store unless a bucket is named", () => {
+test("the object store is a folder unless a bucket is configured", () => {
   expect(read({ MEDIA_DIR: "/data" })).toEqual({ kind: "disk", folder: "/data" });
   expect(read({ MEDIA_DIR: "/data", ...s3 })).toMatchObject({ kind: "s3", bucket: "media" });
   expect(read({ MEDIA_DIR: "/data", ...s3, MEDIA_STORE: "disk" }).kind).toBe("disk");
 });
 
-test("a store under its own address has one region and no host name for each bucket", () => {
+test("an S3 store with its own endpoint has a default region and is addressed by path instead of bucket host name", () => {
   expect(read(s3)).toEqual({
     kind: "s3",
     endpoint: "http://127.0.0.1:9000",
@@ -42,7 +42,7 @@ test("a store under its own address has one region and no host name for each buc
   expect(read({ ...s3, S3_FORCE_PATH_STYLE: "false" })).toMatchObject({ forcePathStyle: false });
 });
 
-test("AWS needs its region, and may have the machine's own role", () => {
+test("AWS requires a region, and without credentials the role of the machine is used", () => {
   expect(read({ S3_BUCKET: "media", S3_REGION: "eu-central-1" })).toEqual({
     kind: "s3",
     endpoint: undefined,
@@ -55,7 +55,7 @@ test("AWS needs its region, and may have the machine's own role", () => {
   expect(faultsOf({ S3_BUCKET: "media" })).toEqual(["S3_REGION is required"]);
 });
 
-test("every fault is named at once, and no secret", () => {
+test("all invalid storage settings are reported at once, without the secrets", () => {
   expect(faultsOf({})).toEqual(["MEDIA_DIR is required"]);
   expect(faultsOf({ MEDIA_STORE: "s3" })).toEqual([
     "S3_REGION is required",

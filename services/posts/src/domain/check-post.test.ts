@@ -92,7 +92,7 @@ test("checkPost reports all violations of a post at once, each with its path", (
   ]);
 });
 
-test("the path of a violation in an option points at the option", () => {
+test("the path of a violation in an option points to that option", () => {
   const options = { x: { content: "a".repeat(300) }, [TELEGRAM]: { title: "no titles there" } };
   const violations = checkPost(input({ accountIds: [X, TELEGRAM], options }), known);
 
@@ -102,7 +102,7 @@ test("the path of a violation in an option points at the option", () => {
   ]);
 });
 
-test("the path of a missing field points at the place where it can be added", () => {
+test("the path of a missing field points to the place where the field can be added", () => {
   const violations = checkPost(input({ accountIds: [YOUTUBE] }), known);
 
   expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
@@ -111,7 +111,7 @@ test("the path of a missing field points at the place where it can be added", ()
   ]);
 });
 
-test("media that is not ready is reported, and the media rules of platforms are not checked then", () => {
+test("checkPost reports media that are not ready and then does not check the media rules of platforms", () => {
   const media = new Map([[IMAGE, { ...image, isReady: false }]]);
   const violations = checkPost(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
 

@@ -10,7 +10,7 @@ const position = fc.record({
   id: fc.uuid(),
 });
 
-test("decoding a cursor returns the position it was encoded from", () => {
+test("decoding a cursor returns the position that was encoded", () => {
   fc.assert(
     fc.property(position, (given) => {
       expect(decodeCursor(KEY, SCOPE, encodeCursor(KEY, SCOPE, given))).toEqual(given);

@@ -21,7 +21,7 @@ const error = { code: "platform_unavailable", message: "", retryable: true };
 const once = { isConnected: true, again: false };
 const anew = { isConnected: true, again: true };
 
-test("a request to delete changes only published targets and, when repeated, failed deletions", () => {
+test("a deletion request changes only published targets, and a repeated request also changes failed deletions", () => {
   for (const status of TARGET_STATUSES) {
     const target = { ...PUBLISHED, status };
     expect(requestDeletion(target, once) !== target).toBe(status === "published");
@@ -37,7 +37,7 @@ test("a target stays published when its platform cannot delete it", () => {
   expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
 });
 
-test("deleting a target without its account fails at once, and works again when the account is back", () => {
+test("the deletion of a target fails at once while its account is missing, and can be requested again when the account exists", () => {
   const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
   expect(failed).toMatchObject({
     status: "delete_failed",
@@ -48,7 +48,7 @@ test("deleting a target without its account fails at once, and works again when 
   expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
 });
 
-test("cancelling changes only open targets", () => {
+test("cancelTarget changes only open targets", () => {
   for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);
@@ -99,7 +99,7 @@ function updatesOf(
   );
 }
 
-test("updates of a deletion lead to the same state in any order, repeated, or with gaps before the newest", () => {
+test("updates of a deletion lead to the same state in any order, with repetitions, and with gaps before the newest update", () => {
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {
@@ -117,7 +117,7 @@ test("updates of a deletion lead to the same state in any order, repeated, or wi
   );
 });
 
-test("a deleted target stays deleted, whichever request the update answers", () => {
+test("a deleted target stays deleted, whichever deletion request a later update belongs to", () => {
   const start: DeletableState = { ...PUBLISHED, status: "delete_failed", deletion: 2, error };
   const deleted = applyDeletionUpdate(start, {
     deletion: 1,

@@ -16,7 +16,7 @@ test("a target without options publishes only the text of the post", () => {
   });
 });
 
-test("for each field the option of the account wins over the platform's, and both over the post", () => {
+test("the account's option of a field overrides the platform's option, and both override the field of the post", () => {
   fc.assert(
     fc.property(fc.string(), option, option, (text, ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
@@ -41,7 +41,7 @@ test("findOptionKey returns the key of the option whose value is published", () 
   );
 });
 
-test("an empty option overrides the post", () => {
+test("an empty option overrides the value of the post", () => {
   expect(effectiveContent("hello", { x: { content: "", tags: [] } }, TARGET)).toEqual({
     text: "",
     tags: [],

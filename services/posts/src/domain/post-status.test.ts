@@ -61,7 +61,7 @@ test("a failed or partial post is publishing again when a target turns out to be
   expect(nextPostStatus("partial", ["published", "publishing"])).toBe("publishing");
 });
 
-test("targets do not change the status of draft, scheduled, cancelled and published posts", () => {
+test("the statuses of targets do not change the status of draft, scheduled, cancelled and published posts", () => {
   fc.assert(
     fc.property(
       fc.constantFrom<PostStatus>("draft", "scheduled", "cancelled", "published"),
@@ -151,7 +151,7 @@ test("a published post can only become cancelled", () => {
   expect([...reachable("published", OPERATIONS)]).toEqual(["published", "cancelled"]);
 });
 
-test("folding targets only leads to statuses that the table allows", () => {
+test("deriving the status of a post from its targets only leads to statuses that the transition table allows", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...POST_STATUSES),

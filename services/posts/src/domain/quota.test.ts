@@ -69,7 +69,7 @@ test("every platform has the daily limit of its documentation", () => {
   });
 });
 
-test("a post demands quota of the month for all targets, and of the day per account, app or project", () => {
+test("a post demands monthly quota for all of its targets and daily quota per account, app or project", () => {
   const targets: QuotaTarget[] = [
     { accountId: "x-1", platform: "x" },
     { accountId: "instagram-1", platform: "instagram" },
@@ -119,7 +119,7 @@ test("a post without targets demands no quota", () => {
   expect(quotaDemands(WORKSPACE, [], DUE_AT, LIMITS)).toEqual([]);
 });
 
-test("a workspace's own daily limit replaces those of platforms, but adds none where a platform has none", () => {
+test("the daily limit of a workspace replaces the limits of platforms, but adds no limit to a platform without one", () => {
   const limits = { monthly: 1000, daily: 5 };
   const limitOf = (platform: QuotaTarget["platform"]) =>
     dailyCounter({ accountId: "a", platform }, DUE_AT, limits)?.limit;
@@ -141,11 +141,11 @@ const demand: QuotaDemand = {
   requested: 3,
 };
 
-test("a counter accepts a demand that reaches its limit exactly", () => {
+test("a quota counter accepts a demand that reaches its limit exactly", () => {
   expect(findShortage(demand, { used: 900, reserved: 97 })).toBeUndefined();
 });
 
-test("a counter refuses a demand above its limit and names the shortage", () => {
+test("a quota counter refuses a demand above its limit and reports the shortage", () => {
   expect(findShortage(demand, { used: 900, reserved: 98 })).toEqual({
     code: "monthly",
     limit: 1000,
@@ -158,7 +158,7 @@ test("a counter refuses a demand above its limit and names the shortage", () => 
   });
 });
 
-test("the shortage of a daily counter names platform and account", () => {
+test("the shortage of a daily quota counter contains the platform and the account", () => {
   const counter = dailyCounter({ accountId: "t", platform: "tiktok" }, DUE_AT, LIMITS);
 
   expect(counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 })).toEqual({
@@ -173,20 +173,20 @@ test("the shortage of a daily counter names platform and account", () => {
   });
 });
 
-test("a counter always accepts a negative demand, even above its limit", () => {
+test("a quota counter always accepts a negative demand, even above its limit", () => {
   const full = { used: 1001, reserved: 5 };
 
   expect(findShortage({ ...demand, requested: -1 }, full)).toBeUndefined();
   expect(findShortage({ ...demand, requested: 1 }, full)).toBeDefined();
 });
 
-test("the remaining quota of a counter is never negative", () => {
+test("the remaining quota of a quota counter is never negative", () => {
   expect(remainingOf(1000, { used: 100, reserved: 20 })).toBe(880);
   expect(remainingOf(1000, { used: 1000, reserved: 0 })).toBe(0);
   expect(remainingOf(1000, { used: 1001, reserved: 5 })).toBe(0);
 });
 
-test("accepting a demand that has room never exceeds the limit", () => {
+test("accepting only demands that have room never exceeds the quota limit", () => {
   const amount = fc.nat({ max: 50 });
   fc.assert(
     fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {
@@ -207,18 +207,18 @@ const changesOf = (before: QuotaDemand[], after: QuotaDemand[]) =>
   ]);
 const due = (at: string, count: number) => quotaDemands(WORKSPACE, x(count), new Date(at), LIMITS);
 
-test("moving a post within its day changes no counter", () => {
+test("moving a post to another time of the same day changes no quota counter", () => {
   expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T23:59:59Z", 2))).toEqual([]);
 });
 
-test("moving a post within its month changes only the counters of days", () => {
+test("moving a post to another day of the same month changes only daily quota counters", () => {
   expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-22T00:00:00Z", 2))).toEqual([
     ["2026-11-21", "x", -2],
     ["2026-11-22", "x", 2],
   ]);
 });
 
-test("moving a post to another month with more targets changes the counters of months and days", () => {
+test("moving a post to another month and adding targets changes monthly and daily quota counters", () => {
   expect(changesOf(due("2026-11-30T00:00:00Z", 2), due("2026-12-01T00:00:00Z", 3))).toEqual([
     ["2026-11-30", "x", -2],
     ["2026-11", WORKSPACE, -2],
@@ -227,7 +227,7 @@ test("moving a post to another month with more targets changes the counters of m
   ]);
 });
 
-test("adding targets to a post demands only the difference", () => {
+test("adding targets to a post demands quota only for the added targets", () => {
   expect(changesOf(due("2026-11-21T00:00:00Z", 2), due("2026-11-21T00:00:00Z", 3))).toEqual([
     ["2026-11-21", "x", 1],
     ["2026-11", WORKSPACE, 1],
@@ -246,7 +246,7 @@ const demandsOf = ({ targets, dueAt }: { targets: QuotaTarget[]; dueAt: Date }) 
 const keysOf = (demands: readonly QuotaDemand[]) =>
   demands.map(({ period, subject }) => `${period}/${subject}`);
 
-test("demands name every counter once and in one order for all posts", () => {
+test("the demands of a post contain each quota counter once, in the same order for all posts", () => {
   fc.assert(
     fc.property(post, post, (one, other) => {
       const keys = keysOf(demandsOf(one));
@@ -257,7 +257,7 @@ test("demands name every counter once and in one order for all posts", () => {
   );
 });
 
-test("demands count every target in the month, and in a day where its platform limits days", () => {
+test("quota demands count every target in its month, and in its day if its platform has a daily limit", () => {
   fc.assert(
     fc.property(post, (given) => {
       const total = (code: string) =>
@@ -271,7 +271,7 @@ test("demands count every target in the month, and in a day where its platform l
   );
 });
 
-test("changing a post and changing it back leaves all counters unchanged", () => {
+test("changing a post and then undoing the change leaves all quota counters unchanged", () => {
   fc.assert(
     fc.property(post, post, (one, other) => {
       const there = changeOfDemands(demandsOf(one), demandsOf(other));

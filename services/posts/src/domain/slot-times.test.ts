@@ -12,7 +12,7 @@ function slotsOf(timetable: SlotTimetable, after: string, until: string): string
     .toArray();
 }
 
-test("slots in Berlin are at local time in winter", () => {
+test("slots of a rule in Berlin are at local time in winter", () => {
   const timetable = { ...ALWAYS, weekdays: ["mon", "fri"], timezone: "Europe/Berlin" } as const;
 
   expect(
@@ -29,7 +29,7 @@ test("slots in Berlin are at local time in winter", () => {
   ]);
 });
 
-test("slots in Seoul are at local time, also when UTC is still on the day before", () => {
+test("slots of a rule in Seoul are at local time, even when the date in UTC is still the day before", () => {
   const timetable = { ...ALWAYS, weekdays: ["mon"], timezone: "Asia/Seoul" } as const;
 
   expect(
@@ -37,7 +37,7 @@ test("slots in Seoul are at local time, also when UTC is still on the day before
   ).toEqual(["2026-11-22T23:00:00.000Z", "2026-11-29T23:00:00.000Z"]);
 });
 
-test("slots in New York are at the same local time before and after both changes of the clock", () => {
+test("slots of a rule in New York are at the same local time before and after both clock changes", () => {
   const timetable = { ...ALWAYS, weekdays: ["sun"], timezone: "America/New_York" } as const;
 
   expect(
@@ -98,7 +98,7 @@ test.each<[string, string, string[], string[]]>([
   // The whole Friday is skipped, because Samoa moved across the date line.
   ["Pacific/Apia", "2011-12-30", ["00:00", "09:00", "23:59"], ["2011-12-30T10:00:00.000Z"]],
 ])(
-  "a time that the clock skips in %s on %s moves to the moment of the change",
+  "a slot time that a clock change skips in %s on %s moves to the moment of the change",
   (timezone, day, times, expected) => {
     const timetable = { ...ALWAYS, times, timezone, startsOn: day, endsOn: day };
 
@@ -106,7 +106,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a skipped time that moves to an existing slot makes one slot with it, even on the next day", () => {
+test("a skipped slot time that moves to an existing slot is merged with that slot, even on the next day", () => {
   const nuuk = { ...ALWAYS, timezone: "America/Nuuk", times: ["00:00", "23:15"] };
   expect(slotsOf(nuuk, "2026-03-28T12:00:00Z", "2026-03-29T12:00:00Z")).toEqual([
     "2026-03-29T01:00:00.000Z",
@@ -138,7 +138,7 @@ test.each<[string, string, string[], string[]]>([
   ["America/Sao_Paulo", "2018-02-17", ["23:30"], ["2018-02-18T01:30:00.000Z"]],
   ["Africa/Casablanca", "2026-02-15", ["02:30"], ["2026-02-15T01:30:00.000Z"]],
 ])(
-  "of a time that occurs twice in %s on %s only the first counts",
+  "a slot time that occurs twice in %s on %s creates a slot only at its first occurrence",
   (timezone, day, times, expected) => {
     const timetable = { ...ALWAYS, times, timezone, startsOn: day, endsOn: day };
 
@@ -146,7 +146,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a range that begins between two occurrences of a time does not contain that time", () => {
+test("a range that begins between the two occurrences of a slot time contains no slot at that time", () => {
   const timetable = { ...ALWAYS, timezone: "Europe/Berlin", times: ["02:30"] };
 
   expect(slotsOf(timetable, "2026-10-25T01:00:00Z", "2026-10-26T12:00:00Z")).toEqual([
@@ -170,7 +170,7 @@ test("an empty range has no slots", () => {
   expect(slotsOf(timetable, "2026-11-21T12:00:00Z", "2026-11-20T12:00:00Z")).toEqual([]);
 });
 
-test("the first and the last date of a timetable are local dates and inclusive", () => {
+test("the first and the last date of a timetable are inclusive local dates", () => {
   const timetable = {
     ...ALWAYS,
     timezone: "Pacific/Kiritimati",
@@ -187,7 +187,7 @@ test("the first and the last date of a timetable are local dates and inclusive",
   ]);
 });
 
-test("an unknown time zone is an error", () => {
+test("slotInstants throws for an unknown time zone", () => {
   const timetable = { ...ALWAYS, timezone: "Mars/Olympus", times: ["12:00"] };
 
   expect(() => slotsOf(timetable, "2026-11-20T12:00:00Z", "2026-11-21T12:00:00Z")).toThrow(
@@ -288,7 +288,7 @@ const situation = fc
 const between = (timetable: SlotTimetable, after: number, until: number): number[] =>
   slotInstants(timetable, { after: new Date(after), until: new Date(until) }).toArray();
 
-test("slots are the minutes at which the clock first shows or passes a time of the timetable", () => {
+test("slots are the minutes at which the local clock first shows or passes a time of the timetable", () => {
   fc.assert(
     fc.property(situation, ({ timetable, after, until }) => {
       const expected: number[] = [];
@@ -320,7 +320,7 @@ test("slots are strictly increasing and within their range", () => {
   );
 });
 
-test("the clock shows a time of the timetable at each slot, unless it has just skipped that time", () => {
+test("the local clock shows a time of the timetable at each slot, unless the clock has just skipped that time", () => {
   fc.assert(
     fc.property(situation, ({ timetable, after, until }) => {
       for (const at of between(timetable, after, until)) {
@@ -332,7 +332,7 @@ test("the clock shows a time of the timetable at each slot, unless it has just s
   );
 });
 
-test("a range cut in two at any point has the same slots", () => {
+test("a range that is cut in two at any point has the same slots as the whole range", () => {
   fc.assert(
     fc.property(situation, fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
       const { timetable, after, until } = given;

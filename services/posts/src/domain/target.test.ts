@@ -126,7 +126,7 @@ test("a published target stays published", () => {
   );
 });
 
-test("of an older generation only a success counts", () => {
+test("an update of an older generation is applied only if it reports a success", () => {
   const retried = { ...PENDING, generation: 2 };
 
   expect(apply(retried, [updateOf({ status: "published" })]).status).toBe("published");
@@ -142,7 +142,7 @@ test("a failed target that turns out to be undecided is publishing again", () =>
   });
 });
 
-test("an update that is not newer returns the same object", () => {
+test("applyTargetUpdate returns the same object for an update that is not newer", () => {
   const target = apply(PENDING, [updateOf({ version: 3 })]);
 
   expect(apply(target, [updateOf({ version: 3 }), updateOf({ version: 2 })])).toBe(target);
@@ -172,7 +172,7 @@ const anyError = fc.option(
   }),
 );
 
-test("only a target that failed for certain is retryable, whatever its error says", () => {
+test("only a target that failed for certain can be retried, whatever its error says", () => {
   fc.assert(
     fc.property(fc.constantFrom(...TARGET_STATUSES), anyError, (status, why) => {
       const expected = status === "failed" && why?.code !== "outcome_unknown";
@@ -181,7 +181,7 @@ test("only a target that failed for certain is retryable, whatever its error say
   );
 });
 
-test("after a retry a late failure of the old generation is ignored, and a late success counts", () => {
+test("after a retry, a late failure of the old generation is ignored, and a late success is applied", () => {
   const failed: TargetState & typeof DUE = {
     ...DUE,
     status: "failed",

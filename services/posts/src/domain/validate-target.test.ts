@@ -63,7 +63,7 @@ test.each<[PlatformId, string, TargetMedia[], number, number]>([
   ]);
 });
 
-test("a text on bluesky is limited both in graphemes and in bytes", () => {
+test("a text for Bluesky is limited both in graphemes and in bytes", () => {
   expect(check("bluesky", { text: "a".repeat(301) })).toEqual([
     { code: "content_too_long", field: "content", limit: 300, actual: 301 },
   ]);
@@ -73,7 +73,7 @@ test("a text on bluesky is limited both in graphemes and in bytes", () => {
   expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(301) })).toHaveLength(2);
 });
 
-test("a text of exactly the limit is accepted", () => {
+test("a text that is exactly as long as the limit is accepted", () => {
   expect(check("x", { text: "a".repeat(280) })).toEqual([]);
   expect(check("telegram", { text: "a".repeat(1024), media: [image()] })).toEqual([]);
   expect(check("bluesky", { text: "e\u0301".repeat(300) })).toEqual([]);
@@ -93,7 +93,7 @@ test.each(["", " \n\t\u3000"])(
   },
 );
 
-test("a text on instagram has at most 30 hashtags and 20 mentions", () => {
+test("a text for Instagram has at most 30 hashtags and 20 mentions", () => {
   expect(check("instagram", { text: "#a ".repeat(30) + "@b ".repeat(20) })).toEqual([]);
   expect(check("instagram", { text: "#a ".repeat(31) + "@b ".repeat(21) })).toEqual([
     { code: "too_many_hashtags", field: "content", limit: 30, actual: 31 },
@@ -101,14 +101,14 @@ test("a text on instagram has at most 30 hashtags and 20 mentions", () => {
   ]);
 });
 
-test("text and title on youtube cannot contain angle brackets", () => {
+test("the text and title for YouTube cannot contain angle brackets", () => {
   expect(check("youtube", { text: "a < b", title: "b > a" })).toEqual([
     { code: "forbidden_characters", field: "content" },
     { code: "forbidden_characters", field: "title" },
   ]);
 });
 
-test("youtube requires a title, and white space does not count as one", () => {
+test("YouTube requires a title, and a title of white space counts as missing", () => {
   for (const title of [undefined, "", "  "]) {
     expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);
   }
@@ -127,7 +127,7 @@ test.each(["instagram", "x", "telegram", "bluesky"] as const)(
   },
 );
 
-test("a title is accepted for photos on tiktok and for videos on facebook, and refused for their other posts", () => {
+test("a title is accepted for photos on TikTok and for videos on Facebook, and refused for other posts on these platforms", () => {
   const unsupported = [{ code: "title_unsupported", field: "title" }];
   expect(check("tiktok", { title: "A", media: [image()] })).toEqual([]);
   expect(check("tiktok", { title: "A", media: times(3, image()) })).toEqual([]);
@@ -140,7 +140,7 @@ test("a title is accepted for photos on tiktok and for videos on facebook, and r
   expect(check("facebook", { title: "A", media: [image()] })).toEqual(unsupported);
 });
 
-test("tiktok requires a privacy", () => {
+test("TikTok requires a privacy setting", () => {
   expect(check("tiktok", { privacy: undefined })).toEqual([
     { code: "privacy_required", field: "privacy" },
   ]);
@@ -154,7 +154,7 @@ test.each<[PlatformId, string[]]>([
   ["youtube", ["public", "unlisted", "private"]],
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
-])("the only privacies of %s are %j", (platform, taken) => {
+])("%s accepts only the privacy settings %j", (platform, taken) => {
   for (const privacy of ["public", "unlisted", "private"]) {
     expect(check(platform, { privacy }), privacy).toEqual(
       taken.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }],
@@ -172,7 +172,7 @@ test.each(PLATFORM_IDS)(
   },
 );
 
-test("the length of tags includes their commas, and two quotes for a tag with a space", () => {
+test("the length of tags includes the commas between them and two quotation marks for each tag with a space", () => {
   expect(check("youtube", { tags: ["a".repeat(249), "b".repeat(250)] })).toEqual([]);
   expect(check("youtube", { tags: ["a".repeat(250), "b".repeat(250)] })).toEqual([
     { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
@@ -317,7 +317,7 @@ test("a violation of a media item names its index", () => {
   expect(found).toEqual([media("media_type_unsupported", { index: 1 })]);
 });
 
-test("unknown dimensions of a media item are not checked", () => {
+test("a media item with unknown dimensions is not checked for its dimensions", () => {
   const unknown = { width: null, height: null, durationMs: null };
   expect(check("instagram", { media: [image(unknown), video(unknown)] })).toEqual([]);
   expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
@@ -346,7 +346,7 @@ test("all violations of a target are reported at once", () => {
   ]);
 });
 
-test("a text that extends a too long text is too long as well", () => {
+test("a text that is too long stays too long when characters are appended", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...PLATFORM_IDS),
@@ -362,7 +362,7 @@ test("a text that extends a too long text is too long as well", () => {
   );
 });
 
-test("a violation names the limit of the platform registry", () => {
+test("a violation contains the limit of the platform registry", () => {
   for (const platform of PLATFORM_IDS) {
     const { max } = PLATFORMS[platform].text;
     const [found] = check(platform, { text: "a".repeat(max + 1) });

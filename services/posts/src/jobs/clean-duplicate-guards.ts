@@ -15,7 +15,7 @@ export function startCleaningDuplicateGuards(sql: Sql, logger: Logger): AsyncDis
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-duplicate-guards" },
-        "deleting expired duplicate guards failed; the next round tries again",
+        "expired duplicate guards could not be deleted; the job clean-duplicate-guards tries again",
       ),
   });
 }

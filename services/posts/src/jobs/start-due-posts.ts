@@ -100,7 +100,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
         if (missed > 0)
           logger.warn(
             { job: "start-due-posts", count: missed },
-            "posts were not started in time and failed as missed; check MISSED_AFTER_SECONDS and downtimes",
+            "posts that could not be started in time failed with the code missed; check MISSED_AFTER_SECONDS and whether the posts service was down",
           );
         if (missed + started > 0) return true;
       }
@@ -111,7 +111,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
     onError: (error) =>
       logger.warn(
         { err: error, job: "start-due-posts" },
-        "starting due posts failed; the next round tries again",
+        "due posts could not be started; the scheduler tries again",
       ),
   });
   return {

@@ -112,13 +112,13 @@ export function startSweep(
     idleMs: options.everyMs,
     work: async () => {
       const count = await sweepTargets(options);
-      if (count > 0) logger.info({ job: "sweep", count }, "asked delivery about silent targets");
+      if (count > 0) logger.info({ job: "sweep", count }, "the sweep asked the delivery service about targets without a recent update");
       return false;
     },
     onError: (error) =>
       logger.warn(
         { err: error, job: "sweep" },
-        "asking delivery about silent targets failed; the next sweep tries again",
+        "the delivery service could not be asked about targets without a recent update; the next sweep tries again",
       ),
   });
 }
