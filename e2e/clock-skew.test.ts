@@ -49,7 +49,7 @@ async function seenAt(): Promise<ReadonlyMap<string, number>> {
   return new Map(visible.map(({ text, createdAt }) => [text, Date.parse(createdAt)]));
 }
 
-test("no post goes out before its time while the clock of one replica of each service is five minutes ahead", async () => {
+test("no post is published before its scheduled time while the clock of one replica of each service is five minutes ahead", async () => {
   const delays = [4_000, 5_000, 6_000, AHEAD_MS - 10_000];
   const posts = await Promise.all(
     accountIds.map((accountId, index) =>
@@ -76,7 +76,7 @@ test("no post goes out before its time while the clock of one replica of each se
   for (const { id } of late) expect((await system.api.getPost(id)).status).toBe("scheduled");
 });
 
-test("every post is published once by the database's clock, whatever a platform drops and whichever replica retries", async () => {
+test("every post is published once, at the time of the database's clock, even if a platform drops an answer and another replica retries the call", async () => {
   const before = { platform: "bluesky", operation: "publish", mode: "drop_before", times: 2 };
   const after = { platform: "x", operation: "publish", mode: "drop_after_commit", times: 2 };
   for (const fault of [before, after]) await system.simulator.addFault(fault);
@@ -92,7 +92,7 @@ test("every post is published once by the database's clock, whatever a platform 
   );
 });
 
-test("an idempotency key holds at both gateways, and no token counts as expired, while one clock is five minutes ahead", async () => {
+test("an idempotency key is recognised by both gateways, and no token is treated as expired, while one clock is five minutes ahead", async () => {
   const [bluesky = ""] = accountIds;
   const headers = { "idempotency-key": crypto.randomUUID() };
   const body = { content: "once at both", accountIds: [bluesky] };

@@ -93,7 +93,7 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
 
 describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-    "a connect link in a browser connects an account of %s, and the command prints it",
+    "a connect link that is opened in a browser connects an account of %s, and the command prints the account",
     async (platform) => {
       const { command, link } = await beginConnect(platform);
       const page = await newPage();
@@ -113,7 +113,7 @@ describe("connecting in a browser:", () => {
     },
   );
 
-  test("a post goes out on an account that was connected in a browser", async () => {
+  test("a post is published on an account that was connected in a browser", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -140,7 +140,7 @@ describe("connecting in a browser:", () => {
     expect(await command).toMatchObject({ username: "patient" });
   });
 
-  test("a connect link connects every Facebook Page that the person chose, and the command prints them all", async () => {
+  test("a connect link connects every Facebook Page that the user chose, and the command prints all of them", async () => {
     const { command, link } = await beginConnect("facebook");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -150,7 +150,7 @@ describe("connecting in a browser:", () => {
     expect(accounts.map(({ username }) => username).toSorted()).toEqual(["shop.one", "shop.two"]);
   });
 
-  test("the pages of a connect link are in the reader's language, keep their own content policy and send the platform no referrer", async () => {
+  test("the pages of a connect link are in the browser's language, comply with their content security policy and send no referrer to the platform", async () => {
     const { command, link } = await beginConnect("youtube");
     const page = await newPage({ locale: "ko-KR" });
     const complaints: string[] = [];
@@ -177,7 +177,7 @@ describe("connecting in a browser:", () => {
 });
 
 describe("pages that explain a failure:", () => {
-  test("the callback page says that the person denied, and the command fails with `denied`", async () => {
+  test("the callback page says that the user denied the authorization, and the command fails with `denied`", async () => {
     const { command, link } = await beginConnect("tiktok");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -187,7 +187,7 @@ describe("pages that explain a failure:", () => {
     await expectFailure(command, "denied");
   });
 
-  test("the page of a used link says so, and so does the callback page when it is loaded again", async () => {
+  test("the page of a used connect link and a reloaded callback page both say that the link was used", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -200,7 +200,7 @@ describe("pages that explain a failure:", () => {
     expect(await kindOf(other)).toBe("used");
   });
 
-  test("the callback page refuses another browser than the one that opened the link, which can still finish", async () => {
+  test("the callback page refuses a browser that did not open the connect link, and the browser that opened it can still finish", async () => {
     const { command, link } = await beginConnect("x");
     const [right, wrong] = [await newPage(), await newPage()];
     await goToPlatform(right, link);
@@ -212,7 +212,7 @@ describe("pages that explain a failure:", () => {
     expect(await command).toMatchObject({ username: "owner" });
   });
 
-  test("the pages of an unknown link and of an unknown state answer 404", async () => {
+  test("the page of an unknown connect link and the callback page with an unknown state answer 404", async () => {
     const { baseUrl } = system.local();
     const page = await newPage();
     for (const path of ["callback?state=invented&code=c", "callback", "x".repeat(43), "short"]) {
@@ -221,7 +221,7 @@ describe("pages that explain a failure:", () => {
     }
   });
 
-  test("the page of an expired link says so, and the command fails with `expired`", async () => {
+  test("the page of an expired connect link says that the link expired, and the command fails with `expired`", async () => {
     const { command, link } = await beginConnect("x");
     await system.sql`
       update accounts.oauth_tickets set expires_at = now()
@@ -234,7 +234,7 @@ describe("pages that explain a failure:", () => {
 });
 
 describe("tokens:", () => {
-  test("fifty posts on an expired token make one refresh, over two replicas", async () => {
+  test("two replicas that publish fifty posts of an account with an expired token refresh the token once", async () => {
     const id = await tenant.connect("x");
     const { body } = await tenant.api.call<{ accounts: { id: string; externalId: string }[] }>(
       "GET",
@@ -276,7 +276,7 @@ describe("disconnecting:", () => {
       ...more,
     );
 
-  test("a disconnected account is not listed and takes no new or due post until it is connected again", async () => {
+  test("a disconnected account is not listed, and no new or due post is published on it until it is connected again", async () => {
     const { id, username } = await connectAgain();
     const due = await tenant.api.call<PostRecord>("POST", "/posts", {
       body: {
@@ -322,7 +322,7 @@ describe("disconnecting:", () => {
     ["instagram", "app_wide_grant"],
     ["telegram", "not_verified"],
   ])(
-    "disconnecting an account of %s says why the platform was not asked: %s",
+    "the answer to disconnecting an account of %s says why the platform was not asked to revoke the grant: %s",
     async (platform, reason) => {
       const id = await tenant.connect(platform);
       const { status, headers } = await tenant.api.call("DELETE", `/accounts/${id}`);
@@ -333,7 +333,7 @@ describe("disconnecting:", () => {
   );
 });
 
-test("no log holds a secret of a platform, a connect link or a browser", async () => {
+test("no log contains a secret of a platform, a connect link or a browser", async () => {
   const secrets = [...(await system.simulator.secrets()), ...linkSecrets];
   expect(secrets.length).toBeGreaterThan(40);
   for (const context of contexts) {

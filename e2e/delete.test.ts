@@ -45,7 +45,7 @@ async function publish(content: string, accountIds: readonly string[]): Promise<
   return await whenPost(tenant.api, id, "published");
 }
 
-test("a draft or scheduled post is gone as soon as it is deleted, and never goes out", async () => {
+test("a draft or scheduled post is gone as soon as it is deleted, and is never published", async () => {
   const accountIds = [bluesky];
   const draft = await create(tenant.api, { content: "Gone", accountIds, isDraft: true });
   const scheduledAt = inMs(2000);
@@ -73,7 +73,7 @@ test("a deleted post disappears from all three platforms, and deleting it again 
   expect([again.status, ...statusesOf(again.body)]).toEqual([202, "deleted", "deleted", "deleted"]);
 });
 
-test("a post that is being published is withdrawn where no call has begun, and deleted where it is out", async () => {
+test("deleting a post during publishing cancels the targets whose publishing call has not begun, and deletes the published ones from their platforms", async () => {
   await system.operate("pause", "--account", bluesky);
   const { id } = await create(tenant.api, { content: "Held", accountIds: [x, bluesky] });
   await eventually(async () => (await tenant.api.getPost(id)).targets[0]?.status === "published");
@@ -86,7 +86,7 @@ test("a post that is being published is withdrawn where no call has begun, and d
   expect((await tenant.api.getPost(id)).targets[1]?.status).toBe("cancelled");
 });
 
-test("a post whose call is under way can be neither edited nor deleted until the platform answers", async () => {
+test("a post whose publishing call is in progress can be neither edited nor deleted until the platform answers", async () => {
   await tenant.addFault(telegram, { operation: "publish", mode: "delay", delayMs: 1500 });
   const { id } = await create(tenant.api, { content: "Too late", accountIds: [telegram] });
   await eventually(async () => (await tenant.countVisible("Too late")) === 1);
@@ -99,7 +99,7 @@ test("a post whose call is under way can be neither edited nor deleted until the
   expect(await tenant.countVisible("Too late")).toBe(0);
 });
 
-test("a deletion that the platform refuses is repeated by deleting again", async () => {
+test("a deletion that the platform refused is tried again when the client deletes the post again", async () => {
   const { id } = await publish("Stays for now", [bluesky]);
   await tenant.addFault(bluesky, { operation: "delete", mode: "refuse" });
   expect(statusesOf((await remove(id)).body)).toEqual(["deleting"]);
@@ -115,7 +115,7 @@ test("a deletion that the platform refuses is repeated by deleting again", async
   expect(await tenant.countVisible("Stays for now")).toBe(0);
 });
 
-test("a target whose account is disconnected is deleted after the account is connected again", async () => {
+test("a target of a disconnected account is deleted from its platform after the account is connected again", async () => {
   const { id } = await publish("Orphan", [bluesky]);
   await disconnect(system, bluesky);
   const gone = { status: "delete_failed", error: { code: "account_disconnected" } };
@@ -143,7 +143,7 @@ async function deleteUnknown(content: string): Promise<PostDetail> {
   return await whenPost(tenant.api, id, "cancelled");
 }
 
-test("a publication that an operator finds after the deletion is deleted at once", async () => {
+test("a deleted post that an operator then reports as published is deleted from its platform at once", async () => {
   const { id, content, targets } = await deleteUnknown("Found too late");
   const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
   const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;
@@ -162,7 +162,7 @@ async function countUsed(): Promise<number> {
   return row?.used ?? -1;
 }
 
-test("a deleted post that proves never to have been published gives back its quota and its content", async () => {
+test("a deleted post that turns out never to have been published returns its quota, and its content may be posted again", async () => {
   const { id, content, targets } = await deleteUnknown("Never was");
   const body = { content, accountIds: [telegram] };
   const used = await countUsed();

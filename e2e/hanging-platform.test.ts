@@ -30,7 +30,7 @@ function listTargets(posts: readonly PostRecord[], platforms: readonly string[])
   );
 }
 
-test("the posts of all other platforms go out while one platform answers no call, not even for tokens", async () => {
+test("posts are published on all other platforms while one platform answers no call, not even token requests", async () => {
   const hanging = await system.connect(HANGING, HANGING_ACCOUNTS);
   const others = await Promise.all(
     OTHERS.map((platform) => system.connect(platform, OTHER_ACCOUNTS)),

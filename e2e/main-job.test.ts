@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-test("one request publishes to x, telegram and bluesky, and every target shows its permalink", async () => {
+test("one request publishes to X, Telegram and Bluesky, and every target shows its permalink", async () => {
   const content = "Hello 🎉";
   const answer = await tenant.api.call<PostRecord>("POST", "/posts", {
     body: { content, accountIds },
@@ -38,7 +38,7 @@ test("one request publishes to x, telegram and bluesky, and every target shows i
   }
 });
 
-test("requests with the same Idempotency-Key make one post, and another body is refused", async () => {
+test("requests with the same Idempotency-Key create one post, and a request with that key and another body is refused", async () => {
   const body = { content: "Once", accountIds: accountIds.slice(0, 1) };
   const headers = { "idempotency-key": "once" };
   const post = (content = body.content) =>
@@ -55,7 +55,7 @@ test("requests with the same Idempotency-Key make one post, and another body is 
   expect([other.status, other.body.error?.code]).toEqual([422, "idempotency_key_reused"]);
 });
 
-test("a post with a refused target is partial, and the target says why", async () => {
+test("a post has the status `partial` when a platform refuses one of its targets, and that target shows the reason", async () => {
   const x = accountIds[PLATFORMS.indexOf("x")] ?? "";
   await tenant.addFault(x, { operation: "publish", mode: "refuse" });
   const { id } = await tenant.api.createPost("Partly", accountIds);
@@ -65,7 +65,7 @@ test("a post with a refused target is partial, and the target says why", async (
   expect(refused?.error?.code).toBeTruthy();
 });
 
-test("GET /accounts, /platforms and /posts list what there is, page by page", async () => {
+test("GET /accounts, /platforms and /posts list all accounts, platforms and posts page by page", async () => {
   const accounts = await tenant.api.call<{ accounts: { id: string }[] }>("GET", "/accounts");
   expect(accounts.body.accounts.map(({ id }) => id).toSorted()).toEqual(accountIds.toSorted());
   const platforms = await tenant.api.call<{ platforms: { id: string }[] }>("GET", "/platforms");

@@ -106,8 +106,8 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   await eventually(() => expect(system.pids("media")).not.toEqual(before));
 }
 
-describe("kill -9 of media:", () => {
-  test("an upload is repeated and completed after kill -9 at media.upload-stored", async () => {
+describe("kill -9 of the media service:", () => {
+  test("a client can repeat and complete an upload after kill -9 at media.upload-stored", async () => {
     const grant = await persistPresign(PNG);
     await killAt("media.upload-stored", () => put(grant, PNG));
     const { body } = await complete(grant);
@@ -115,7 +115,7 @@ describe("kill -9 of media:", () => {
   });
 
   test.each(["media.upload-pinned", "media.checked", "media.ready-committed"])(
-    "completing an upload again makes it ready once after kill -9 at %s",
+    "a repeated request to complete an upload makes the medium ready exactly once after kill -9 at %s",
     async (point) => {
       const grant = await uploaded(PNG);
       await killAt(point, async () => {
@@ -135,7 +135,7 @@ describe("kill -9 of media:", () => {
   });
 
   test.each(["media.import-downloaded", "media.import-stored", "media.import-committed"])(
-    "an import that is repeated under its key makes one media after kill -9 at %s",
+    "an import that is repeated with its idempotency key creates one medium after kill -9 at %s",
     async (point) => {
       const before = await countReady();
       await killAt(point, async () => {
@@ -146,7 +146,7 @@ describe("kill -9 of media:", () => {
   );
 
   test.each(["media.after-delete-commit", "media.objects-removed"])(
-    "deleted media are gone after kill -9 at %s",
+    "the files of deleted media are removed after kill -9 at %s",
     async (point) => {
       const [media, grant] = [await ready(PNG), await uploaded(PNG)];
       await killAt(point, async () => {
@@ -161,13 +161,13 @@ describe("kill -9 of media:", () => {
   );
 
   // The last one: files are removed some seconds after the kill, and waiting once is enough for all of the kills.
-  test("every file that a kill left without a row is removed", async () => {
+  test("every file without a database row that a killed process left behind is removed", async () => {
     await whenTidy(system);
   });
 });
 
 test.each(["media", "gateway"] as const)(
-  "an upload that kill -9 of %s cuts off leaves no file and can be repeated",
+  "an upload that is interrupted by kill -9 of the %s service leaves no file and can be repeated",
   async (service) => {
     const grant = await persistPresign(VIDEO);
     await using _cut = await openCutUpload(grant, VIDEO);
@@ -196,7 +196,7 @@ async function liveOnce(index: number): Promise<Life> {
   return { media, isDeleted: true };
 }
 
-test("ready media stay whole and deleted media stay deleted after kill -9 of media at any moment, again and again", async () => {
+test("ready media stay complete and deleted media stay deleted when the media service is killed repeatedly at random moments", async () => {
   const before = await countReady();
   const lives: Life[] = [];
   const progress = { kills: 0 };

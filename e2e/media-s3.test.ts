@@ -65,7 +65,7 @@ async function listKeys(): Promise<readonly string[]> {
     );
 }
 
-test("a file that is uploaded to S3 itself is published byte for byte, and a later write to its address changes nothing", async () => {
+test("a file that a client uploads directly to S3 is published byte for byte, and a later write to its upload address has no effect", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes)).toBe(200);
   const { status, body: media } = await complete(grant);
@@ -94,7 +94,7 @@ test("a file that is uploaded to S3 itself is published byte for byte, and a lat
   expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
 });
 
-test("an upload with the grant as a bearer token goes through the gateway into the bucket", async () => {
+test("an upload with its grant as a bearer token is stored in the bucket by way of the gateway", async () => {
   const before = await listKeys();
   const grant = await granted();
   const answer = await fetch(`${system.local().baseUrl}/uploads/${grant.uploadPath}`, {
@@ -111,7 +111,7 @@ test("an upload with the grant as a bearer token goes through the gateway into t
   await remove(media, before);
 });
 
-test("S3 refuses another length than the declared one, and the grant is then not uploaded", async () => {
+test("S3 refuses a body whose length is not the declared one, and the medium then still counts as not uploaded", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes.slice(1))).toBe(403);
   expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
@@ -119,7 +119,7 @@ test("S3 refuses another length than the declared one, and the grant is then not
 });
 
 test.each(["media.upload-named", "media.upload-pinned", "media.checked"])(
-  "completing an upload in S3 again makes it ready after kill -9 at %s",
+  "a repeated request to complete an upload in S3 makes the medium ready after kill -9 at %s",
   async (point) => {
     const [before, keys] = [system.pids("media"), await listKeys()];
     const grant = await granted();

@@ -57,7 +57,7 @@ describe("uploaded files:", () => {
     ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
     ["a video", VIDEO, { kind: "video", contentType: "video/mp4" }],
   ])(
-    "%s is described by its bytes, and can be fetched whole and in parts",
+    "the type of an uploaded %s is read from its bytes, and the file can be fetched whole and in ranges",
     async (_, file, found) => {
       const media = await upload(tenant.api, file);
       expect(media).toMatchObject({
@@ -84,7 +84,7 @@ describe("uploaded files:", () => {
     },
   );
 
-  test("a medium cannot be deleted while a post, or a draft, uses it", async () => {
+  test("a medium cannot be deleted while a post or a draft uses it", async () => {
     const media = await upload(tenant.api, PNG);
     const post = await create(tenant.api, {
       content: "With a picture",
@@ -105,7 +105,7 @@ describe("uploaded files:", () => {
     );
   });
 
-  test("concurrent requests complete an upload once and get the same answer", async () => {
+  test("concurrent requests to complete an upload complete it once and get the same answer", async () => {
     const grant = await presign(tenant.api, VIDEO);
     await put(grant.uploadUrl, { body: VIDEO.bytes });
     const path = `/media/${grant.id}/complete`;
@@ -118,7 +118,7 @@ describe("uploaded files:", () => {
 });
 
 describe("uploads:", () => {
-  test("an upload may carry its grant as a bearer token, once", async () => {
+  test("an upload may send its grant as a bearer token, and the grant is valid for one upload", async () => {
     const { uploadPath, uploadToken, uploadUrl, id } = await presign(tenant.api, PNG);
     const url = `${system.local().baseUrl}/uploads/${uploadPath}`;
     const headers = { authorization: `Bearer ${uploadToken}`, "content-type": "image/png" };
@@ -130,7 +130,7 @@ describe("uploads:", () => {
     expect((await call("POST", `/media/${id}/complete`)).status).toBe(200);
   });
 
-  test("an upload that was cut off can be repeated", async () => {
+  test("an upload whose connection broke can be repeated", async () => {
     const grant = await presign(tenant.api, VIDEO);
     await cutUpload(grant, VIDEO);
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe(
@@ -141,7 +141,7 @@ describe("uploads:", () => {
     expect([status, body.sha256]).toEqual([200, sha256(VIDEO.bytes)]);
   });
 
-  test("an upload may come from a page of a configured origin", async () => {
+  test("CORS allows an upload from a web page of a configured origin", async () => {
     const { uploadUrl } = await presign(tenant.api, PNG);
     const headers = { origin: UPLOAD_ORIGIN, "access-control-request-method": "PUT" };
     const preflight = await fetch(uploadUrl, { method: "OPTIONS", headers });
@@ -155,7 +155,7 @@ describe("uploads:", () => {
 });
 
 describe("files that are not accepted:", () => {
-  test("a file that is not media is rejected for good when it is completed, and can be deleted at once", async () => {
+  test("completing an upload that is not an image or a video rejects it permanently, and it can be deleted at once", async () => {
     const bytes = new TextEncoder().encode("<html><script>alert(1)</script></html>");
     const grant = await presign(tenant.api, { ...PNG, bytes });
     expect((await put(grant.uploadUrl, { body: bytes })).status).toBe(204);
@@ -167,7 +167,7 @@ describe("files that are not accepted:", () => {
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe("404 not_found");
   });
 
-  test("a post cannot use a medium that is not uploaded yet", async () => {
+  test("a post cannot use a medium whose upload is not complete", async () => {
     const { id } = await presign(tenant.api, PNG);
     const answer = await call("POST", "/posts", {
       body: { content: "Early", accountIds: [bluesky], mediaIds: [id] },
@@ -178,7 +178,7 @@ describe("files that are not accepted:", () => {
 });
 
 describe("imports:", () => {
-  test("an import that is repeated under its key answers the same medium, with a new address", async () => {
+  test("an import that is repeated with its idempotency key answers the same medium with a new address", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await fromUrl("/video.mp4", headers);
     expect([first.status, first.body]).toMatchObject([
@@ -200,7 +200,7 @@ describe("imports:", () => {
     ["/missing.png", "422 import_failed"],
     ["/loop", "422 import_failed"],
     ["/page.png", "422 media_rejected media_type_unsupported"],
-  ])("an import of %s is refused with %s", async (path, expected) => {
+  ])("an import from %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
   });
 
@@ -227,7 +227,7 @@ test("the medium of a scheduled post can be replaced, and the old one can be del
   expect((await call("DELETE", `/media/${old.id}`)).status).toBe(202);
 });
 
-test("no log holds the token of an upload or of a medium", async () => {
+test("no log contains the token of an upload address or of a media address", async () => {
   const grant = await presign(tenant.api, PNG);
   await put(grant.uploadUrl, { body: PNG.bytes });
   const { body } = await call("POST", `/media/${grant.id}/complete`);

@@ -147,7 +147,7 @@ async function useEverything(): Promise<void> {
 }
 
 test.each(Object.keys(PROMISED))(
-  "%s exposes every metric that is promised to operators",
+  "the %s service exposes every metric that is promised to operators",
   async (service) => {
     const { help, types, samples } = (await readExpositions(system)).get(service) ?? {};
 
@@ -172,7 +172,7 @@ test("every process that is ready exposes `postrider_ready` as 1", async () => {
   });
 });
 
-test("series whose first event is worth an alert start at 0", async () => {
+test("metric series whose first increase raises an alert are exported with 0 from the start", async () => {
   const { samples } = (await readExpositions(system)).get("delivery") ?? {};
   const zeroes = (label: string, value: string) =>
     samples
@@ -186,7 +186,7 @@ test("series whose first event is worth an alert start at 0", async () => {
   expect(zeroes("outcome", "unknown")).toEqual(ofAll("delivery_attempts_total"));
 });
 
-test("every service counts its part of a post", async () => {
+test("publishing a post increases the counters of every service that takes part", async () => {
   const found = await readExpositions(system);
   const value = (service: string, name: string, labels: Readonly<Record<string, string>>) =>
     found
@@ -219,7 +219,7 @@ test("every service counts its part of a post", async () => {
   expect(value("delivery", "delivery_claim_age_seconds", {})).toBeLessThan(5);
 });
 
-test("no label has a value that a client can choose", async () => {
+test("no metric label has a value that a client can choose", async () => {
   const strange = new Set<string>();
   for (const [service, { samples }] of await readExpositions(system)) {
     for (const { name, labels } of samples) {
@@ -232,7 +232,7 @@ test("no label has a value that a client can choose", async () => {
   expect([...strange]).toEqual([]);
 });
 
-test("requests with other ids, paths and texts add no series", async () => {
+test("requests with new ids, paths and texts add no metric series", async () => {
   const readSeries = async () =>
     [...(await readExpositions(system))].flatMap(([service, told]) => seriesOf(service, told));
   const before = new Set(await readSeries());
@@ -247,7 +247,7 @@ test("requests with other ids, paths and texts add no series", async () => {
   expect(added).toEqual([]);
 });
 
-test("the label patterns reject a route that holds an id", () => {
+test("the patterns of allowed label values reject a route that contains an id", () => {
   const text = `posts_total{route="/posts/${crypto.randomUUID()}"} 1`;
   const [sample] = parseExposition(text).samples;
 

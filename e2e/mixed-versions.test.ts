@@ -40,7 +40,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 test(
-  `replicas of this and of the previous version publish each post once, whichever gateway accepts it${reach}`,
+  `replicas of this version and of the previous one together publish each post once, whichever gateway accepts the post${reach}`,
   async () => {
     const accounts = await Promise.all(PLATFORMS.map((platform) => system.connect(platform, 10)));
     const bursts = await Promise.all(
@@ -64,7 +64,7 @@ test(
 );
 
 test(
-  `posts that are scheduled, edited, retried and deleted through either version end as requested${reach}`,
+  `posts that are scheduled, edited, retried or deleted through either version reach the requested status${reach}`,
   async () => {
     // One after the other: a refusal that is meant for one of them must not meet the posts of the other.
     for (const [index, api] of apis.entries()) {

@@ -102,7 +102,7 @@ async function expectNothingLeft(before: readonly ProcessIdentity[], used: reado
   }
 }
 
-test("`npm run demo` starts a stack, publishes to every platform, and leaves nothing running", async () => {
+test("`npm run demo` starts a stack, publishes to every platform, and leaves no process running", async () => {
   const demo = run("demo", ["--port", String(port)]);
 
   expect(await demo.ended(), demo.output()).toBe(0);
@@ -123,7 +123,7 @@ test("`npm run demo` starts a stack, publishes to every platform, and leaves not
   expect(await probePort(port)).toBe(port);
 });
 
-test("`npm run demo` uses the stack that runs", async () => {
+test("`npm run demo` uses a stack that is already running", async () => {
   rmSync(dataDir, { recursive: true });
   await startReady();
   const demo = run("demo");
@@ -131,7 +131,7 @@ test("`npm run demo` uses the stack that runs", async () => {
   expect(demo.output()).not.toContain("starting one");
 });
 
-test("`npm start` names the stack that runs already, and the port that is taken, in one line", async () => {
+test("`npm start` fails with one line that names a stack that is already running, or the port that is taken", async () => {
   const sameFolder = run("start", ["--port", String(port)]);
   expect(await sameFolder.ended()).toBe(1);
   expect(sameFolder.output()).toMatch(/^postrider: a stack already runs on .* \(process \d+\)\n$/m);
@@ -145,7 +145,7 @@ test("`npm start` names the stack that runs already, and the port that is taken,
   rmSync(otherFolder, { recursive: true, force: true });
 });
 
-test("Ctrl-C leaves no process, and the next start has the same key and accounts", async () => {
+test("Ctrl-C leaves no process running, and the next start has the same API key and accounts", async () => {
   const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8");
   const { apiKey, workspaceId, accounts } = local();
   const [before, used] = [processes(), ports()];
@@ -160,7 +160,7 @@ test("Ctrl-C leaves no process, and the next start has the same key and accounts
   expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
 });
 
-test("kill -9 of the launcher leaves no process after the next start, which works", async () => {
+test("the next start works after kill -9 of the launcher and ends every process that was left behind", async () => {
   const [before, used] = [processes(), ports()];
   process.kill(before[0]?.pid ?? 0, "SIGKILL");
   await running?.ended();

@@ -114,7 +114,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
 
   const testPostgresOutage = (...signals: readonly NodeJS.Signals[]) =>
     test.each(signals)(
-      "requests are refused at once with the time to wait while Postgres is down (%s), and all accepted posts are published afterwards",
+      "requests are refused at once with a Retry-After header while Postgres is down (%s), and all accepted posts are published afterwards",
       async (signal) => {
         const label = `postgres ${signal}`;
         const pids = allPids(system);

@@ -36,7 +36,7 @@ const command = (id: string, name: string) =>
 const edit = (id: string, body: object) =>
   tenant.api.call<PostDetail>("PATCH", `/posts/${id}`, { body });
 
-test("a scheduled post goes out when it is due and not before", async () => {
+test("a scheduled post is published when it is due and not before", async () => {
   const scheduledAt = inMs(1000);
   const body = { content: "On time", accountIds: [bluesky, x], scheduledAt };
   const made = await create(tenant.api, body);
@@ -46,7 +46,7 @@ test("a scheduled post goes out when it is due and not before", async () => {
   expect(await tenant.countVisible("On time")).toBe(2);
 });
 
-test("a draft that is edited and published early goes out once, with its last text for each account", async () => {
+test("a draft that is edited and then published early is published once, with its last text for each account", async () => {
   const other = await tenant.connect("bluesky");
   const draft = await create(tenant.api, {
     content: "first text",
@@ -72,7 +72,7 @@ test("a draft that is edited and published early goes out once, with its last te
   expect(refusalOf(await edit(draft.id, { content: "too late" }))).toBe("409 post_not_editable");
 });
 
-test("equal content is refused on the account that has it, and goes out when it is forced", async () => {
+test("a second post with the same content is refused on the same account, and is published when the client forces it", async () => {
   const body = { content: "Twice  the\nsame", accountIds: [bluesky] };
   const first = await create(tenant.api, body);
   await whenPost(tenant.api, first.id, "published");
@@ -85,7 +85,7 @@ test("equal content is refused on the account that has it, and goes out when it 
   await whenPost(tenant.api, forced.id, "published");
 });
 
-test("a retry sends the failed target again and leaves the published one alone", async () => {
+test("a retry publishes the failed target again and sends no call for the published target", async () => {
   await tenant.addFault(x, { operation: "publish", mode: "refuse" });
   const made = await create(tenant.api, { content: "Again", accountIds: [x, bluesky] });
   const partial = await whenPost(tenant.api, made.id, "partial");
@@ -100,7 +100,7 @@ test("a retry sends the failed target again and leaves the published one alone",
   expect(await tenant.countVisible("Again")).toBe(2);
 });
 
-test("a target whose account is disconnected fails when it is due, and a retry sends it after a reconnect", async () => {
+test("a target of a disconnected account fails when it is due, and a retry publishes it after the account is reconnected", async () => {
   const leaver = await tenant.connect("bluesky", "leaver");
   const made = await create(tenant.api, {
     content: "Left behind",
@@ -129,7 +129,7 @@ async function loseAnswer(content: string): Promise<PostDetail> {
   return failed;
 }
 
-test("a target with an unknown outcome is retried only after an operator says that it is absent", async () => {
+test("a target with an unknown outcome can be retried only after an operator reports that its post does not exist", async () => {
   const { id, targets } = await loseAnswer("Perhaps");
   const refused = await command(id, "retry");
   expect(refusalOf(refused)).toBe("409 nothing_to_retry outcome_unknown");
@@ -139,7 +139,7 @@ test("a target with an unknown outcome is retried only after an operator says th
   await whenPost(tenant.api, id, "published");
 });
 
-test("a target with an unknown outcome is published when an operator names its link", async () => {
+test("a target with an unknown outcome becomes published when an operator names the address of its post", async () => {
   const { id, targets, content } = await loseAnswer("Found");
   const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
   const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;
@@ -153,7 +153,7 @@ test("a target with an unknown outcome is published when an operator names its l
 
 const MISSED = [{ status: "failed", error: { code: "missed", retryable: true }, attemptCount: 0 }];
 
-test("a scheduled post that is more than a day late fails as missed, and a retry sends it", async () => {
+test("a scheduled post that is more than a day late fails as missed, and a retry publishes it", async () => {
   const scheduledAt = inMs(HOUR_MS);
   const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
   const { id } = await create(tenant.api, body);
@@ -167,7 +167,7 @@ test("a scheduled post that is more than a day late fails as missed, and a retry
   expect(await tenant.countVisible("Slept through")).toBe(1);
 });
 
-test("a started post that is paused for more than a day fails as missed, and its content may be posted again", async () => {
+test("a post whose publishing is paused for more than a day fails as missed, and its content may be posted again", async () => {
   await system.operate("pause", "--account", bluesky);
   const body = { content: "Held too long", accountIds: [bluesky] };
   const { id } = await create(tenant.api, body);

@@ -57,7 +57,7 @@ test.each<[string, string, readonly File[], RegExp, object]>([
   });
 });
 
-test("tiktok publishes a post that only its author sees, without an id", async () => {
+test("a TikTok post that only its author can see is published without an id", async () => {
   const account = await tenant.connect("tiktok");
   const { id: mediaId } = await upload(tenant.api, VIDEO);
   const post = await create(tenant.api, {

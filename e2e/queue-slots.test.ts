@@ -37,7 +37,7 @@ const addRule = async ({ api }: Tenant, body: object) =>
 const listRules = async ({ api }: Tenant) =>
   (await api.call<{ rules: Rule[] }>("GET", "/queue-slots")).body.rules;
 
-test("posts that are queued at the same moment take the first slots, one each", async () => {
+test("posts that are queued at the same moment each take a different one of the first free slots", async () => {
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   expect((await addRule(tenant, DAILY)).body.nextSlots).toEqual([0, 1, 2].map(slotAt));
@@ -55,7 +55,7 @@ test("posts that are queued at the same moment take the first slots, one each", 
   expect(rule?.nextSlots).toEqual([20, 21, 22].map(slotAt));
 });
 
-test("a queued post that is deleted or published early frees its slot, and keeps it after the rule is deleted", async () => {
+test("a queued post frees its slot when it is deleted or published early, and keeps its slot when the slot rule is deleted", async () => {
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   const { id } = (await addRule(tenant, DAILY)).body;

@@ -39,7 +39,7 @@ async function expectCounts(tenant: Tenant, expected: { used: number; reserved: 
   expect(await countsOf(tenant)).toEqual({ counters: expected, targets: expected });
 }
 
-test("of fifty posts at the same moment exactly the twenty that the month allows are accepted", async () => {
+test("exactly twenty of fifty concurrent posts are accepted when the monthly quota allows twenty", async () => {
   const tenant = await openTenant(system, ["--monthly-quota", "20"]);
   const bluesky = await tenant.connect("bluesky");
   // All of one month, and due long after the test, whenever it runs.
@@ -60,7 +60,7 @@ test("of fifty posts at the same moment exactly the twenty that the month allows
   await expectCounts(tenant, { used: 0, reserved: 20 });
 });
 
-test("a published target uses its share up, and a failed or deleted one gives it back", async () => {
+test("a published target consumes its quota, and a failed or deleted target returns it", async () => {
   const tenant = await openTenant(system, ["--monthly-quota", "5"]);
   const [x, bluesky] = [await tenant.connect("x"), await tenant.connect("bluesky")];
   const scheduledAt = inMs(48 * HOUR_MS);

@@ -109,7 +109,7 @@ const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "publish
 /** A bot cannot read its channel back, so a person decides. */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
-test("a dump that is loaded into another cluster publishes nothing until it is adopted, and then nothing twice", async () => {
+test("a system on a dump that was loaded into another cluster publishes nothing until the dump is adopted, and then no post twice", async () => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);
@@ -221,7 +221,7 @@ test.each([
     env: { DEPLOYMENT_ID: "restored" },
     heldBecause: "deployment",
   },
-])("a database $name publishes nothing twice", async ({ change, env, heldBecause }) => {
+])("a system on a database $name publishes no post twice", async ({ change, env, heldBecause }) => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);

@@ -3,7 +3,7 @@ import { expectRollKeepsMessages } from "./support/rolling-messages.ts";
 import { startSystem } from "./support/system.ts";
 
 // On the Postgres bus: rolling-restart-load.test.ts, whose stack it shares.
-test("a rolling restart of delivery on the Kafka bus sends every telegram message once and leaves none unknown", async () => {
+test("a rolling restart of the delivery service on the Kafka bus sends every Telegram message once and leaves no unknown outcome", async () => {
   await using system = await startSystem("kafka", {
     replicas: 2,
     env: { VISIBLE_CALL_SECONDS: "8" },

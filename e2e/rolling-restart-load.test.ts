@@ -56,13 +56,13 @@ async function chooseRate(): Promise<number> {
 
 // The first one: it looks at all attempts and all stops so far. On Kafka: rolling-restart-kafka.test.ts.
 test(
-  "a rolling restart of delivery on the Postgres bus sends every telegram message once and leaves none unknown",
+  "a rolling restart of the delivery service on the Postgres bus sends every Telegram message once and leaves no unknown outcome",
   () => expectRollKeepsMessages(system),
   TIMEOUT_MS,
 );
 
 test(
-  "a rolling restart of every service under load (100 requests/s, fewer on a slow machine) loses no post, refuses at most 1 % of requests and says when to retry",
+  "a rolling restart of every service under load (100 requests/s, fewer on a slow machine) loses no post and refuses at most 1 % of requests, each with a Retry-After header",
   async () => {
     const settled = system.reports().length;
     const { api } = tenant;
@@ -116,7 +116,7 @@ function openLazyConnections(): Disposable {
 }
 
 test(
-  "every service stops in time after SIGTERM while requests hang in it, and every request is answered",
+  "every service stops in time after SIGTERM while it has hanging requests, and every request is answered",
   async () => {
     const { api } = tenant;
     const settled = system.reports().length;

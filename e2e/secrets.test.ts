@@ -414,7 +414,7 @@ describe("the search for leaks:", () => {
     ["as basic credentials", Buffer.from(`user:${token}`).toString("base64")],
     ["as longer basic credentials", Buffer.from(`a.user:${token}, and more`).toString("base64")],
     ["as a part of a base64url body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
-  ])("finds a secret %s", (_, text) => {
+  ])("the search finds a secret %s", (_, text) => {
     const places = new Map([
       ["a log", `{"msg":"sent ${text}"}`],
       ["another", '{"msg":"sent"}'],
@@ -423,7 +423,7 @@ describe("the search for leaks:", () => {
   });
 });
 
-test("no log, trace, event, refusal, metric or table holds a secret that was shown to the system", async () => {
+test("no log, trace, event, error response, metric or table contains a secret that was sent to the system", async () => {
   await useKeys();
   await approveAccounts();
   await authorizeWithSecrets();

@@ -68,7 +68,7 @@ function matrix(api: Api = us.api, only?: string): MatrixOptions {
 }
 
 describe("the matrix of operations:", () => {
-  test("the matrix has a fixture for every operation and every place of an id", () => {
+  test("the matrix has a fixture for every operation and for every place of a request that takes an id", () => {
     expect(findGaps(operations, fixtures)).toEqual([]);
     const places = operations.flatMap(({ operationId, places: all }) =>
       all.map((place) => `${operationId} ${place}`),
@@ -84,7 +84,7 @@ describe("the matrix of operations:", () => {
     );
   });
 
-  test("the matrix reports a new operation and a new place of an id in an old one", () => {
+  test("the matrix reports a new operation, and a new place for an id in an existing operation, as a missing fixture", () => {
     const { paths, components } = description;
     const grown = listOperations({
       paths: {
@@ -119,7 +119,7 @@ describe("the matrix of operations:", () => {
   });
 });
 
-test("no operation finds, shows or changes anything by an id of another workspace, in any place of a request", async () => {
+test("no operation finds, shows or changes data of another workspace when an id of that workspace stands in any place of a request", async () => {
   expect(await runMatrix(matrix())).toEqual([]);
 });
 
@@ -182,7 +182,7 @@ describe("handlers that ignore the workspace:", () => {
   });
 });
 
-test("an idempotency key that another workspace used is unused in this one", async () => {
+test("an idempotency key that another workspace used does not replay that workspace's answer", async () => {
   const headers = { "idempotency-key": `key-${MARK}` };
   const body = { name: "Same", weekdays: ["tue"], times: ["10:00"], timezone: "UTC" };
   const make = (api: Api) => api.call<{ id: string }>("POST", "/queue-slots", { body, headers });

@@ -69,7 +69,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     await whenTargets(tenant.api, post.id, "published");
   }
 
-  test("a post is one trace, from the client's request to the call of the platform and back", async () => {
+  test("publishing a post is one trace, from the client's request to the platform call and the event with the result", async () => {
     await publishTraced();
 
     const lines = await eventually(() => {
@@ -89,7 +89,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
   });
 
-  test("the span of the visible call is marked, and no span of a call holds its path", () => {
+  test("the span of the publishing call is marked, and no span of a platform call contains the path of its URL", () => {
     const calls = ofTrace(TRACE_ID).filter(({ name }) => name === "POST");
     const visible = calls.filter(({ attributes }) => attributes["postrider.visible"] === true);
 
@@ -105,7 +105,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     ]);
   });
 
-  test("spans of RPCs and events have the attributes of OpenTelemetry's conventions", () => {
+  test("spans of RPCs and events have the attributes of the OpenTelemetry semantic conventions", () => {
     const spans = ofTrace(TRACE_ID);
     const find = (name: string, kind: string) =>
       spans.find((span) => span.name === name && span.kind === kind)?.attributes;
@@ -131,7 +131,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     });
   });
 
-  test("log lines hold the ids of the request and of the trace", async () => {
+  test("log lines contain the request id and the trace id", async () => {
     const lines = await eventually(() => {
       const found = system
         .logs()
@@ -169,7 +169,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
   });
 
   // The last one: it stops the collector.
-  test("posts go out while the collector is down, and only spans are lost", async () => {
+  test("posts are published while the trace collector is down, and only spans are lost", async () => {
     const { host } = new URL(collector.endpoint);
     await collector[Symbol.asyncDispose]();
     const accountIds = [await tenant.connect("x")];
@@ -179,7 +179,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
   });
 });
 
-test("logs, tasks and events hold the id of the trace also when no endpoint is configured", async () => {
+test("logs, tasks and events contain the trace id even if no trace endpoint is configured", async () => {
   await using system = await joinSharedSystem();
   const tenant = await openTenant(system);
   const accountIds = [await tenant.connect("x")];
@@ -239,7 +239,7 @@ async function listLoaded(tracing: object | undefined): Promise<readonly string[
   return JSON.parse(stdout) as readonly string[];
 }
 
-test("no service loads the packages that record spans when no endpoint is configured", async () => {
+test("no service loads the packages that record spans if no trace endpoint is configured", async () => {
   expect(await listLoaded(undefined)).toEqual(["@opentelemetry/api"]);
   expect(await listLoaded({ endpoint: "http://127.0.0.1:9", headers: {}, ratio: 1 })).toEqual(
     expect.arrayContaining(["@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/sdk-trace"]),

@@ -13,16 +13,16 @@ test.each([
   ["-- Waits so long.", "so long"],
   ["// After so long without a heartbeat.", "so long"],
   ["// As long as the lease is held, the task is no longer claimed.", undefined],
-])("the language check of %j finds %j", (text, found) => {
+])("the language check finds in %j these words: %j", (text, found) => {
   expect(findUnclearWords(text).at(0)?.found).toBe(found);
 });
 
-test("a finding names its line and what to write instead", () => {
+test("a finding of the language check names its line and what to write instead", () => {
   expect(findUnclearWords("const a = 1;\n// The platform is away.\n")).toEqual([
     { line: 2, found: "away", advice: 'write "unavailable", or leave it out' },
   ]);
 });
 
-test("no file of the repository has words that readers stumble over", () => {
+test("no file of the repository contains words that the language check rejects", () => {
   expect(checkRepository(resolve(import.meta.dirname, ".."))).toEqual([]);
 });

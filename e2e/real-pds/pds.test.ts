@@ -145,7 +145,7 @@ async function publish(accountId: string, body: Readonly<Record<string, unknown>
   return await whenTargets(system.api, id, "published", SETTLE_MS);
 }
 
-test("an app password logs in, and another one does not", async () => {
+test("the PDS accepts the app password of an account and refuses another password", async () => {
   const { person, accountId } = await connect();
   const { body } = await system.api.call<{ accounts: { id: string; externalId: string }[] }>(
     "GET",
@@ -162,7 +162,7 @@ test("an app password logs in, and another one does not", async () => {
   await expect(logIn(person, "aaaa-bbbb-cccc-dddd")).rejects.toThrow("invalid_request");
 });
 
-test("links, tags and mentions of a text are where they stand in its bytes", async () => {
+test("the facets of links, tags and mentions have the byte offsets of their words in the text", async () => {
   const { person, accountId } = await connect();
   const other = await signUp();
   const content = `Grüße 👋 @${other.handle}, siehe example.com/häfen und #Schiffe`;
@@ -184,7 +184,7 @@ test("links, tags and mentions of a text are where they stand in its bytes", asy
   ]);
 });
 
-test("images and videos reach the repository byte for byte", async () => {
+test("images and videos are stored in the repository byte for byte", async () => {
   const { person, accountId } = await connect();
   const picture = sampleJpeg();
   const image = { fileName: "a.jpg", contentType: "image/jpeg", bytes: picture };
@@ -204,7 +204,7 @@ test("images and videos reach the repository byte for byte", async () => {
   expect((await readBlob(person, shownImage.image)).equals(picture)).toBe(true);
 });
 
-test("a post whose answer was lost is found by its key, and is there once", async () => {
+test("a post whose answer was lost is found by its record key and exists once", async () => {
   const { person, accountId } = await connect();
   proxy.addFault("com.atproto.repo.putRecord", "lose_answer");
   const { targets } = await publish(accountId, { content: "Once" });
@@ -215,7 +215,7 @@ test("a post whose answer was lost is found by its key, and is there once", asyn
   expect(proxy.count("com.atproto.repo.putRecord")).toBe(1);
 });
 
-test("a post that cannot be read back either is written again under its key, which changes nothing", async () => {
+test("a post that cannot be read back after a lost answer is written again under the same record key, which does not change the repository", async () => {
   const { person, accountId } = await connect();
   proxy.addFault("com.atproto.repo.putRecord", "lose_answer");
   proxy.addFault("com.atproto.repo.getRecord", "bad_gateway");
@@ -232,7 +232,7 @@ test("a post that cannot be read back either is written again under its key, whi
   expect(await revisionOf(person)).toBe(before);
 });
 
-test("a post is deleted, also when the answer is lost", async () => {
+test("a post is deleted even if the answer to the deletion is lost", async () => {
   const { person, accountId } = await connect();
   const { id } = await publish(accountId, { content: "Not for long" });
   proxy.addFault("com.atproto.repo.deleteRecord", "lose_answer");
@@ -248,7 +248,7 @@ async function age(accountId: string): Promise<void> {
     where account_id = ${accountId}`;
 }
 
-test("a session is renewed once, and again with the token that it gave", async () => {
+test("a session is refreshed once each time it expires, with the newest refresh token", async () => {
   const { person, accountId } = await connect();
   for (const content of ["Renewed", "Renewed again"]) {
     await age(accountId);
@@ -259,7 +259,7 @@ test("a session is renewed once, and again with the token that it gave", async (
   expect(await listRecords(person)).toHaveLength(2);
 });
 
-test("a session whose app password was revoked asks for a new login", async () => {
+test("a target of an account whose app password was revoked fails and requires the account to be reconnected", async () => {
   const { person, accountId } = await connect();
   const { status } = await ask("com.atproto.server.revokeAppPassword", {
     json: { name: APP_PASSWORD_NAME },
@@ -277,7 +277,7 @@ test("a session whose app password was revoked asks for a new login", async () =
   expect(await listRecords(person)).toEqual([]);
 });
 
-test("a disconnect ends the session at the server", async () => {
+test("disconnecting an account deletes its session at the PDS", async () => {
   const { accountId } = await connect();
   const answer = await system.api.call("DELETE", `/accounts/${accountId}`);
   expect(answer.headers.get("x-provider-revocation")).toBe("unconfirmed");

@@ -20,12 +20,12 @@ function makeTree(files: Record<string, string>): string {
   return folder;
 }
 
-test("equal trees have no differences", () => {
+test("comparing equal folder trees reports no difference", () => {
   const files = { "a.ts": "1", "b/c.ts": "2" };
   expect(compareTrees(makeTree(files), makeTree(files))).toEqual([]);
 });
 
-test("a changed, a missing and a left-over file are each named", () => {
+test("comparing folder trees names each changed, missing and surplus file", () => {
   const expected = makeTree({ "a.ts": "1", "b/c.ts": "2", "d.ts": "3" });
   const actual = makeTree({ "a.ts": "1", "b/c.ts": "changed", "b/e.ts": "4" });
   expect(compareTrees(expected, actual)).toEqual([

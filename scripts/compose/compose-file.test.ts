@@ -55,14 +55,14 @@ describe.each([
   const read = () => readCompose(files, env);
 
   test.each(SERVICES)(
-    "gives %s every setting that it requires, and none that it does not read",
+    "the compose service %s has every setting that its code requires, and none that its code does not read",
     (name) => {
       const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
       expect({ faults, unknown }).toEqual({ faults: [], unknown: [] });
     },
   );
 
-  test("has only addresses of services, with the ports on which they listen", () => {
+  test("every address among the settings names a compose service and a port on which it listens", () => {
     const services = read();
     const ports = new Map([
       ["postgres", "5432"],
@@ -89,18 +89,18 @@ describe.each([
       expect([...listening, ...published]).toContain(address);
   });
 
-  test("publishes ports on the loopback address only", () => {
+  test("every port is published on the loopback address only", () => {
     const ports = Object.values(read()).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test("names a version of every image", () => {
+  test("every image has an exact version", () => {
     for (const { image } of Object.values(read()))
       expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
   });
 
-  test("restricts the rights of every Postrider container", () => {
+  test("every Postrider container has restricted rights", () => {
     const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
     expect(ours.length).toBeGreaterThan(10);
     for (const [, service] of ours) {
@@ -109,7 +109,7 @@ describe.each([
     }
   });
 
-  test("writes every command as a list of strings", () => {
+  test("every command is a list of strings", () => {
     const commands = Object.values(read()).flatMap(({ entrypoint, command, healthcheck }) => [
       ...(entrypoint ?? []),
       ...(command ?? []),
@@ -119,7 +119,7 @@ describe.each([
     for (const part of commands) expect(part).toEqual(expect.any(String));
   });
 
-  test("has a health check for every service that another one waits for", () => {
+  test("every service that another service waits for has a health check", () => {
     const services = read();
     const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>
       Object.entries(needs).map(([name, { condition }]) => {
@@ -137,7 +137,7 @@ describe.each([
   });
 
   test.each(WITH_SCHEMA)(
-    "starts %s after its migrations, which are given only its database",
+    "the service %s starts after its migrations, which are given no setting but its database URL",
     (name) => {
       const services = read();
       const migrations = get(services, `${name}-migrations`);
@@ -149,13 +149,16 @@ describe.each([
     },
   );
 
-  test.each(SERVICES)("gives %s the time that its code needs to stop", (name) => {
-    const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
-    expect(seconds * 1000).toBeGreaterThan(GRACE_MS.get(name) ?? Number.NaN);
-  });
+  test.each(SERVICES)(
+    "the stop grace period of the service %s covers the time that its code needs to stop",
+    (name) => {
+      const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
+      expect(seconds * 1000).toBeGreaterThan(GRACE_MS.get(name) ?? Number.NaN);
+    },
+  );
 });
 
-test("compose.yaml has no default for any secret: a missing or empty one is an error", () => {
+test("compose.yaml has no default for any secret, and a missing or empty secret is an error", () => {
   expect(() => readCompose(REAL, {})).toThrow("INTERNAL_SECRET is required");
   const empty = Object.fromEntries(Object.keys(env).map((name) => [name, ""]));
   expect(() => readCompose(REAL, empty)).toThrow("is required");
@@ -178,13 +181,13 @@ test("every secret of a service in compose.yaml comes from .env", () => {
   }
 });
 
-test("the simulator can read the settings that compose gives it", () => {
+test("the simulator accepts the settings that compose.yaml gives it", () => {
   const { environment = {} } = get(readCompose(SIMULATED, env), "simulator");
   const config = loadSimulatorConfig({ ...environment, HOST: "0.0.0.0" });
   expect(config).toEqual({ host: "0.0.0.0", port: 4100, dataDir: "/data" });
 });
 
-test("compose-env.mjs writes an .env with fresh secrets for its owner only, and never replaces one", () => {
+test("compose-env.mjs writes an .env file with fresh secrets that only its owner can read, and never replaces an existing file", () => {
   const [one, other] = [join(folder, ".env"), join(folder, "other")];
   writeEnv(other);
   expect(statSync(one).mode & 0o777).toBe(0o600);

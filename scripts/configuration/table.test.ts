@@ -18,7 +18,7 @@ const KEY = {
   level: "needed",
 } as const;
 
-test("the reference lists each setting once, by level, with the default of each process", () => {
+test("the reference of settings lists each setting once, by level, with the default of each process", () => {
   const reference = formatReference(
     [
       { process: "a", settings: [PORT, KEY] },
@@ -50,7 +50,7 @@ Adapt an installation: addresses, Kafka, S3, apps on platforms, limits.
 | \`PORT\` | whole number | any free port | other | Port that the process listens on. |`);
 });
 
-test("the reference refuses a setting without a description", () => {
+test("generating the reference of settings fails when a setting has no description", () => {
   const silent = { process: "a", settings: [{ ...PORT, about: "" }] };
   expect(() => formatReference([silent], [])).toThrow(
     "these settings lack a description: PORT of a",

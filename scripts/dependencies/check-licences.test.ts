@@ -19,7 +19,7 @@ test.each([
   expect(isAllowed(licence)).toBe(expected);
 });
 
-test("reports packages under other licences, and accepts an exception only under the licence it names", () => {
+test("the licence check reports packages under licences that are not allowed, and accepts an exception only under the licence that it names", () => {
   const about = { version: "1.0.0", needs: [] };
   const found = findForbidden([
     { ...about, name: "good", licence: "MIT" },

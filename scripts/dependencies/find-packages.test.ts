@@ -62,7 +62,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
-test("finds each version of a production dependency once, and no development dependency", () => {
+test("the package search finds each version of a production dependency once, and no development dependency", () => {
   expect(findPackages(root)).toEqual([
     { name: "@s/b", version: "1.5.0", licence: "ISC", needs: [] },
     { name: "@s/b", version: "2.0.0", licence: "MIT", needs: [] },
@@ -70,13 +70,13 @@ test("finds each version of a production dependency once, and no development dep
   ]);
 });
 
-test("names a dependency that is not installed", () => {
+test("the package search fails with the name of a dependency that is not installed", () => {
   write("services/two", { name: "@ours/two", dependencies: { gone: "1" } });
   expect(() => findPackages(root)).toThrow("@ours/two needs gone, which is not installed");
   rmSync(join(root, "services/two"), { recursive: true });
 });
 
-test("finds every dependency of the gateway in this checkout, with its version and a licence", () => {
+test("the package search finds every dependency of the gateway in this checkout, with its version and a licence", () => {
   const found = findPackages(checkout);
   const { dependencies } = JSON.parse(
     readFileSync(join(checkout, "services/gateway/package.json"), "utf8"),

@@ -5,7 +5,7 @@ import { toSbom } from "./to-sbom.ts";
 
 const PRODUCT = { name: "product", version: "0.1.0", licence: "Apache-2.0" };
 
-test("lists a package with its version, licence and dependencies", () => {
+test("the bill of materials lists a package with its version, licence and dependencies", () => {
   const packages = [
     { name: "@s/b", version: "1.0.0-rc.1+x", licence: "(MIT OR CC0-1.0)", needs: [] },
     { name: "a", version: "2.0.0", licence: "MIT", needs: ["@s/b@1.0.0-rc.1+x"] },
@@ -49,7 +49,7 @@ test("lists a package with its version, licence and dependencies", () => {
   });
 });
 
-test("lists every shipped package once, with a version and a licence", () => {
+test("the bill of materials lists every shipped package once, with a version and a licence", () => {
   const packages = findPackages(resolve(import.meta.dirname, "../.."));
   const { components, dependencies } = toSbom(PRODUCT, packages);
   const refs = components.map((component) => component["bom-ref"]);

@@ -101,11 +101,11 @@ test.each(BROKEN.filter(({ tool }) => tool !== undefined))("$tool reports $repor
   expect(faults.join("\n")).toContain(one.fault);
 });
 
-test.each(ACCEPTED)("the checks accept $accept", (one) => {
+test.each(ACCEPTED)("the checks of the manifests accept $accept", (one) => {
   expect(compareWithCode("production", renderChanged(one))).toEqual([]);
 });
 
-test("each service reads the addresses of exactly the services that its code calls", () => {
+test("the settings of each service have the addresses of exactly the services that its code calls", () => {
   expect(checkPeers()).toEqual([]);
   expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
 });
@@ -120,7 +120,7 @@ test.each(SERVICES.filter((service) => service !== "gateway"))(
   },
 );
 
-test("deploy/README.md lists exactly the Secrets that production reads, with their keys", () => {
+test("deploy/README.md lists exactly the Secrets and keys that the overlay `production` reads", () => {
   const manifests = render("production");
   const read = workloadsOf(manifests)
     .flatMap(containersOf)

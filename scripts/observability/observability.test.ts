@@ -88,7 +88,7 @@ async function seriesAtStart(): Promise<readonly string[]> {
   return body.split("\n").filter((line) => line.endsWith(" 0"));
 }
 
-test("series whose increase raises an alert are exported with 0 for every platform from the start", async () => {
+test("metric series whose increase raises an alert are exported with 0 for every platform from the start", async () => {
   const initial = await seriesAtStart();
   const awaited = ruleQueries
     .flatMap(({ text }) => parseQuery(text).increases)
@@ -133,17 +133,17 @@ describe("queryFaults", () => {
     ["outbox_rows_bucket", "x: no code registers outbox_rows_bucket"],
     ['outbox_rows{platform="x"}', "x: outbox_rows has no label platform"],
     ["sum by (le) (outbox_rows)", "x: none of its metrics has the label le"],
-  ])("reports the fault of the query %s", (text, fault) => {
+  ])("the query check reports the fault of the query %s", (text, fault) => {
     expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
   });
 
-  test("reports a shown label that no metric of the query has", () => {
+  test("the query check reports a displayed label that no metric of the query has", () => {
     expect(queryFaults({ where: "x", text: "outbox_rows", shown: ["group"] }, registered)).toEqual([
       "x: none of its metrics has the label group",
     ]);
   });
 
-  test("rejects a query that is not valid PromQL", () => {
+  test("the query check rejects a query that is not valid PromQL", () => {
     expect(() => parseQuery("sum by (topic (outbox_rows)")).toThrow("not valid PromQL");
   });
 });

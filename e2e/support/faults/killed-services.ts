@@ -29,7 +29,7 @@ export function testKilledServices(stack: () => FaultStack): void {
   );
 
   // A telegram message whose answer died with the process cannot be looked up: see the next test.
-  test(`kill -9 of delivery while ${POSTS} posts are published loses none and publishes none twice, on platforms that can be read back`, async () => {
+  test(`kill -9 of the delivery service while ${POSTS} posts are published loses no post and publishes none twice on platforms whose posts can be read back`, async () => {
     const { bus, system, readable } = stack();
     const burst = await publishBurst(system, {
       count: POSTS,
@@ -41,7 +41,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     await expectExactlyOnce(system, burst, ["x", "bluesky"]);
   });
 
-  test("kill -9 of delivery right after a telegram call ends that target as outcome_unknown, sent once", async () => {
+  test("kill -9 of the delivery service right after a Telegram call ends that target as outcome_unknown, and the message is sent once", async () => {
     const { bus, system } = stack();
     system.armFailpoint("delivery.after-call", "kill");
     const [telegram = ""] = await system.connect("telegram", 1);
@@ -52,7 +52,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     expect(visible.filter(({ text }) => text === content)).toHaveLength(1);
   });
 
-  test("a delivery process that is stopped between mark and send sends nothing when it is woken too late", async () => {
+  test("a delivery process that is stopped after it recorded an attempt and before it sent the call sends nothing when it continues after its permission expired", async () => {
     const { bus, system, all } = stack();
     system.armFailpoint("delivery.after-mark", "stop");
     const options = { count: POSTS, label: "stop delivery", accounts: all };

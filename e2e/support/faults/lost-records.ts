@@ -23,7 +23,7 @@ async function whenOutboxIsEmpty({ sql }: System): Promise<void> {
 
 /** Tests that what a bus loses, repeats or reorders changes nothing in the end. */
 export function testLostRecords(stack: () => FaultStack): void {
-  test(`the sweep publishes all ${POSTS} posts when every record on the bus is lost`, async () => {
+  test(`the periodic sweep publishes all ${POSTS} posts when every record on the bus is lost`, async () => {
     const { bus, system, all } = stack();
     const release = takeDown(system, "delivery", "SIGKILL");
     const options = { count: POSTS, label: "truncate", accounts: all };
@@ -35,7 +35,7 @@ export function testLostRecords(stack: () => FaultStack): void {
     await expectExactlyOnce(system, burst, PLATFORMS);
   });
 
-  test("replaying the whole topic into an empty consumer group makes no platform call", async () => {
+  test("replaying a whole topic to a new consumer group causes no platform call", async () => {
     const { bus, system, all } = stack();
     const burst = await publishBurst(system, { count: 30, label: "replay", accounts: all });
     await expectAll(system, burst, "published", SETTLE_MS[bus]);
@@ -63,7 +63,7 @@ export function testLostRecords(stack: () => FaultStack): void {
 
 /** On Postgres only, because the log of Kafka cannot be rewritten. */
 export function testScrambledRecords(stack: () => FaultStack): void {
-  test("every post is published once when events are shuffled, doubled and one in ten is dropped", async () => {
+  test("every post is published once when events are shuffled and duplicated and one in ten is dropped", async () => {
     const { bus, system, all } = stack();
     const releaseDelivery = takeDown(system, "delivery", "SIGKILL");
     const options = { count: POSTS, label: "scramble", accounts: all };

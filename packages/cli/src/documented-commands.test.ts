@@ -86,7 +86,7 @@ test.each([
   ["postrider target resolve", false],
   ["postrider target dissolve ID", false],
   ["postrider pauses --everything", false],
-])("the check of documented commands answers for `%s` that it is valid: %s", (text, isValid) => {
+])("the check of documented commands reports whether `%s` is valid: %s", (text, isValid) => {
   const [command] = parseCommand(text);
   if (command === undefined) throw new Error("the text is not recognized as a command");
   expect(findFault("here", command, true) === undefined).toBe(isValid);

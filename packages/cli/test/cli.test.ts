@@ -113,7 +113,7 @@ test("`key create` shows an API key in full, and `key list` shows its prefix unt
   expect(await json("key", "list", "--workspace", one)).toEqual({ keys: [] });
 });
 
-test("`account connect --simulated` connects one account or as many as --count says, and `account list` lists them", async () => {
+test("`account connect --simulated` connects one account, or as many as --count says, and `account list` lists the connected accounts", async () => {
   const workspace = await createWorkspace();
   const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
   const account = await json<{ username: string }>(...connect);
@@ -147,7 +147,7 @@ test("`pause` rejects the id of an unknown account or workspace", async () => {
   expect(await codeOf("--platform", "x")).toBe("unavailable");
 });
 
-test("`events list` and `events redrive` answer for a service without parked events", async () => {
+test("`events list` and `events redrive` succeed for a service without parked events", async () => {
   expect(await json("events", "list", "--service", "accounts")).toEqual({ events: [] });
   expect(await json("events", "redrive", "--service", "accounts")).toEqual({
     redriven: 0,
@@ -229,7 +229,7 @@ test("an error names a service whose address is unknown or that does not answer"
   }
 });
 
-test("settings of the environment win over those of the stack that `npm start` runs", () => {
+test("environment variables override the settings of the stack that `npm start` runs", () => {
   const service = (port: number) => [{ pid: 1, url: `http://127.0.0.1:${port}`, metricsUrl: "" }];
   const services = {
     accounts: service(1),
@@ -306,7 +306,7 @@ test("`credentials keys` lists how many credentials need each sealing key", asyn
   });
 });
 
-test("the process of the tool exits with code 2 when the command line is wrong", async () => {
+test("the operator's tool exits with code 2 when its command line is wrong", async () => {
   const ended = promisify(execFile)(process.execPath, [MAIN, "nonsense"], { env: {} });
   await expect(ended).rejects.toMatchObject({ code: 2, stdout: "" });
 });

@@ -65,7 +65,7 @@ async function insertUnknown(): Promise<string> {
   return targetId;
 }
 
-test("`target resolve --published` makes a target with an unknown outcome published, once", async () => {
+test("`target resolve --published` marks a target with an unknown outcome as published, and succeeds only once", async () => {
   const id = await insertUnknown();
   const permalink = "https://t.me/some_channel/77";
 
@@ -82,7 +82,7 @@ test("`target resolve --published` makes a target with an unknown outcome publis
   });
 });
 
-test("`target resolve --absent` makes a target with an unknown outcome fail with a retryable error", async () => {
+test("`target resolve --absent` marks a target with an unknown outcome as failed with a retryable error", async () => {
   const id = await insertUnknown();
 
   expect(await runJson("target", "resolve", id, "--absent")).toEqual({
@@ -143,7 +143,7 @@ const RECOVERY = {
   tokens: { held: false, heldBecause: null },
 };
 
-test("`recovery mark` marks restored data, and `recovery adopt` takes held data over once", async () => {
+test("`recovery mark` marks data as restored, and `recovery adopt` adopts held data once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });

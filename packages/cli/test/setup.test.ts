@@ -63,7 +63,7 @@ async function readSchemas(service: string): Promise<readonly string[]> {
   }
 }
 
-test("`database provision` gives each service a schema of its own, and can be repeated", async () => {
+test("`database provision` creates a separate schema for each service, and can be repeated", async () => {
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });

@@ -9,7 +9,7 @@ const account = (platform: string) => ({
 });
 const NOW = new Date("2026-11-20T10:00:00.000Z");
 
-test("each account gets what its platform takes", () => {
+test("the demo publishes to each account only the kinds of posts that its platform accepts", () => {
   const accounts = ["x", "instagram", "youtube"].map(account);
   expect(demoPieces(accounts, NOW).map(({ kind, accountIds }) => [kind, accountIds])).toEqual([
     ["text", ["x"]],
@@ -18,12 +18,12 @@ test("each account gets what its platform takes", () => {
   ]);
 });
 
-test("a piece that no platform accepts is not published", () => {
+test("the demo does not publish a kind of post that no connected platform accepts", () => {
   expect(demoPieces([account("youtube")], NOW).map(({ kind }) => kind)).toEqual(["video"]);
   expect(demoPieces([], NOW)).toEqual([]);
 });
 
-test("platforms are told what they demand, and others are not spoken of", () => {
+test("a demo post has the required options of the platforms that it goes to, and no options for other platforms", () => {
   const options = demoPieces(["x", "youtube"].map(account), NOW).map((piece) => piece.options);
   expect(options).toEqual([{}, {}, { youtube: { title: "A video from Postrider" } }]);
 });

@@ -18,7 +18,7 @@ const failed = {
   error: { code: "outcome_unknown", message: "The outcome is unknown." },
 };
 
-test("a line of progress says where a target stands, since when and why it failed", () => {
+test("a progress line of the demo shows a target's status, elapsed time and error code", () => {
   expect(progressLine(published, 1234)).toBe(
     "  ✓ x          ann                          published     1.2 s",
   );
@@ -27,7 +27,7 @@ test("a line of progress says where a target stands, since when and why it faile
   );
 });
 
-test("the table shows permalinks and whether the platform's readers see them", () => {
+test("the result table of the demo shows each permalink and whether readers of the platform see the post", () => {
   const table = resultTable([
     { kind: "text", target: published, visible: true },
     { kind: "image", target: failed, visible: false },

@@ -6,11 +6,11 @@ test.each([
   ['java version "1.8.0_412"', 8],
   ['openjdk version "25" 2025-09-16', 25],
   ["command not understood", undefined],
-])("%s is Java %s", (text, version) => {
+])("the version text `%s` is read as Java %s", (text, version) => {
   expect(javaMajorVersion(text)).toBe(version);
 });
 
-test("a missing Java is named, with what to do about it", async () => {
+test("the error for a missing Java says that Java cannot be run and how to install it", async () => {
   await expect(ensureKafkaJars({ PATH: "/nowhere" })).rejects.toThrow(
     'Kafka needs Java 17 or newer, and "java" cannot be run: install a JRE or set JAVA_HOME',
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { identifyProcess, parseProcStat, stillRuns } from "#src/process-identity.ts";
 
-test("a process is told from a later one with the same number by its start time", () => {
+test("a process is distinguished by its start time and boot id from another process with the same pid", () => {
   const self = identifyProcess(process.pid);
 
   expect(self && stillRuns(self)).toBe(true);
@@ -9,12 +9,12 @@ test("a process is told from a later one with the same number by its start time"
   expect(self && stillRuns({ ...self, bootId: "another boot" })).toBe(false);
 });
 
-test("a command name with spaces and parentheses does not shift the fields", () => {
+test("a command name with spaces and parentheses does not shift the other fields of `/proc/<pid>/stat`", () => {
   const rest = Array.from({ length: 40 }, (_, index) => String(index + 4)).join(" ");
 
   expect(parseProcStat(`42 (a) b (c) S ${rest}`)).toEqual({ state: "S", startTicks: 22 });
 });
 
-test("a line that is not a process state identifies no process", () => {
+test("a text that is not a line of `/proc/<pid>/stat` is parsed as undefined", () => {
   expect(parseProcStat("")).toBeUndefined();
 });

@@ -5,6 +5,6 @@ test.each([
   ["go version go1.26.8 linux/amd64", 26],
   ["go version go1.19 linux/arm64", 19],
   ["command not understood", undefined],
-])("%s is Go 1.%s", (text, version) => {
+])("the version text `%s` is read as Go 1.%s", (text, version) => {
   expect(goMinorVersion(text)).toBe(version);
 });

@@ -14,13 +14,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-test("only the owner can read the file", () => {
+test("only the owner can read the file with the secrets of a stack", () => {
   loadSecrets(file);
 
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a second start has the secrets of the first", () => {
+test("a second start of a stack uses the secrets of the first start", () => {
   expect(loadSecrets(file)).toEqual(loadSecrets(file));
 });
 
@@ -33,7 +33,7 @@ test("two installations share no secret", () => {
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-test("secrets are long enough, and the credential key is 32 bytes with a name", () => {
+test("the internal secret has at least 32 characters, and the credential key has a name and 32 bytes", () => {
   const { internalSecret, credentialKeys } = makeSecrets();
   const [name, key] = credentialKeys.split(":");
 
@@ -42,14 +42,14 @@ test("secrets are long enough, and the credential key is 32 bytes with a name", 
   expect(Buffer.from(key ?? "", "base64")).toHaveLength(32);
 });
 
-test("what an older version did not make is added, and what it made stays", () => {
+test("secrets that an older version did not generate are added, and the stored secrets stay", () => {
   const made = makeSecrets();
   const { mediaKey: _, ...older } = makeSecrets();
 
   expect(mergeSecrets(older, made)).toEqual({ ...older, mediaKey: made.mediaKey });
 });
 
-test("the demo workspace is remembered until it is forgotten", () => {
+test("the demo workspace and its key are stored until they are forgotten", () => {
   const secrets = loadSecrets(file);
   saveDemo(file, secrets, { workspaceId: "w", apiKey: "k" });
   expect(loadSecrets(file).demo).toEqual({ workspaceId: "w", apiKey: "k" });

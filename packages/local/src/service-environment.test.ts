@@ -24,7 +24,7 @@ function environmentOf(
   return serviceEnvironment(service, { port: 7000, metricsPort: 7001 }, plan);
 }
 
-test("a service connects with its own role and never sees another's password", () => {
+test("a service connects with its own database role and never sees the password of another role", () => {
   const environment = environmentOf("posts");
 
   expect(environment.DATABASE_URL).toBe(
@@ -34,20 +34,20 @@ test("a service connects with its own role and never sees another's password", (
   expect(JSON.stringify(environment)).not.toContain("owner");
 });
 
-test("the gateway has no database, also when the caller's environment names one", () => {
+test("the gateway is given no DATABASE_URL even if the caller's environment has one", () => {
   expect(
     environmentOf("gateway", { DATABASE_URL: "postgres://owner@other-host/x" }),
   ).not.toHaveProperty("DATABASE_URL");
 });
 
-test("only the keeper of the credentials is given their keys", () => {
+test("only the accounts service is given the credential keys, and only the delivery service the handle keys", () => {
   expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
   expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
   expect(environmentOf("delivery")).toMatchObject({ HANDLE_KEYS: secrets.handleKeys });
   expect(environmentOf("accounts")).not.toHaveProperty("HANDLE_KEYS");
 });
 
-test("settings of the caller reach the services and win over defaults, but not over the wiring", () => {
+test("the caller's settings reach the services and override defaults, but not the ports, addresses and secrets of the stack", () => {
   const environment = environmentOf("delivery", {
     LOG_LEVEL: "debug",
     X_RESEND: "off",
@@ -69,7 +69,7 @@ test("settings of the caller reach the services and win over defaults, but not o
   expect(environment).not.toHaveProperty("npm_config_cache");
 });
 
-test("the bus is in Postgres unless there are brokers", () => {
+test("the event bus is in Postgres unless Kafka brokers are configured", () => {
   expect(environmentOf("posts").BUS).toBe("postgres");
   expect(environmentOf("posts", {}, ["a:1", "b:2"])).toMatchObject({
     BUS: "kafka",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseStartOptions } from "#src/start-options.ts";
 
-test("without arguments one stack with the embedded parts is meant", () => {
+test("`npm start` without arguments means one replica of each service without Kafka", () => {
   expect(parseStartOptions([])).toEqual({
     port: undefined,
     kafka: false,
@@ -12,7 +12,7 @@ test("without arguments one stack with the embedded parts is meant", () => {
   });
 });
 
-test("every option is read", () => {
+test("every option of `npm start` is parsed", () => {
   expect(
     parseStartOptions(["--port", "9000", "--kafka", "--fresh", "--replicas=3", "--no-restart"]),
   ).toEqual({ port: 9000, kafka: true, fresh: true, replicas: 3, noRestart: true, help: false });
@@ -23,6 +23,6 @@ test.each([
   [["--port", "80.5"], '--port takes a whole number from 1 to 65535, not "80.5"'],
   [["--replicas", "99"], '--replicas takes a whole number from 1 to 9, not "99"'],
   [["--kafak"], "Unknown option '--kafak'"],
-])("%j is refused in one line", (args, message) => {
+])("the invalid arguments %j are refused with a message of one line", (args, message) => {
   expect(() => parseStartOptions(args)).toThrow(message);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readTimeSettings, timeEnvironment } from "#src/time-settings.ts";
 
-test("a time that is set replaces the default, as a number or as a list", () => {
+test("a time setting in the environment, a number or a list, replaces its default", () => {
   const settings = readTimeSettings({ LEASE_SECONDS: "2.5", PUBLISH_RETRY_SECONDS: "1, 2" });
 
   expect(settings).toMatchObject({
@@ -12,13 +12,13 @@ test("a time that is set replaces the default, as a number or as a list", () => 
   });
 });
 
-test("an error names every value that is not a time", () => {
+test("one error names every time setting whose value is not a time", () => {
   expect(() => readTimeSettings({ LEASE_SECONDS: "soon", PUBLISH_RETRY_SECONDS: "1,x" })).toThrow(
     /PUBLISH_RETRY_SECONDS[\s\S]*LEASE_SECONDS/,
   );
 });
 
-test("services are given the times in the form they read", () => {
+test("time settings are passed to the services in the format that the services parse", () => {
   expect(timeEnvironment({ LEASE_SECONDS: 2.5, PUBLISH_RETRY_SECONDS: [1, 2] })).toEqual({
     LEASE_SECONDS: "2.5",
     PUBLISH_RETRY_SECONDS: "1,2",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mayEnter, readNobody } from "#src/unprivileged-user.ts";
 
-test("uid and gid of `nobody` are read from the users of the system", () => {
+test("uid and gid of `nobody` are read from the user list of the system", () => {
   const user = "nobody";
   const passwd = `root:x:0:0:root:/root:/bin/bash\n${user}:x:99:98:${user}:/:/sbin/nologin\n`;
 

@@ -26,7 +26,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   return rows[0];
 }
 
-test("a new cluster is UTF-8, durable and listens on the loopback address only", async () => {
+test("a new Postgres cluster is UTF-8 and durable, and listens on the loopback address only", async () => {
   await using server = await startEmbeddedPostgres({ dataDir });
 
   const shown = await query(
@@ -38,7 +38,7 @@ test("a new cluster is UTF-8, durable and listens on the loopback address only",
   expect(shown).toEqual({ encoding: "UTF8", fsync: "on", commit: "on", address: "127.0.0.1" });
 });
 
-test("a killed server comes back on its port with every committed row", async () => {
+test("a killed Postgres starts again on the same port with every committed row", async () => {
   const first = await startEmbeddedPostgres({ dataDir });
   await query(first.url, "create table kept as select 7 as number");
   process.kill(first.pid, "SIGKILL");
@@ -50,7 +50,7 @@ test("a killed server comes back on its port with every committed row", async ()
   expect(await query(second.url, "select number from kept")).toEqual({ number: 7 });
 });
 
-test("a pid file whose number belongs to another process does not keep the server down", async () => {
+test("Postgres starts although the pid in its old pid file now belongs to another process", async () => {
   const first = await startEmbeddedPostgres({ dataDir });
   const left = readFileSync(join(dataDir, "postmaster.pid"), "utf8");
   await first[Symbol.asyncDispose]();
@@ -64,7 +64,7 @@ test("a pid file whose number belongs to another process does not keep the serve
   expect(await query(second.url, "select 1 as one")).toEqual({ one: 1 });
 });
 
-test("a second server on the same folder is refused in one line that names the first", async () => {
+test("a second Postgres on the same folder is refused with one line that names the first process", async () => {
   await using first = await startEmbeddedPostgres({ dataDir });
 
   await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
@@ -72,7 +72,7 @@ test("a second server on the same folder is refused in one line that names the f
   );
 });
 
-test("a taken port is named together with what the server said", async () => {
+test("the error for a taken port names the port and quotes the message of Postgres", async () => {
   await using first = await startEmbeddedPostgres({ dataDir });
 
   await expect(
@@ -81,7 +81,7 @@ test("a taken port is named together with what the server said", async () => {
 });
 
 test.runIf(process.getuid?.() === 0)(
-  "the start as root names a folder that the user `nobody` cannot enter",
+  "the error of a start as root names the folder that the user `nobody` cannot enter",
   async () => {
     chmodSync(folder, 0o700);
 
@@ -89,7 +89,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test("stopping frees the port and leaves no process", async () => {
+test("stopping Postgres frees its port and leaves no process behind", async () => {
   const server = await startEmbeddedPostgres({ dataDir });
 
   await server[Symbol.asyncDispose]();
@@ -97,7 +97,7 @@ test("stopping frees the port and leaves no process", async () => {
   expect(identifyProcess(server.pid)).toBeUndefined();
 });
 
-test("the server ends when the process that started it is killed", async () => {
+test("Postgres ends when the process that started it is killed", async () => {
   const script = `
     import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dirname, "../src/embedded-postgres.ts"))};
     const server = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)} });

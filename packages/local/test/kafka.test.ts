@@ -29,12 +29,12 @@ function connects(port: number): Promise<boolean> {
   });
 }
 
-test("the broker listens on the loopback address at the port that is told", async () => {
+test("the Kafka broker listens on the loopback address and on the port that it reports", async () => {
   expect(kafka.brokers).toEqual([`127.0.0.1:${kafka.port}`]);
   expect(await connects(kafka.port)).toBe(true);
 });
 
-test("a killed broker comes back on its port and its folder, and stopping it leaves nothing", async () => {
+test("a killed Kafka broker starts again on the same port and folder, and stopping it leaves no process behind", async () => {
   process.kill(kafka.pid, "SIGKILL");
   await kafka.exited;
 

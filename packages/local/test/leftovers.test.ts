@@ -31,7 +31,7 @@ function sleeper(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number };
 }
 
-test("of two launchers on one folder the second is refused in one line that names the first", async () => {
+test("a second launcher on the same data folder is refused with one line that names the first process", async () => {
   await claimFolder(layout);
 
   expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
@@ -40,7 +40,7 @@ test("of two launchers on one folder the second is refused in one line that name
   );
 });
 
-test("after a release the folder is free", async () => {
+test("a data folder can be claimed again after its launcher released it", async () => {
   await claimFolder(layout);
   releaseFolder(layout);
 
@@ -48,7 +48,7 @@ test("after a release the folder is free", async () => {
   await expect(claimFolder(layout)).resolves.toBeUndefined();
 });
 
-test("what a killed launcher left behind is ended, also when it is stopped", async () => {
+test("the processes that a killed launcher left behind are ended, even if SIGSTOP stopped them", async () => {
   const launcher = sleeper();
   const [running, stopped] = [sleeper(), sleeper()];
   writeJsonFile(layout.launcherFile, identifyProcess(launcher.pid));
@@ -63,7 +63,7 @@ test("what a killed launcher left behind is ended, also when it is stopped", asy
   expect(await childExit(stopped)).toBe("SIGTERM");
 });
 
-test("a process that was given a recorded number later is left alone", async () => {
+test("a process that only has the same pid as a recorded process is not ended", async () => {
   const innocent = sleeper();
   const identity = identifyProcess(innocent.pid);
   writeJsonFile(layout.processesFile, [{ ...identity, startTicks: 1 }]);
@@ -73,7 +73,7 @@ test("a process that was given a recorded number later is left alone", async () 
   expect(identifyProcess(innocent.pid)).toEqual(identity);
 });
 
-test("hold files and the description of an earlier stack do not outlive it", async () => {
+test("the next launcher removes the hold files and the description of an earlier stack", async () => {
   await claimFolder(layout);
   writeFileSync(join(layout.hold, "posts"), "");
   writeJsonFile(layout.localFile, {});

@@ -17,7 +17,7 @@ function connects(port: number): Promise<boolean> {
   });
 }
 
-test("the S3 server answers on loopback, refuses unauthenticated requests, starts again after a kill and leaves no process", async () => {
+test("the S3 server listens on the loopback address, refuses unauthenticated requests, starts again after a kill and leaves no process behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "postrider-s3-test-"));
   const options = { dataDir: join(folder, "data") };
   let s3 = await startS3(options);
@@ -36,7 +36,7 @@ test("the S3 server answers on loopback, refuses unauthenticated requests, start
   rmSync(folder, { recursive: true, force: true });
 }, 600_000);
 
-test("a program that is built is not built again, so Go may be gone", async () => {
+test("an S3 server that is already built is used without Go", async () => {
   const program = await ensureS3Program();
   expect(await ensureS3Program({ PATH: "/nowhere" })).toBe(program);
 }, 600_000);

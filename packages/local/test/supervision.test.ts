@@ -87,7 +87,7 @@ async function reports(text: string): Promise<boolean> {
   return found === true;
 }
 
-test("a killed process is listening on its port again within a second", async () => {
+test("a part whose process is killed listens on its port again within a second", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   const killedAt = performance.now();
@@ -99,13 +99,13 @@ test("a killed process is listening on its port again within a second", async ()
   expect(part.pid).toBe(second);
 });
 
-test("the recorded pid is the listening process itself", async () => {
+test("the recorded pid of a part is that of the listening process itself", async () => {
   await using part = await startPart({ restart: true });
 
   expect(await answering()).toBe(part.pid);
 });
 
-test("a held part stays down until the file goes", async () => {
+test("a part with a hold file stays down until the file is removed", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   writeFileSync(join(holdDir, "web"), "");
@@ -118,7 +118,7 @@ test("a held part stays down until the file goes", async () => {
   expect(await answering(first)).toBe(part.pid);
 });
 
-test("a hold that names a process ends with that process", async () => {
+test("a hold file that names a process stops holding the part when that process ends", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   const holder = spawn("/bin/sleep", ["60"]);
@@ -131,7 +131,7 @@ test("a hold that names a process ends with that process", async () => {
   expect(await answering(first)).toBe(part.pid);
 });
 
-test("a stopped process is left alone", async () => {
+test("a process that is stopped by SIGSTOP is not replaced", async () => {
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
@@ -145,7 +145,7 @@ test("a stopped process is left alone", async () => {
   expect(reported).toEqual([]);
 });
 
-test("without restarting, an ended part stays down", async () => {
+test("a part whose process ends stays down when restarts are turned off", async () => {
   await using part = await startPart({ restart: false });
   const { pid } = part;
   process.kill(pid, "SIGKILL");
@@ -155,7 +155,7 @@ test("without restarting, an ended part stays down", async () => {
   expect(identifyProcess(pid)).toBeUndefined();
 });
 
-test("disposing of a part while it is stopped or down leaves no process", async () => {
+test("disposing of a part that is stopped by SIGSTOP or held down leaves no process behind", async () => {
   const stopped = await startPart({ restart: true });
   process.kill(stopped.pid, "SIGSTOP");
   await stopped[Symbol.asyncDispose]();
