@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-/** Announces a body of that size, and sends none of it. */
+/** Sends the headers of a request that announces a body of this size, but no byte of the body. */
 async function announce(path: string, bytes: number): Promise<string> {
   const call = request(`${simulator.url}${path}`, {
     method: "POST",

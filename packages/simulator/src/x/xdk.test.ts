@@ -36,7 +36,7 @@ type Conforms<View, Schema, Known = never> = [Exclude<Unknown<View, Schema>, Kno
 type Urls = NonNullable<Schemas.PostEntities["urls"]>;
 type Media = ReturnType<typeof mediaView>;
 
-/** X's schemas lack the reason for failed processing, which its text and examples describe. */
+/** X's schemas lack the property `error`, the reason for failed processing, although X's documentation describes it. */
 const CONFORMING: readonly [
   Conforms<Media, Schemas.MediaUploadResponseData, "error">,
   Conforms<Media, Schemas.FinalizeMediaUploadResponseData, "error">,
