@@ -7,7 +7,7 @@ export interface Config {
 
 const HIGHEST_PORT = 65_535;
 
-/** The environment variables for the settings reference of operators. */
+/** The environment variables, as the settings reference for operators lists them. */
 export const settings = [
   {
     name: "HOST",

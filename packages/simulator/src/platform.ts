@@ -8,7 +8,7 @@ export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path below the platform's prefix, with `:name` for a parameter. */
   readonly path: string;
-  /** Every operation name that fault rules can use for the call. The request log shows the first one. */
+  /** Every operation name that fault rules can use for the call. The request log shows the first name. */
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   /** Whether a `stale_reads` rule delays what this endpoint shows. */
   readonly reads?: boolean;
@@ -33,7 +33,7 @@ export interface Platform {
   readonly routes: readonly Route[];
   /** Maximum size of a request body. A larger body gets the platform's 413. */
   readonly maxBodyBytes?: number;
-  /** Why the platform does not allow this username; undefined when it does. */
+  /** Why the platform does not allow this username; undefined when the platform allows it. */
   readonly usernameFault: (username: string) => string | undefined;
   /**
    * Issues new credentials for the account with this username and creates a missing account. Without a username,

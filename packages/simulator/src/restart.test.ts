@@ -46,7 +46,7 @@ async function json(url: string, body?: unknown): Promise<unknown> {
 }
 
 test(
-  "a simulator killed with SIGKILL keeps everything that it answered, and SIGTERM ends it with exit code 0",
+  "a simulator killed with SIGKILL keeps the changes of every answered call, and SIGTERM ends the simulator with exit code 0",
   { timeout: 30_000 },
   async () => {
     const first = await spawnSimulator();
@@ -126,7 +126,7 @@ test("a call that a commit_late fault still holds is carried out after a restart
   await until(async () => (await simulator.visibleTexts("telegram")).length === 1);
 });
 
-test("posts deleted by a reset do not return after a restart of the simulator", async () => {
+test("posts deleted by POST /_control/reset do not return after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "forgotten" });
@@ -139,7 +139,7 @@ test("posts deleted by a reset do not return after a restart of the simulator", 
   expect(await simulator.visibleTexts("x")).toEqual(["after"]);
 });
 
-test("a journal line truncated by a kill is dropped, and new lines follow the last complete one", async () => {
+test("a journal line truncated by SIGKILL is dropped, and new lines follow the last complete line", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "whole" });

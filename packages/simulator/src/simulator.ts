@@ -9,7 +9,7 @@ export interface SimulatorOptions {
   readonly host: string;
   /** Port of all platforms and of `/_control`; 0 = any free port. */
   readonly port: number;
-  /** Folder in which the state survives a restart. Without one, the state is only in memory. */
+  /** Folder in which the state survives a restart. Without a folder, the state is only in memory. */
   readonly dataDir?: string;
 }
 
@@ -21,7 +21,10 @@ export interface Simulator extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts all platforms on one port. Disposing closes every connection at once, also those of held requests. */
+/**
+ * Starts all platforms on one port. Disposing closes every connection at once, including the connections of held
+ * requests.
+ */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const world = createWorld(options.dataDir);
   const stop = new AbortController();

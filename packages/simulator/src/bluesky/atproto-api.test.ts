@@ -77,7 +77,7 @@ test("the official Bluesky client posts a video through the simulated video serv
   ]);
 });
 
-test("the official Bluesky client refreshes an expired session of the simulator and posts again", async () => {
+test("the official Bluesky client refreshes an expired session with the simulator and posts again", async () => {
   const before = agent.session;
   const { uri } = await agent.post({ text: "Before" });
   await simulator.control("/clock", { advanceMs: 2 * 3_600_000 });

@@ -15,7 +15,7 @@ interface Blob {
   readonly media?: PostedMedia;
   /** Platform time from which records can reference the blob, Unix milliseconds. */
   readonly uploadedAt: number;
-  /** Whether a record has ever referenced the blob; such a blob does not expire. */
+  /** Whether a record has ever referenced the blob. A referenced blob does not expire. */
   readonly isUsed: boolean;
 }
 

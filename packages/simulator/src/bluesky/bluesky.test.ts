@@ -127,7 +127,7 @@ test("the simulated Bluesky answers 500 to createRecord with a record key that i
   expect(free.body["uri"]).toMatch(/\/[2-7a-z]{13}$/);
 });
 
-test("the simulated Bluesky accepts a post of 300 graphemes, and refuses 301 graphemes or more than 3000 bytes", async () => {
+test("the simulated Bluesky accepts a post of 300 graphemes, and refuses a post of 301 graphemes or of more than 3000 bytes", async () => {
   const family = "👨‍👩‍👧‍👦";
   expect((await put(record("é".repeat(300)))).status).toBe(200);
   const many = await put(record("a".repeat(301)));
@@ -213,7 +213,7 @@ test("the simulated Bluesky resolves a handle to its DID and refuses an unknown 
   expect((await query(nsid, "handle=unknown.bsky.social")).status).toBe(400);
 });
 
-test("an expired simulated Bluesky access token can be refreshed, and the old refresh token works for two more hours", async () => {
+test("an expired simulated Bluesky session can be refreshed, and the old refresh token works for two more hours", async () => {
   await simulator.control("/clock", { advanceMs: 7_200_000 });
   const expired = await put(record("late"));
   expect([expired.status, expired.body["error"]]).toEqual([400, "ExpiredToken"]);
@@ -226,7 +226,7 @@ test("an expired simulated Bluesky access token can be refreshed, and the old re
   expect((await refresh()).body["error"]).toBe("ExpiredToken");
 });
 
-test("an ended simulated Bluesky session cannot be refreshed, can be ended again, and keeps its access token valid", async () => {
+test("an ended simulated Bluesky session cannot be refreshed but can be ended again, and its access token stays valid", async () => {
   const end = () => procedure("com.atproto.server.deleteSession", undefined, refreshJwt);
   expect((await end()).status).toBe(200);
   expect((await end()).status).toBe(200);
@@ -235,7 +235,7 @@ test("an ended simulated Bluesky session cannot be refreshed, can be ended again
   expect((await put(record("still"))).status).toBe(200);
 });
 
-test("the simulated Bluesky answers AuthMissing without a token, and InvalidToken to an unknown token or a refresh token", async () => {
+test("the simulated Bluesky answers AuthMissing to a call without a token, and InvalidToken to an unknown token or a refresh token", async () => {
   const body = { repo: account.externalId, collection: COLLECTION, rkey: RKEY };
   const remove = (token?: string) => procedure("com.atproto.repo.deleteRecord", body, token);
   expect((await remove()).body["error"]).toBe("AuthMissing");

@@ -4,7 +4,7 @@ import { isRecord } from "#src/http/call.ts";
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /** Bytes in front of a record's digest: CID version 1, DAG-CBOR codec, SHA-256, 32 bytes. */
 const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
-/** Bytes in front of a file's digest: as for records, but with the raw codec. */
+/** Bytes in front of a file's digest: CID version 1, raw codec, SHA-256, 32 bytes. */
 const RAW_PREFIX = Buffer.from([0x01, 0x55, 0x12, 0x20]);
 
 function base32(bytes: Buffer): string {
@@ -35,7 +35,9 @@ function canonical(value: unknown): string {
   return `{${fields.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
 }
 
-/** A CID that is equal for equal content. A real PDS computes another one, because it hashes CBOR instead of JSON. */
+/**
+ * A CID that is equal for equal content. A real PDS computes a different CID, because it hashes CBOR instead of JSON.
+ */
 export function cidOf(content: unknown): string {
   const digest = createHash("sha256").update(canonical(content)).digest();
   return `b${base32(Buffer.concat([PREFIX, digest]))}`;

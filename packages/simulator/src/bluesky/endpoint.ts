@@ -18,7 +18,7 @@ const POINTS_PER_DAY = 35_000;
 /** A call of an XRPC method. */
 export interface XrpcCall extends Moment {
   readonly call: Call;
-  /** Counts the call on further rate limits; ends it with 429 when one of them is exhausted. */
+  /** Counts the call against further rate limits. Ends the call with 429 when one of these limits is exhausted. */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }
 
@@ -51,7 +51,7 @@ function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | u
   );
 }
 
-/** Counts one call on its rate limits and builds the rate-limit headers of its answer. */
+/** Counts one call against its rate limits and builds the rate-limit headers of the answer. */
 class RateMeter {
   headers: Record<string, string> = {};
   readonly #network: BlueskyNetwork;
@@ -78,7 +78,9 @@ const CALL_RULES: readonly LimitRule[] = [
   { key: "bluesky:calls:address", limit: CALLS_PER_ADDRESS, windowMs: FIVE_MINUTES_MS },
 ];
 
-/** The route of a method, with rate limits and their headers. */
+/**
+ * Turns an XRPC method into a route that counts calls against rate limits and adds the rate-limit headers to answers.
+ */
 export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   const { operations, reads } = method;
   return {
@@ -151,7 +153,7 @@ export function queryText(call: Call, name: string): string {
     : value;
 }
 
-/** The owner of the bearer token. Refuses the call unless the token is valid and of that kind. */
+/** The owner of the bearer token. Refuses the call unless the token is valid and of the given kind. */
 export function requireAuth(
   network: BlueskyNetwork,
   { call, now }: XrpcCall,

@@ -19,7 +19,7 @@ export function xrpcError(status: number, error: string, message: string): Reply
   return { status, body: { error, message } };
 }
 
-/** The answer of a PDS with that status, when no specific error applies. */
+/** The default error answer of a PDS for an HTTP status. */
 export function statusError(status: number): Reply {
   const [error, message] = ERRORS[status] ?? ["Error", "Error"];
   return xrpcError(status, error, message);

@@ -134,7 +134,7 @@ test("the simulated Bluesky deletes an uploaded image after an hour unless a pos
   expect((await put(images(unused))).status).toBe(200);
 });
 
-test("the simulated Bluesky refuses a post with an image of another account, or with its wrong size or type", async () => {
+test("the simulated Bluesky refuses a post with another account's image, or with a wrong size or type of an image", async () => {
   const blob = (await upload(pngBytes(1))) as Record<string, unknown>;
   const errors = [
     await put(images({ ...blob, ref: { $link: "bafkreiunknown" } })),
@@ -173,7 +173,7 @@ test.each([
   expect(answer.body["message"]).toContain(message);
 });
 
-test("the simulated Bluesky accepts the upload of an image above two million bytes, but no post with it", async () => {
+test("the simulated Bluesky accepts the upload of an image above two million bytes, but refuses a post with that image", async () => {
   const blob = await upload(Buffer.concat([pngBytes(), Buffer.alloc(2_000_000)]));
   const answer = await put(images(blob));
   expect(answer.body["message"]).toMatch(/blob too big \(maximum 2000000, got 20000\d\d\)/);
@@ -189,7 +189,7 @@ test("the simulated Bluesky refuses an upload that is too large, empty, without 
   expect(foreign.body["error"]).toBe("InvalidToken");
 });
 
-test("the simulated Bluesky processes an uploaded video, whose blob a post can then reference", async () => {
+test("the simulated Bluesky processes an uploaded video, and then a post can reference the video's blob", async () => {
   const begun = await uploadVideo(mp4Bytes());
   expect(begun.body["jobStatus"]).toMatchObject({ state: "JOB_STATE_CREATED" });
   const working = await jobOf(begun);
@@ -232,7 +232,7 @@ test("a simulated Bluesky post accepts a video that was uploaded as a blob, and 
   expect(answer.body["message"]).toContain("expected a blob of video/mp4 (got image/png)");
 });
 
-test("the simulated Bluesky refuses a video upload with an expired token or one for another server, method or account", async () => {
+test("the simulated Bluesky refuses a video upload with an expired token or with a token for another server, method or account", async () => {
   const nsid = `app.bsky.video.uploadVideo?did=${account.externalId}&name=a.mp4`;
   const tokens = [
     accessJwt,
@@ -253,7 +253,7 @@ test("the simulated Bluesky refuses a video upload with an expired token or one 
   expect(refused.body["error"]).toBe("BadExpiration");
 });
 
-test("fault rules for upload and status apply to blobs, videos and jobs of the simulated Bluesky", async () => {
+test("fault rules for the operations upload and status apply to blobs, videos and jobs of the simulated Bluesky", async () => {
   const fault = (operation: string, mode: string, status: number) =>
     simulator.control("/faults", { platform: "bluesky", operation, mode, status });
   await fault("upload", "status", 503);

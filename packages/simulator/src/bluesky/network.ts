@@ -30,7 +30,7 @@ export function createNetwork(world: World): BlueskyNetwork {
   };
 }
 
-/** The account with that handle or DID. */
+/** Finds an account by its handle or DID. */
 export function findActor({ world }: BlueskyNetwork, identifier: string): Account | undefined {
   return world.accounts.find("bluesky", identifier.replace(/^@/, ""));
 }

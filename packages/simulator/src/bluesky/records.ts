@@ -25,7 +25,7 @@ export class Records {
     store.onReset(() => this.#collections.clear());
   }
 
-  /** The record, if it existed at the instant `asOf`. */
+  /** The record with this key if it existed at the instant `asOf`, otherwise undefined. */
   find(did: string, collection: string, rkey: string, asOf: number): StoredRecord | undefined {
     const record = this.#rows.get(`${did}/${collection}/${rkey}`);
     return record !== undefined && existsAt(record, asOf) ? record : undefined;

@@ -47,7 +47,10 @@ function refreshSession(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { ...sessionBody(account, xrpc.call), ...tokens } };
 }
 
-/** Accepts an expired or revoked refresh token as well, so that ending a session twice is not an error. */
+/**
+ * Ends a session. An expired or revoked refresh token is accepted too, so that ending a session twice is not an
+ * error.
+ */
 function deleteSession(network: BlueskyNetwork, { call }: XrpcCall): Reply {
   const token = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const session =

@@ -99,7 +99,7 @@ export class Sessions {
     return this.#tokens.get(token)?.did;
   }
 
-  /** A new token pair for a known refresh token, which itself works until its grace period ends. */
+  /** Returns a new token pair for a known refresh token. The old refresh token works until its grace period ends. */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
     if (row === undefined) {

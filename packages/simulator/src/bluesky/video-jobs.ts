@@ -14,7 +14,7 @@ export interface VideoJob {
   readonly startedAt: number;
 }
 
-/** Processing time of a video: a client that polls every second sees the job in progress at least once. */
+/** Processing time of a video, long enough that a client that polls every second sees the job in progress. */
 export const PROCESSING_MS = 1_200;
 
 const STATES = [
@@ -62,7 +62,7 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The account's latest job for the file with that CID. */
+  /** The account's latest job for the file with the given CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

@@ -54,7 +54,10 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { token } };
 }
 
-/** DID of the account whose service token lets the video service write to its repository. */
+/**
+ * Returns the DID of the account that issued the call's service token. Refuses the call unless the token is valid and
+ * allows the video service to upload blobs for this account.
+ */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
   const token = network.serviceTokens.find(text);
@@ -64,7 +67,7 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
-/** An earlier job for the same bytes that is still in progress, or whose blob still exists. */
+/** Finds an earlier job for the same bytes. The job must be in progress, or its blob must still exist. */
 function findEarlier(
   network: BlueskyNetwork,
   did: string,
@@ -100,7 +103,7 @@ function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { jobStatus: jobView(job, now) } };
 }
 
-/** Needs no token: the job id is enough. */
+/** Returns the status of a video job. Callers need no token, only the job id. */
 function getJobStatus(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const job = network.videoJobs.find(queryText(call, "jobId")) ?? refuseInput("Job not found");
   return { status: 200, body: { jobStatus: jobView(job, asOf) } };

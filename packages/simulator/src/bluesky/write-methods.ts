@@ -69,7 +69,10 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
   return value;
 }
 
-/** Refuses the call unless it replaces the record that `swapRecord` names: `null` = no record, `undefined` = any. */
+/**
+ * Refuses the call when `swapRecord` does not match the current record. `null` matches a missing record; `undefined`
+ * matches every record and a missing record.
+ */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
   if (expected !== undefined && expected !== (current?.cid ?? null)) {
@@ -193,7 +196,10 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
 }
 
-/** A reply to a reader's comment is the operation `reply`. Any other post, also one in an own thread, is `publish`. */
+/**
+ * The operation names of a call that writes a record: `reply` for a reply to a reader's comment, `publish` and
+ * `create` for every other post, also for a reply to the account's own post.
+ */
 function writeOperations(
   call: Call,
   { world }: BlueskyNetwork,

@@ -22,7 +22,10 @@ const BODY = {
   },
 };
 
-/** The username of each new account: the given one, then with 2, 3 … appended; undefined to let the platform invent it. */
+/**
+ * The username of each new account: first the given username, then the same username with 2, 3 … appended. For an
+ * undefined entry the platform invents a username.
+ */
 function usernamesFor(platform: Platform, body: AccountsBody): (string | undefined)[] {
   const names = Array.from({ length: body.count ?? 1 }, (_unused, index) =>
     body.username === undefined || index === 0 ? body.username : `${body.username}${index + 1}`,

@@ -9,7 +9,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-test("creating a simulated account twice returns the same account with new credentials, and the old ones still work", async () => {
+test("creating a simulated account twice returns the same account with new credentials, and the old credentials still work", async () => {
   for (const platform of ["x", "telegram", "bluesky"]) {
     const first = await simulator.account(platform, "harbour");
     const second = await simulator.account(platform, "Harbour");
@@ -44,7 +44,7 @@ test("the simulator refuses an account on an unknown platform or with a username
   }
 });
 
-test("GET /_control/visible filters posts by platform, account, time and number, oldest first", async () => {
+test("GET /_control/visible returns posts oldest first, and filters them by platform, account, time and number", async () => {
   const [ada, bob] = [await simulator.account("x", "ada"), await simulator.account("x", "bob")];
   await tweet(simulator, ada, { text: "1" });
   await tweet(simulator, bob, { text: "2" });
@@ -118,7 +118,7 @@ test("the simulator's request log holds the operation, account and outcome of ea
   ]);
 });
 
-test("POST /_control/comments accepts a visible post on a platform with comments only", async () => {
+test("POST /_control/comments accepts only a visible post on a platform that has comments", async () => {
   const account = await simulator.account("x");
   const { body } = await tweet(simulator, account, { text: "hello" });
   const mediaId = textOf(body["data"]?.["id"]);

@@ -11,7 +11,7 @@ function toVisible({ platform, account, id, text, media, createdAt, createCalls 
   return { platform, account, id, text, media: files, createdAt: created, createCalls };
 }
 
-/** The filter of a query; undefined when its account does not exist, so that no post matches. */
+/** The post filter of a query. Undefined when the account in the query does not exist, so that no post matches. */
 function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
   const { platform, account: idOrUsername } = query;
   const since = instantOf(query["since"], "since");

@@ -38,7 +38,7 @@ export function requirePlatform(platforms: Platforms, id: string): Platform {
   return platform;
 }
 
-/** The account with that external id or username. Without a platform, all platforms are searched. */
+/** Finds an account by its external id or username. Without a platform, all platforms are searched. */
 export function findAccount(
   world: World,
   platforms: Platforms,

@@ -58,7 +58,7 @@ export function commentView(
   };
 }
 
-/** The visible post in the path. The id `<page>_<video>` names a video as well. */
+/** Finds the visible post whose id is in the path. A video can also be named `<page>_<video>`. */
 export function findVisiblePost(
   network: FacebookNetwork,
   { id, account }: GraphCall,

@@ -208,7 +208,7 @@ describe("Facebook videos", () => {
     expect(await visible()).toMatchObject([{ id, text: "Video", createCalls: 2 }]);
   });
 
-  test("a simulated Facebook video fails in processing and cannot be published when its bytes are not a video", async () => {
+  test("a simulated Facebook video whose bytes are not a video fails processing and cannot be published", async () => {
     const parts = filePart("source", Buffer.from("not a video"), { published: "false" });
     const id = textOf((await videos({ parts })).body["id"]);
     await advance(2000);
@@ -237,7 +237,7 @@ describe("Facebook reels", () => {
     return { status, headers, body: (await answer.json()) as Body };
   }
 
-  test("a simulated Facebook reel resumes an interrupted upload and is published once, also when finished twice", async () => {
+  test("an interrupted simulated Facebook reel upload can be resumed, and finishing it twice publishes one reel", async () => {
     const { body } = await reels({ upload_phase: "start" });
     const [id, url] = [textOf(body["video_id"]), textOf(body["upload_url"])];
     const part = await push(url, 0, videoBytes.subarray(0, 1000));
@@ -278,13 +278,13 @@ describe("Facebook reels", () => {
   });
 });
 
-test("the simulated Facebook refuses an unknown token, and the token of a user who removed the app, with code 190", async () => {
+test("the simulated Facebook answers error code 190 to an unknown token and to the token of a user who removed the app", async () => {
   expect(errorOf(await call("GET", "me", { token: "unknown" }))).toEqual([401, 190, 467]);
   expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
   expect(errorOf(await call("GET", "me"))).toEqual([401, 190, 458]);
 });
 
-test("the simulated Facebook refuses calls over the limit of 4,800 a day and states the wait in the usage header", async () => {
+test("the simulated Facebook refuses calls over the limit of 4,800 per day and states in the usage header how long to wait", async () => {
   let answer = await call("GET", "me");
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
   for (let calls = 0; calls < 4800 && answer.status === 200; calls += 1) {
@@ -321,7 +321,7 @@ describe("Facebook comments and insights", () => {
     expect(await list()).toMatchObject([{ is_hidden: true, can_reply_privately: false }]);
   });
 
-  test("simulated Facebook insights return the metrics of a post and refuse a request with one invalid name", async () => {
+  test("simulated Facebook insights return the metrics of a post and refuse a request with an invalid metric name", async () => {
     const { post } = await comment();
     const given = { platform: "facebook", account: page.username, id: post };
     await simulator.control("/metrics", { ...given, views: 12, likes: 3 });

@@ -33,7 +33,7 @@ function checkLink(link: string): string {
   return link;
 }
 
-/** The photos in `attached_media`. Refuses a photo of another Page, and one that a post already shows. */
+/** The photos in `attached_media`. Refuses a photo of another Page, and a photo that a post already shows. */
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;
   const attached = parameters.json("attached_media") ?? [];

@@ -5,14 +5,14 @@ import type { Table } from "#src/store/table.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-/** A Page's post; readers see it from `publishedAt` on. Times are platform time, Unix milliseconds. */
+/** A Page's post, which readers see from `publishedAt` on. Times are platform time in Unix milliseconds. */
 export interface FacebookPost {
-  /** `<page>_<number>`. */
+  /** Has the form `<page>_<number>`. */
   readonly id: string;
   readonly page: string;
   readonly message: string;
   readonly link: string;
-  /** Ids of its photos, in order. */
+  /** Ids of the post's photos, in display order. */
   readonly photos: readonly string[];
   readonly createdAt: number;
   readonly publishedAt: number | null;
@@ -40,7 +40,7 @@ export interface FacebookVideo {
   readonly title: string;
   readonly description: string;
   readonly createdAt: number;
-  /** When the client finished the upload; null until then. */
+  /** When the client finished the upload; null before. */
   readonly finishedAt: number | null;
   readonly publishedAt: number | null;
   readonly deletedAt: number | null;

@@ -13,7 +13,7 @@ type View = Readonly<Record<string, unknown>>;
 
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/** The Page's own post in the path, if it existed at the instant `asOf`. */
+/** Finds the Page's own post whose id is in the path, if the post existed at the instant `asOf`. */
 function findPost(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -23,7 +23,7 @@ function findPost(
   return post?.page === account.externalId && existsAt(post, asOf) ? post : undefined;
 }
 
-/** The Page's own video in the path. The id `<page>_<video>` names it as well. */
+/** Finds the Page's own video whose id is in the path. A video can also be named `<page>_<video>`. */
 function findVideo(
   network: FacebookNetwork,
   { id, account }: GraphCall,

@@ -3,7 +3,9 @@ import { refuseGraph } from "#src/graph/errors.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
-/** Refuses a post with the text and link of the Page's newest post. A post with photos is never a duplicate. */
+/**
+ * Refuses a post that has the same text and link as the Page's newest post. A post with photos is never a duplicate.
+ */
 export function refuseDuplicate(
   network: FacebookNetwork,
   account: Account,
@@ -24,7 +26,7 @@ export function refuseDuplicate(
   }
 }
 
-/** Makes a post visible. A repeat only increases `createCalls`. */
+/** Makes a post visible. A repeated call only increases `createCalls`. */
 export function publishPost(
   network: FacebookNetwork,
   account: Account,
@@ -57,7 +59,7 @@ export function publishPost(
   return published;
 }
 
-/** Makes a video visible from the instant `visibleFrom` on. A repeat only increases `createCalls`. */
+/** Makes a video visible from the instant `visibleFrom` on. A repeated call only increases `createCalls`. */
 export function publishVideo(
   network: FacebookNetwork,
   account: Account,

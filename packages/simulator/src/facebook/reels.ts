@@ -32,7 +32,7 @@ function ownReel(network: FacebookNetwork, { parameters, account }: GraphCall): 
   return video === undefined || !isOwn || video.deletedAt !== null ? refuseObject(id) : video;
 }
 
-/** Counts a reel on the limit of 30 reels in 24 hours. */
+/** Counts a reel against the limit of 30 reels in 24 hours. */
 function spendReel(network: FacebookNetwork, { account, now }: GraphCall): void {
   const key = `facebook:reels:${account.externalId}`;
   const rule = { key, limit: REELS_PER_DAY, windowMs: DAY_MS };

@@ -6,7 +6,7 @@ const PROCESSING_MS = 1_200;
 /** How long the status of a visible reel still says that its publishing has not started. */
 const REEL_STATUS_LAG_MS = 400;
 
-/** `uploading` = bytes are missing · `failed` = the bytes are not a video. */
+/** The progress of a video. `uploading` = bytes are missing · `failed` = the bytes are not a video. */
 export type Progress = "uploading" | "processing" | "failed" | "ready";
 
 export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {

@@ -85,7 +85,7 @@ function start(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** The video of the upload session. Refuses an unknown session, and one whose video is deleted. */
+/** The video of the upload session. Refuses an unknown session, and a session whose video is deleted. */
 function requireSessionVideo(
   network: FacebookNetwork,
   { parameters, account }: GraphCall,

@@ -25,7 +25,7 @@ const publish = (text: string) => tweet(simulator, account, { text });
 const outcomes = async () =>
   itemsOf(await simulator.control("/requests?platform=x")).map((entry) => entry["outcome"]);
 
-test("a drop_before fault closes the connection and publishes nothing", async () => {
+test("a drop_before fault closes the connection without publishing the post", async () => {
   await addFault({ mode: "drop_before" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual([]);
@@ -33,14 +33,14 @@ test("a drop_before fault closes the connection and publishes nothing", async ()
   expect((await publish("one")).status).toBe(201);
 });
 
-test("a drop_after_commit fault publishes and closes the connection", async () => {
+test("a drop_after_commit fault publishes the post and closes the connection without an answer", async () => {
   await addFault({ mode: "drop_after_commit" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a commit_late fault closes the connection at once and publishes after its delay", async () => {
+test("a commit_late fault closes the connection at once and publishes the post after the rule's delay", async () => {
   await addFault({ mode: "commit_late", delayMs: 150 });
   const startedAt = performance.now();
   await expect(publish("one")).rejects.toThrow("fetch failed");
@@ -51,7 +51,7 @@ test("a commit_late fault closes the connection at once and publishes after its 
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a reset deletes the calls that a commit_late fault still holds", async () => {
+test("resetting the simulator deletes the calls that a commit_late fault still holds", async () => {
   await addFault({ mode: "commit_late", delayMs: 50 });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   await simulator.control("/reset", {});
@@ -60,7 +60,7 @@ test("a reset deletes the calls that a commit_late fault still holds", async () 
   expect(await simulator.visibleTexts("x")).toEqual(["two"]);
 });
 
-test("a status_after_commit fault publishes and answers like a proxy", async () => {
+test("a status_after_commit fault publishes the post and answers with the HTML error page of a proxy", async () => {
   await addFault({ mode: "status_after_commit", status: 429 });
   const answer = await publish("one");
   expect(answer.status).toBe(429);
@@ -70,7 +70,7 @@ test("a status_after_commit fault publishes and answers like a proxy", async () 
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a status fault answers in the platform's error format and publishes nothing", async () => {
+test("a status fault answers in the platform's error format without publishing the post", async () => {
   await addFault({ mode: "status", status: 402 });
   await addFault({ mode: "status", status: 429 });
   const poor = await publish("one");
@@ -82,7 +82,7 @@ test("a status fault answers in the platform's error format and publishes nothin
   expect(await outcomes()).toEqual(["refused", "refused"]);
 });
 
-test("a refuse fault answers with a definite refusal of the platform", async () => {
+test("a refuse fault answers with a permanent error of the platform", async () => {
   await addFault({ mode: "refuse" });
   const answer = await publish("one");
   expect(answer.status).toBe(403);
@@ -90,7 +90,7 @@ test("a refuse fault answers with a definite refusal of the platform", async () 
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("a delay fault publishes at once, answers late, and the request log shows the request as pending meanwhile", async () => {
+test("a delay fault publishes the post at once and answers late, and the request log shows the request as pending until then", async () => {
   await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);
@@ -101,7 +101,7 @@ test("a delay fault publishes at once, answers late, and the request log shows t
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a garbage_body fault publishes and answers with an HTML page", async () => {
+test("a garbage_body fault publishes the post and answers status 200 with an HTML page", async () => {
   await addFault({ mode: "garbage_body" });
   const answer = await publish("one");
   expect(answer.status).toBe(200);
@@ -109,7 +109,7 @@ test("a garbage_body fault publishes and answers with an HTML page", async () =>
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a stale_reads fault hides new posts from timelines until it is deleted, but not from the inspection API", async () => {
+test("a stale_reads fault hides new posts from timelines until the rule is deleted, but not from GET /_control/visible", async () => {
   const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
   await publish("one");
   const token = account.credentials["accessToken"] ?? "";
@@ -125,7 +125,7 @@ test("a stale_reads fault hides new posts from timelines until it is deleted, bu
   expect((await read())["meta"]).toMatchObject({ result_count: 2 });
 });
 
-test("fault rules apply in the order of addition, each as often as its times say", async () => {
+test("fault rules apply in the order in which they were added, each as often as its field times says", async () => {
   await addFault({ mode: "status", status: 500, times: 2 });
   await addFault({ mode: "status", status: 503 });
   const statuses: number[] = [];
@@ -147,7 +147,7 @@ test("a fault rule for one account does not affect other accounts", async () => 
   expect((await publish("mine")).status).toBe(500);
 });
 
-test("a fault rule can name a method and path, and the request log does not contain the bot token", async () => {
+test("a fault rule can match a method and a path, and the request log does not contain the bot token in the path", async () => {
   const channel = await simulator.account("telegram");
   const operation = "POST /bot*/sendMessage";
   await addFault({ platform: "telegram", operation, mode: "status", status: 429 });
@@ -162,7 +162,7 @@ test("a fault rule can name a method and path, and the request log does not cont
   expect(log[0]).toMatchObject({ path: "/bot<token>/sendMessage", operation: "publish" });
 });
 
-test("a fault rule that no request can match is refused", async () => {
+test("POST /_control/faults refuses a fault rule that no request can match", async () => {
   for (const rule of [
     { platform: "x", mode: "delay" },
     { platform: "x", mode: "delay", operation: "nonsense" },

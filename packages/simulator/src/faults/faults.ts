@@ -5,7 +5,7 @@ import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** All fault rules, also used-up ones, in the order of addition. */
+/** All fault rules in the order in which they were added, including rules that are used up. */
 export class Faults {
   readonly #rows: Table<Fault>;
 
@@ -51,7 +51,10 @@ export class Faults {
     return fault;
   }
 
-  /** How far reads of this account lag behind. Every rule that applies counts a hit; these rules are never used up. */
+  /**
+   * How many milliseconds earlier the state is that reads of this account show. Counts a hit of every `stale_reads`
+   * rule that applies. A `stale_reads` rule is never used up.
+   */
   readLagMs(platform: string, account: FaultableRequest["account"]): number {
     let lagMs = 0;
     for (const fault of staleReads(this.#rows.values(), platform, account)) {

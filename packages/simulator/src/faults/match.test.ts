@@ -33,22 +33,25 @@ test.each([
   ["POST *", "POST", "/anything/at/all", true],
   ["POST /a*a", "POST", "/a", false],
   ["POST /*/b/*/d", "POST", "/a/b/c/d", true],
-])("whether the rule pattern %s matches %s %s is %s", (pattern, method, path, expected) => {
-  expect(matchesPath(pattern, method, path)).toBe(expected);
-});
+])(
+  "comparing the rule pattern %s with the call %s %s returns %s",
+  (pattern, method, path, expected) => {
+    expect(matchesPath(pattern, method, path)).toBe(expected);
+  },
+);
 
-test("a rule matches a call by any of its operation names", () => {
+test("a fault rule matches a call by any operation name of the call", () => {
   expect(firstMatch([fault({ operation: "create" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ operation: "publish" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ operation: "delete" })], CALL)).toBeUndefined();
 });
 
-test("a used-up rule is skipped", () => {
+test("a fault rule that is used up is skipped", () => {
   const rules = [fault({ id: "used", remaining: 0 }), fault({ id: "next" })];
   expect(firstMatch(rules, CALL)?.id).toBe("next");
 });
 
-test("a rule names an account by its id, or by its username in any case", () => {
+test("a fault rule matches an account by its id, or by its username regardless of case", () => {
   expect(firstMatch([fault({ account: "1" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ account: "ada" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ account: "bob" })], CALL)).toBeUndefined();

@@ -1,6 +1,6 @@
 import type { Fault } from "#src/faults/rule.ts";
 
-/** The properties of a request that rules compare. */
+/** The properties of a request that fault rules compare. */
 export interface FaultableRequest {
   readonly platform: string;
   readonly operations: readonly string[];

@@ -1,6 +1,6 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What happens to a request. */
+/** What the simulator does with a request. */
 export interface Plan {
   /** When the platform carries the request out. */
   readonly acts: "now" | "late" | "never";

@@ -45,7 +45,7 @@ export interface FaultRule {
   readonly account?: string;
 }
 
-/** A stored rule with its counters. */
+/** A stored fault rule with its counters. */
 export interface Fault extends FaultRule {
   readonly id: string;
   readonly times: number;
@@ -55,7 +55,10 @@ export interface Fault extends FaultRule {
 
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
-/** Why no request can match a rule whose fields have the right types; undefined when one can. */
+/**
+ * The reason why no request can match a rule whose fields have the right types; undefined when a request can match
+ * the rule.
+ */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads") {
     return rule.operation === undefined ? undefined : "stale_reads takes no operation";

@@ -36,11 +36,14 @@ export interface GraphEndpoint {
   readonly handle: (call: GraphCall) => Reply;
 }
 
-/** A host name of the Graph API. Instagram has one for Facebook Login and one for Instagram Login; Facebook has one. */
+/**
+ * A host name of the Graph API. Facebook has one host. Instagram has two: one for Facebook Login and one for
+ * Instagram Login.
+ */
 export interface GraphFlavour {
   /** Path prefix that stands for the host name. */
   readonly prefix: string;
-  /** Whether the host accepts tokens of Instagram Login only; otherwise it accepts all others. */
+  /** True: the host accepts only tokens of Instagram Login. False: the host accepts only other tokens. */
   readonly isInstagramLogin: boolean;
 }
 
@@ -60,7 +63,7 @@ export function accountOf({ platform, world, tokens }: GraphHost, call: Call): A
   return token === undefined ? undefined : world.accounts.byId(platform, token.account);
 }
 
-/** The text, or empty when the body is invalid: the endpoint itself reports an invalid body. */
+/** The text that `read` returns; empty when `read` refuses an invalid body, which the endpoint itself reports later. */
 function answeringText(read: () => string): string {
   let text = "";
   answering(() => {
@@ -70,7 +73,9 @@ function answeringText(read: () => string): string {
   return text;
 }
 
-/** The endpoint's permission; Instagram Login has another name for it. */
+/**
+ * The permission that the endpoint requires. Its name depends on the host, because Instagram Login has its own names.
+ */
 function scopeOf({ scope }: GraphEndpoint, { isInstagramLogin }: GraphFlavour): string | undefined {
   return isInstagramLogin ? scope?.replace(/^instagram_/, "instagram_business_") : scope;
 }

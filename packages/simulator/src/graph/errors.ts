@@ -7,7 +7,7 @@ export interface GraphFault {
   readonly code: number;
   readonly subcode?: number;
   readonly message: string;
-  /** Default: `OAuthException`. */
+  /** Type of the error; `OAuthException` by default. */
   readonly type?: string;
   readonly isTransient?: boolean;
   readonly userTitle?: string;
@@ -16,7 +16,7 @@ export interface GraphFault {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** An error answer of the Graph API. Most errors have status 400, whatever they mean. */
+/** An error answer of the Graph API. Most errors have status 400, regardless of their cause. */
 export function graphError(fault: GraphFault, status = 400): Reply {
   const { code, subcode, message, type, isTransient, userTitle, userMessage, data } = fault;
   const error = {
@@ -64,7 +64,7 @@ const BY_STATUS: Readonly<Record<number, GraphFault>> = {
   429: { code: 4, message: "Application request limit reached", isTransient: true },
 };
 
-/** The answer of the Graph API with that status, when no specific error applies. */
+/** The default error answer of the Graph API for an HTTP status. */
 export function statusError(status: number): Reply {
   const fault = BY_STATUS[status] ?? {
     code: 2,

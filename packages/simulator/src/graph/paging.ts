@@ -23,7 +23,7 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
   return limit < 1 || limit > maxLimit ? refuseParameter("Param limit is out of range.") : limit;
 }
 
-/** Index of the first item of the page. The cursor of an item that no longer exists is refused. */
+/** Index of the first item of the page. Refuses the cursor of an item that no longer exists. */
 function startOf(parameters: GraphParameters, all: readonly { readonly id: string }[]): number {
   const after = parameters.text("after");
   if (after === "") {

@@ -16,7 +16,10 @@ export class GraphParameters {
     this.#values = values;
   }
 
-  /** Refuses unknown parameters. The real API ignores most of them, but here they reveal mistakes of the client. */
+  /**
+   * Refuses unknown parameters, because they reveal mistakes of the client. The real API ignores most unknown
+   * parameters.
+   */
   checkNames(known: readonly string[]): void {
     for (const name of this.#values.keys()) {
       if (!known.includes(name) && !COMMON.has(name)) {

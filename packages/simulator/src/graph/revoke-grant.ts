@@ -4,7 +4,7 @@ import type { GraphHost } from "#src/graph/host.ts";
 /** Subcode of tokens whose user removed the app. */
 const APP_REMOVED = 458;
 
-/** `DELETE /{user}/permissions`: revokes every token of the user, whatever account it is for. */
+/** `DELETE /{user}/permissions`: revokes every token of the user, for all accounts. */
 export function revokeGrant({ tokens }: GraphHost): GraphEndpoint {
   return {
     method: "DELETE",

@@ -150,8 +150,9 @@ function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): 
 }
 
 /**
- * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at `/rupload/<edge>/<version>/<id>`: receives the
- * bytes from `offset` on, or fetches `file_url`. Bytes of an interrupted request are kept, and the next one continues.
+ * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at `/rupload/<edge>/<version>/<id>`: receives
+ * the bytes from `offset` on, or fetches `file_url`. Bytes of an interrupted request are kept, and the next request
+ * continues after them.
  */
 export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
   return {

@@ -4,7 +4,10 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const TOKEN_CHARACTERS = 120;
 
-/** `instagram` = a token of Instagram Login, which works only on its host; that host accepts no other kind. */
+/**
+ * The kind of a token. A token of Instagram Login (`instagram`) works only on the host of Instagram Login, and this
+ * host accepts no other kind.
+ */
 export type TokenKind = "user" | "page" | "instagram";
 
 /** A stored token. */
@@ -22,7 +25,7 @@ export interface GraphToken {
   readonly deadBecause: number | null;
 }
 
-/** Whether a token is valid, or the error subcode that says why it is not. */
+/** The result of checking a token: the valid token, or the error subcode that says why the token is refused. */
 export type TokenCheck =
   | { readonly kind: "valid"; readonly token: GraphToken }
   | { readonly kind: "refused"; readonly subcode: number };
@@ -30,7 +33,7 @@ export type TokenCheck =
 const INVALID = 467;
 const EXPIRED = 463;
 
-/** The tokens of one Graph API platform. Like accounts, they survive a reset. */
+/** The tokens of one Graph API platform. Like accounts, tokens survive a reset. */
 export class GraphTokens {
   readonly #rows: Table<GraphToken>;
   readonly #secrets: Secrets;

@@ -8,7 +8,7 @@ import type { Spending } from "#src/world/limits.ts";
 const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
-/** Counts a call on the account's business use case limit. */
+/** Counts a call against the account's business use case limit. */
 export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
   return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
@@ -49,7 +49,10 @@ export function withUsage(
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-/** Wait in minutes that a simulated 429 asks for. It is short for tests; 0 would mean that no wait is stated. */
+/**
+ * How many minutes to wait, as a simulated 429 states. The value is small so that tests are fast; 0 would state no
+ * wait.
+ */
 const SIMULATED_WAIT_MINUTES = 0.03;
 
 /** The answer to a `status` fault. As on the real API, a 429 states its wait in the usage headers. */

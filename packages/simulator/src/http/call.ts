@@ -14,7 +14,7 @@ export interface Call {
   readonly baseUrl: string;
 }
 
-/** The times that an answer uses, in Unix milliseconds of platform time. */
+/** The conditions under which a call is handled. Times are platform time in Unix milliseconds. */
 export interface Moment {
   readonly now: number;
   /** The time whose state reads show: `now`, or earlier while a `stale_reads` rule applies. */
@@ -64,7 +64,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body as a JSON object; undefined when it is not one. */
+/** The body as a JSON object; undefined when the body is not a JSON object. */
 export function jsonObject(call: Call): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(call.body.toString("utf8"));

@@ -33,7 +33,7 @@ export class HeldCalls {
     this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
   }
 
-  /** Removes and returns a call; undefined when a reset has deleted it. */
+  /** Removes and returns a call. Returns undefined when a reset has deleted the call. */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);
     this.#rows.delete(id);

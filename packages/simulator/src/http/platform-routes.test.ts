@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-/** Announces a body of that size, and sends none of it. */
+/** Sends the headers of a request that announces a body of this size, but no byte of the body. */
 async function announce(path: string, bytes: number): Promise<string> {
   const call = request(`${simulator.url}${path}`, {
     method: "POST",
@@ -28,7 +28,7 @@ async function announce(path: string, bytes: number): Promise<string> {
   return `${answer.statusCode ?? 0} ${body}`;
 }
 
-test("a too large body is refused before it is read, with the error format of the platform", async () => {
+test("the simulator refuses a request body that is too large before reading it, in the error format of the platform", async () => {
   const telegram = `/telegram/bot123456789:${"a".repeat(35)}/sendVideo`;
   expect(await announce(telegram, 600_000_000)).toBe(
     '413 {"ok":false,"error_code":413,"description":"Request Entity Too Large"}',

@@ -27,9 +27,11 @@ interface Arrival {
 }
 
 /**
- * Serves one request under the fault rule that matches it. Its changes are in the journal before it is answered.
+ * Serves one request under the fault rule that matches the request. The changes of the request are in the journal before the
+ * answer is sent.
  *
- * @returns undefined when the connection has to be closed without an answer. For `commit_late`, `close` does so at once.
+ * @param close Closes the connection without an answer. A `commit_late` fault calls it before the request is carried out.
+ * @returns undefined when the connection has to be closed without an answer.
  */
 export async function serve(
   deps: ServeDeps,
@@ -65,7 +67,7 @@ export async function serve(
   return answerOf(plan, own, arrival, world.clock.now());
 }
 
-/** Fetches the URLs that the call names and then carries it out; a refusal counts as an answer. */
+/** Fetches the media URLs in the call and then carries out the call. A refusal counts as an answer. */
 async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Promise<Reply> {
   const { clock, faults } = deps.world;
   const fetched =
@@ -87,7 +89,7 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
   logged.outcome = reply === undefined ? "dropped" : outcomeFrom(reply);
 }
 
-/** Carries out a held call when it is due; undefined when a reset has deleted it meanwhile. */
+/** Carries out a held call when the call is due. Returns undefined when a reset has deleted the call meanwhile. */
 export async function runHeldCall(
   deps: ServeDeps,
   id: string,

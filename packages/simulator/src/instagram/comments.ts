@@ -12,7 +12,7 @@ const MAX_LIMIT = 50;
 const MAX_MESSAGE_BYTES = 1000;
 const PRIVATE_REPLY_WINDOW_MS = 7 * 86_400_000;
 
-/** A reader's comment on one of the account's posts. Refuses the call when it does not exist. */
+/** A reader's comment on one of the account's posts. Refuses the call when the comment does not exist. */
 function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id: string): Comment {
   const comment = world.reactions.comment("instagram", id);
   const post = world.posts.get(account, comment?.mediaId ?? "");
@@ -21,7 +21,7 @@ function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id:
     : comment;
 }
 
-/** Lists comments newest first, without hidden ones. */
+/** Lists comments newest first and leaves out hidden comments. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
   const { posts, reactions } = network.world;
@@ -53,7 +53,7 @@ export function listComments(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** A reply to a reply belongs to the top-level comment. */
+/** Replies to a comment. A reply to a reply is stored as a reply to the top-level comment. */
 function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, now, id: path } = graphCall;
   parameters.checkNames(["message"]);

@@ -43,7 +43,7 @@ function checkRatio({ width, height }: ReceivedMedia): void {
   }
 }
 
-/** The image at `image_url`. Refuses it unless its content type and its bytes are both JPEG. */
+/** The image at `image_url`. Refuses the call unless both the content type and the bytes of the image are JPEG. */
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {

@@ -20,13 +20,16 @@ export interface Container {
   /** Whether the container is a carousel item, which cannot be published alone. */
   readonly isChild: boolean;
   readonly caption: string;
-  /** Media of the post; a carousel has those of its children. Empty when the client pushes the video. */
+  /**
+   * Media of the post; for a carousel, the media of its children. Empty when the client sends the video to the upload
+   * host.
+   */
   readonly media: readonly PostedMedia[];
-  /** Whether the client pushes the video to the upload host. */
+  /** Whether the client sends the video to the upload host. */
   readonly isPushed: boolean;
   /** Platform time, Unix milliseconds. */
   readonly createdAt: number;
-  /** Known when the container is created, but reported by its status only after the processing time. */
+  /** Why the container cannot be published. The container's status reports the error only after the processing time. */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
 }
@@ -36,11 +39,11 @@ export type ContainerStatus =
   | { readonly code: "ERROR"; readonly error: ContainerError };
 
 const LIFETIME_MS = 86_400_000;
-/** Processing time of a video: a client that polls every second sees it in progress at least once. */
+/** Processing time of a video, long enough that a client that polls every second sees the video in progress. */
 const PROCESSING_MS = 1200;
 const NOT_A_VIDEO: ContainerError = { subcode: 2_207_026, message: "Unsupported video format" };
 
-/** Why an uploaded file cannot be published as a video; null when it can. */
+/** Why an uploaded file cannot be published as a video; null when the file can be published. */
 function uploadError({ received }: Upload): ContainerError | null {
   return received?.kind === "video" ? null : NOT_A_VIDEO;
 }
@@ -60,13 +63,13 @@ export class Containers {
     return container;
   }
 
-  /** The account's container, if it existed at that instant. */
+  /** The account's container if it existed at the given instant, otherwise undefined. */
   find(owner: string, id: string, instant: number): Container | undefined {
     const container = this.#rows.get(id);
     return container?.owner === owner && container.createdAt <= instant ? container : undefined;
   }
 
-  /** The status of a container at that instant. */
+  /** The status of a container at the given instant. */
   statusOf(container: Container, instant: number): ContainerStatus {
     const { createdAt, publishedAt, kind } = container;
     if (publishedAt !== null && publishedAt <= instant) {
@@ -84,7 +87,7 @@ export class Containers {
     return error === null ? { code: "FINISHED" } : { code: "ERROR", error };
   }
 
-  /** The media that readers see; empty while the client has not pushed the video. */
+  /** The media that readers see; empty before the client has sent the video to the upload host. */
   mediaOf(container: Container): readonly PostedMedia[] {
     const received = this.#uploads.find(container.id)?.received;
     return received === undefined || received === null
@@ -92,7 +95,7 @@ export class Containers {
       : [{ kind: received.kind, sha256: received.sha256 }];
   }
 
-  /** When processing started; null while the client has not pushed the whole video. */
+  /** When processing started; null before the client has sent the whole video to the upload host. */
   #startedAt({ id, createdAt, isPushed }: Container): number | null {
     return isPushed ? (this.#uploads.find(id)?.completedAt ?? null) : createdAt;
   }

@@ -38,7 +38,10 @@ function imageOf(graphCall: GraphCall): ContainerContent {
   return { kind: "image", media, error: null, isPushed: false };
 }
 
-/** A video that the client pushes, or one from `video_url`. A failed fetch is reported by the container's status. */
+/**
+ * A video that the client sends to the upload host, or a video from `video_url`. The container's status reports a
+ * failed fetch.
+ */
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
@@ -49,7 +52,10 @@ function reelOf(graphCall: GraphCall): ContainerContent {
   return { kind: "reel", isPushed, ...video };
 }
 
-/** The children of a carousel, in order. Each must be the account's own, ready, unpublished, and listed once. */
+/**
+ * The children of a carousel, in order. Refuses a child that is not ready, is published, is listed twice, or belongs
+ * to another account.
+ */
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;
   const ids = parameters.required("children").split(",");

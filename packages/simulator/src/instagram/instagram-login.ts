@@ -13,7 +13,7 @@ import type { Account } from "#src/world/accounts.ts";
 /** Paths below `/login` stand for www.instagram.com, api.instagram.com and graph.instagram.com. */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
-/** Permissions of Instagram Login, which has none for deleting posts. */
+/** Permissions of Instagram Login, which has no permission for deleting posts. */
 const SCOPES: readonly string[] = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -57,7 +57,7 @@ function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, 
   return { status: 200, body: { ...body, permissions } };
 }
 
-/** The token to exchange or refresh, or the error answer when it is not a valid token of Instagram Login. */
+/** The token to exchange or refresh, or the error answer when the text is not a valid token of Instagram Login. */
 function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
   const check = network.tokens.check(text, now);
   if (check.kind === "refused") return tokenError(check.subcode);

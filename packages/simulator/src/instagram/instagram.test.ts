@@ -98,7 +98,7 @@ test("a simulated Instagram image is visible once its container is published, an
   ]);
 });
 
-test("the permalink of a simulated Instagram post holds its shortcode, not its id", async () => {
+test("the permalink of a simulated Instagram post contains the shortcode of the post, not its id", async () => {
   const id = idOf(await publish(idOf(await createImage({ caption: "a" }))));
   const fields = "permalink,shortcode,caption,media_type,media_product_type,timestamp";
   const { body } = await call("GET", `${id}?fields=${fields}`);
@@ -108,7 +108,7 @@ test("the permalink of a simulated Instagram post holds its shortcode, not its i
   expect(body["timestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+0000$/);
 });
 
-test("the simulated Instagram publishes a pushed video as a reel only after its processing has finished", async () => {
+test("the simulated Instagram publishes an uploaded video as a reel only after the processing of the video has finished", async () => {
   const made = await create({ media_type: "REELS", upload_type: "resumable", caption: "Reel" });
   const container = idOf(made);
   const uri = textOf(made.body["uri"]);
@@ -132,7 +132,7 @@ test("the simulated Instagram publishes a pushed video as a reel only after its 
   expect(await visible()).toMatchObject([{ media: [{ kind: "video", sha256: sha256(video) }] }]);
 });
 
-test("a simulated Instagram reel container fails when the bytes are not a video or cannot be fetched", async () => {
+test("a simulated Instagram reel container fails when the file is not a video or cannot be fetched", async () => {
   const made = await create({ media_type: "REELS", upload_type: "resumable" });
   await push(textOf(made.body["uri"]), Buffer.from("text"));
   await advance(2000);
@@ -220,7 +220,7 @@ test.each([
   expect(faultOf(await createImage(fields))).toEqual(fault);
 });
 
-test("a simulated Instagram account cannot use another account's containers, posts and paths", async () => {
+test("a simulated Instagram account cannot use another account's containers, posts or paths", async () => {
   const container = idOf(await createImage());
   const id = idOf(await publish(idOf(await createImage())));
   const { externalId } = account;
@@ -249,7 +249,7 @@ describe("Instagram limits", () => {
     return itemsOf((await call("GET", path)).body["data"])[0];
   };
 
-  test("the simulated Instagram refuses the 51st post of a day, and reports the used quota before", async () => {
+  test("the simulated Instagram reports the used quota of posts per day and refuses the 51st post", async () => {
     for (let posts = 0; posts < 50; posts += 1) {
       await publish(idOf(await createImage()));
     }
@@ -295,7 +295,7 @@ test("the simulated Instagram lists an account's posts newest first, in pages, w
   expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
 });
 
-test("a simulated Instagram container and post list show an earlier state while stale_reads is set", async () => {
+test("a simulated Instagram container and the list of posts show an earlier state while a stale_reads fault rule exists", async () => {
   const container = idOf(await createImage());
   await advance(60_000);
   await publish(container);
@@ -346,7 +346,7 @@ describe("Instagram comments", () => {
     expect(faultOf(await call("POST", `${id}/replies`, { message: "again" }))[0]).toBe(100);
   });
 
-  test("the simulated Instagram accepts one private reply per comment, within seven days", async () => {
+  test("the simulated Instagram accepts one private reply per comment, within seven days of the comment", async () => {
     const { id } = await comment("please");
     const send = (commentId: string) =>
       call("POST", "me/messages", {

@@ -19,7 +19,7 @@ export interface InstagramNetwork extends GraphHost {
   readonly uploads: Uploads;
   readonly containers: Containers;
   readonly details: PostDetails;
-  /** By the account's external id. Like accounts, they survive a reset. */
+  /** The Page and the user of each account, by the account's external id. Like accounts, these rows survive a reset. */
   readonly ownerships: Table<Ownership>;
   /** Whether a comment is hidden, by the comment's id. */
   readonly hidden: Table<boolean>;
@@ -57,7 +57,7 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The account's post with that id, also when it is deleted. */
+/** The account's post with the given id, including a deleted post. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

@@ -6,7 +6,7 @@ import { refuseDailyLimit, refuseMissingContainer, refuseNotReady } from "#src/i
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { publishingLimitOf } from "#src/instagram/publishing-limit.ts";
 
-/** The container to publish. Refuses the call when it cannot be published now. */
+/** The container to publish. Refuses the call when the container cannot be published now. */
 function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Container {
   const { parameters, account, now } = graphCall;
   const id = parameters.required("creation_id");

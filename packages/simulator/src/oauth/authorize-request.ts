@@ -40,7 +40,10 @@ function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | 
   return scopes.length === 0 ? "scope is missing" : unknown && `scope ${unknown} is unknown`;
 }
 
-/** The request, or why it is invalid. An invalid request must never redirect the browser. */
+/**
+ * Reads an authorization request, or says why the request is invalid. An invalid request must never redirect the
+ * browser.
+ */
 export function readRequest(
   rules: AuthorizeRules,
   query: URLSearchParams,

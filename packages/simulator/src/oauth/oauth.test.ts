@@ -125,7 +125,7 @@ async function approved(flow: Flow, username?: string): Promise<string> {
 const tokenIn = ({ body }: Answer): unknown => body["access_token"];
 
 describe.each(FLOWS)("OAuth of $platform", (flow) => {
-  test(`the simulated ${flow.platform} asks the user to approve and redirects with a code that gives one token`, async () => {
+  test(`the simulated ${flow.platform} asks the user to approve and redirects with a code that can be exchanged for a token once`, async () => {
     const page = await fetch(addressOf(flow));
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await page.text()).toContain('value="approve"');
@@ -146,7 +146,7 @@ describe.each(FLOWS)("OAuth of $platform", (flow) => {
   });
 
   test.each(["approve", "deny"])(
-    `the simulated ${flow.platform} answers without a page when the setting authorize is %s`,
+    `the simulated ${flow.platform} redirects without showing a page when the setting authorize is %s`,
     async (authorize) => {
       await simulator.control("/settings", { authorize });
       const answer = await fetch(addressOf(flow), { redirect: "manual" });

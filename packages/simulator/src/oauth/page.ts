@@ -15,7 +15,10 @@ export function faultPage(fault: string): Reply {
   return htmlPage(400, "Invalid authorization request", `<p>${escape(fault)}</p>`);
 }
 
-/** The approval page. The user enters any username, or none for a new account; the form posts to the page's own URL. */
+/**
+ * The approval page. The user enters a username, or leaves the field empty to create a new account. The form posts to
+ * the page's own URL.
+ */
 export function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");
   const content = [

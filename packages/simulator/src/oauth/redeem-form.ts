@@ -1,6 +1,9 @@
 import type { AuthorizationCodes } from "#src/oauth/codes.ts";
 
-/** Redeems the authorization code in the form of a token call for the first account that the person approved. */
+/**
+ * Redeems the authorization code in the form of a token call. Returns the first account that the user chose, and the
+ * scopes; undefined when the code is not valid.
+ */
 export function redeemForm(
   codes: AuthorizationCodes,
   form: URLSearchParams,

@@ -2,8 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Stores the parts of incomplete uploads by name: beside the journal when the simulator has a folder, so that they survive a
- * restart, otherwise in memory. The table that names a part drops it.
+ * Stores the parts of incomplete uploads by name: beside the journal when the simulator has a folder, so that they
+ * survive a restart, otherwise in memory. The platform that stored a part must drop the part when it is no longer
+ * needed.
  */
 export class Pieces {
   readonly #folder: string | undefined;

@@ -34,13 +34,16 @@ export class Store implements Disposable {
     }
   }
 
-  /** Returns the table with this name, with the rows that an earlier process committed. Each name has one owner. */
+  /**
+   * Returns the table with this name, with the rows that an earlier process committed. Only one module uses each
+   * name.
+   */
   table<T>(name: string, options: { readonly keptOnReset?: boolean } = {}): Table<T> {
     const rows = this.#loaded.get(name) ?? new Map<string, unknown>();
     this.#loaded.set(name, rows);
     const table = new Table<unknown>(name, rows, (change) => this.#pending.push(change));
     this.#tables.set(name, { table, keptOnReset: options.keptOnReset ?? false });
-    // The owner of the name wrote every row, so they have its type.
+    // Only one module uses the name, so all rows have the type with which this module wrote them.
     return table as Table<T>;
   }
 
@@ -59,7 +62,7 @@ export class Store implements Disposable {
     this.#onReset.push(listener);
   }
 
-  /** Empties every table, also on disk, except those that are kept on reset. */
+  /** Empties every table, also on disk, except tables with the option `keptOnReset`. */
   reset(): void {
     for (const { table, keptOnReset } of this.#tables.values()) {
       if (!keptOnReset) {

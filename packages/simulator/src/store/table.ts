@@ -46,7 +46,10 @@ export class Table<T> {
     return this.#rows.entries();
   }
 
-  /** Empties the table without a journal entry: only the store's reset, which rewrites the journal, calls it. */
+  /**
+   * Empties the table without a journal entry. Only the store's reset calls this method, because the reset rewrites
+   * the journal.
+   */
   clear(): void {
     this.#rows.clear();
   }

@@ -13,7 +13,7 @@ export interface InputMedia {
   readonly kind: InputKind;
   readonly received: ReceivedMedia;
   readonly caption: string;
-  /** Size in pixels, from the caller or, if missing there, from the bytes. */
+  /** Size in pixels as the caller gave it; the size in the bytes when the caller gave none. */
   readonly width: number;
   readonly height: number;
   /** Duration in seconds. */
@@ -77,7 +77,8 @@ function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
-  // The real server would send another file as a document, which a caller of this method does not want.
+  // The real server sends a file of another type as a document. The simulator refuses it, because callers expect a
+  // video or an animation.
   return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
 }
 
@@ -107,12 +108,12 @@ function inputMedia(
   };
 }
 
-/** The file of a message with one file. */
+/** Reads and checks the file of a message that has one file. */
 export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia {
   return inputMedia(parameters, kind, parameters.get(kind), parameters);
 }
 
-/** The files of an album. */
+/** Reads and checks the files of an album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
   if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES) {

@@ -57,7 +57,7 @@ function album(
 
 const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
 
-test("a Telegram photo appears with its caption and the hash of its bytes", async () => {
+test("GET /_control/visible shows a simulated Telegram photo with its caption and the hash of its bytes", async () => {
   const bytes = pngOf(640, 480);
   const answer = await post("sendPhoto", { photo: bytes, caption: "Ships & sails" });
   expect(answer.body["result"]).toMatchObject({
@@ -70,7 +70,7 @@ test("a Telegram photo appears with its caption and the hash of its bytes", asyn
   ]);
 });
 
-test("Telegram returns a video and an animation with the size and duration that the caller gave", async () => {
+test("the simulated Telegram returns a video and an animation with the size and duration that the caller gave", async () => {
   const about = { width: "1280", height: "720", duration: "12", supports_streaming: "true" };
   const sent = await post("sendVideo", { video: mp4Bytes(), ...about });
   expect(sent.body["result"]).toMatchObject({
@@ -84,7 +84,7 @@ test("Telegram returns a video and an animation with the size and duration that 
   ]);
 });
 
-test("a Telegram album is one post for readers, and several messages with consecutive ids", async () => {
+test("a simulated Telegram album is one post for readers, and its files are messages with consecutive ids", async () => {
   const files = [pngBytes(1), mp4Bytes(), pngBytes(2)];
   const answer = await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
   const messages = itemsOf(answer.body["result"]);
@@ -100,7 +100,7 @@ test("a Telegram album is one post for readers, and several messages with consec
   ]);
 });
 
-test("each message of a Telegram album can be deleted, and the album disappears with its last message", async () => {
+test("each message of a simulated Telegram album can be deleted, and the album disappears with its last message", async () => {
   const files = [pngBytes(1), pngBytes(2), pngBytes(3)];
   await album(files, (index) => (index === 0 ? { caption: "Three" } : {}));
   await telegram(simulator, channel, "deleteMessage", { message_id: 2 });
@@ -113,7 +113,7 @@ test("each message of a Telegram album can be deleted, and the album disappears 
   expect(await visible()).toEqual([]);
 });
 
-test("a Telegram album counts against the rate limit once per message, and is refused as a whole", async () => {
+test("a simulated Telegram album counts against the rate limit once per message, and an album over the limit is refused as a whole", async () => {
   const nine = Array.from({ length: 9 }, (_, index) => pngBytes(index));
   await album(nine);
   await album(nine);
@@ -163,7 +163,7 @@ test.each([
     { photo: "https://example.com/a.png" },
     "failed to get HTTP URL content",
   ],
-])("Telegram refuses %s", async (_name, method, fields, description) => {
+])("the simulated Telegram refuses %s", async (_name, method, fields, description) => {
   const answer = await post(method, fields);
   expect(answer.body).toEqual({
     ok: false,
@@ -173,7 +173,7 @@ test.each([
   expect(await visible()).toEqual([]);
 });
 
-test("Telegram refuses a video of more than 50 MB with status 413", async () => {
+test("the simulated Telegram refuses a video of more than 50 MB with status 413", async () => {
   const answer = await post("sendVideo", { video: mp4Bytes(50_000_001) });
   expect(answer.body).toEqual({
     ok: false,
@@ -182,7 +182,7 @@ test("Telegram refuses a video of more than 50 MB with status 413", async () => 
   });
 });
 
-test("Telegram refuses an album as a whole when its number of files, a type, a file or a caption is wrong", async () => {
+test("the simulated Telegram refuses an album as a whole when its number of files, a type, a file or a caption is wrong", async () => {
   const png = pngBytes();
   const answers = [
     await album([png]),
@@ -196,7 +196,7 @@ test("Telegram refuses an album as a whole when its number of files, a type, a f
   expect(await visible()).toEqual([]);
 });
 
-test("Telegram albums and their separate messages survive a restart of the simulator", async () => {
+test("simulated Telegram albums and their separate messages survive a restart of the simulator", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   try {
     await simulator[Symbol.asyncDispose]();

@@ -58,7 +58,7 @@ function findUndeleted(
   return post?.deletedAt === null ? post : undefined;
 }
 
-/** Deletes a message, also one of an album. Returns false when the message does not exist. */
+/** Deletes a separate message or a message of an album. Returns false when the message does not exist. */
 function remove(network: TelegramNetwork, chat: Account, id: number, now: number): boolean {
   const { posts } = network.world;
   const post = findUndeleted(network, chat, id);

@@ -15,7 +15,7 @@ afterEach(() => simulator[Symbol.asyncDispose]());
 const send = (parameters: Record<string, unknown>) =>
   telegram(simulator, channel, "sendMessage", parameters);
 
-test("Telegram gives the messages of a channel consecutive ids", async () => {
+test("the simulated Telegram gives the messages of a channel consecutive ids", async () => {
   const first = await send({ text: "one" });
   const second = await send({ text: "two", chat_id: "@harbour_times" });
   expect(first.body).toMatchObject({
@@ -33,7 +33,7 @@ test.each([
   ["an empty chat_id", { text: "a", chat_id: "" }, "chat_id is empty"],
   ["an unknown chat_id", { text: "a", chat_id: "-1001" }, "chat not found"],
   ["an unknown parse_mode", { text: "a", parse_mode: "unknown" }, "unsupported parse_mode"],
-])("Telegram refuses a message with %s", async (_name, parameters, reason) => {
+])("the simulated Telegram refuses a message with %s", async (_name, parameters, reason) => {
   const answer = await send(parameters);
   expect(answer.status).toBe(400);
   expect(answer.body).toEqual({
@@ -43,14 +43,14 @@ test.each([
   });
 });
 
-test("Telegram applies the text limit to the text without its markup", async () => {
+test("the simulated Telegram applies the text limit to the text without its markup", async () => {
   const html = { parse_mode: "HTML", text: `<b>${"a".repeat(4095)}</b>&amp;` };
   expect((await send(html)).body["result"]?.["text"]).toHaveLength(4096);
   const markdown = { parse_mode: "MarkdownV2", text: `*bold* [link](https://example.com)\\!` };
   expect((await send(markdown)).body["result"]?.["text"]).toBe("bold link!");
 });
 
-test("Telegram refuses markup that it cannot parse", async () => {
+test("the simulated Telegram refuses markup that it cannot parse", async () => {
   for (const parameters of [
     { parse_mode: "HTML", text: "<blink>a</blink>" },
     { parse_mode: "HTML", text: "<b>a" },
@@ -62,7 +62,7 @@ test("Telegram refuses markup that it cannot parse", async () => {
   }
 });
 
-test("Telegram refuses the 21st message within a minute and says how many seconds to wait", async () => {
+test("the simulated Telegram refuses the 21st message within a minute and says how many seconds to wait", async () => {
   for (let index = 0; index < 20; index += 1) {
     expect((await send({ text: `message ${index}` })).status).toBe(200);
   }
@@ -74,7 +74,7 @@ test("Telegram refuses the 21st message within a minute and says how many second
   expect((await send({ text: "now" })).status).toBe(200);
 });
 
-test("Telegram answers an unknown token with 401, and a malformed token or an unknown method with 404", async () => {
+test("the simulated Telegram answers an unknown token with 401, and a malformed token or an unknown method with 404", async () => {
   const post = (path: string) => simulator.call("POST", `/telegram/${path}`, { json: {} });
   const unknown = await post(`bot123456789:${"a".repeat(35)}/getMe`);
   expect(unknown.body).toEqual({ ok: false, error_code: 401, description: "Unauthorized" });
@@ -82,7 +82,7 @@ test("Telegram answers an unknown token with 401, and a malformed token or an un
   expect((await telegram(simulator, channel, "readMessages")).status).toBe(404);
 });
 
-test("Telegram refuses the post of a bot that left the channel or never joined it", async () => {
+test("the simulated Telegram refuses a post by a bot that is not in the channel", async () => {
   const otherChannel = await simulator.account("telegram");
   const foreign = await telegram(simulator, otherChannel, "sendMessage", {
     chat_id: channel.externalId,
@@ -97,7 +97,7 @@ test("Telegram refuses the post of a bot that left the channel or never joined i
   expect((await send({ text: "gone" })).status).toBe(403);
 });
 
-test("a Telegram bot can read its own profile, its channel and its rights there", async () => {
+test("a simulated Telegram bot can read its own profile, its channel and its rights in the channel", async () => {
   const me = await telegram(simulator, channel, "getMe");
   const chat = await telegram(simulator, channel, "getChat");
   expect(chat.body["result"]).toMatchObject({ username: "harbour_times", type: "channel" });
@@ -110,7 +110,7 @@ test("a Telegram bot can read its own profile, its channel and its rights there"
   });
 });
 
-test("a deleted Telegram message disappears, and a second deletion reports that it is not found", async () => {
+test("a deleted simulated Telegram message disappears, and a second deletion reports that the message is not found", async () => {
   const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
   const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });
   expect((await remove()).body).toEqual({ ok: true, result: true });
@@ -120,7 +120,7 @@ test("a deleted Telegram message disappears, and a second deletion reports that 
   expect(await simulator.visibleTexts("telegram")).toEqual([]);
 });
 
-test("Telegram accepts parameters as a URL-encoded form", async () => {
+test("the simulated Telegram accepts parameters as a URL-encoded form", async () => {
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/sendMessage`;
   const form = { chat_id: channel.externalId, text: "by form" };
   expect((await simulator.call("POST", path, { form })).status).toBe(200);

@@ -50,7 +50,7 @@ export type PublishStatus =
   | "FAILED";
 
 export const UPLOAD_LIFETIME_MS = 3_600_000;
-/** How long TikTok processes media; long enough that a caller who polls every second sees it once. */
+/** How long TikTok processes media, long enough that a caller that polls every second sees the publish in progress. */
 const PROCESSING_MS = 1_200;
 /** How long moderation takes after processing. Only then does TikTok return the id of a public post. */
 const MODERATION_MS = 1_500;

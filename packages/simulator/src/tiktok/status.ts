@@ -47,7 +47,10 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/** Cancels a publish whose bytes have not all arrived. Others can no longer be cancelled. */
+/**
+ * Cancels a publish. Refuses the call when all bytes have arrived, because the publish can then no longer be
+ * cancelled.
+ */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);
   if (publish.receivedAt !== undefined) {

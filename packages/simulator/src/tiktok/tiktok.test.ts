@@ -66,7 +66,7 @@ async function publishVideo(bytes: Buffer, info: object = VIDEO): Promise<Body |
 }
 
 describe("video uploads", () => {
-  test("a TikTok video is visible after its last chunk, complete 1.2 s later, and its id is returned 1.5 s after that", async () => {
+  test("a simulated TikTok video is visible after its last chunk, complete 1.2 s later, and its id is returned 1.5 s after that", async () => {
     const bytes = mp4Bytes(11 * MIB, 7);
     const { body } = await init(bytes.length, 5 * MIB, 2);
     const { publish_id: id, upload_url: url } = body["data"] ?? {};
@@ -107,7 +107,7 @@ describe("video uploads", () => {
     expect(BigInt(textOf(shown?.["id"]))).toBeGreaterThan(2n ** 53n);
   });
 
-  test("a TikTok video that only its author may see is not visible to readers, and its id is never returned", async () => {
+  test("a simulated TikTok video that only its author may see is not visible to readers, and its id is never returned", async () => {
     const id = await publishVideo(mp4Bytes(), { ...VIDEO, privacy_level: "SELF_ONLY" });
     await advance(60_000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -117,7 +117,7 @@ describe("video uploads", () => {
     expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
   });
 
-  test("TikTok fails a publish when the uploaded bytes are not a video", async () => {
+  test("the simulated TikTok fails a publish when the uploaded bytes are not a video", async () => {
     const id = await publishVideo(pngBytes());
     await advance(2000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -134,11 +134,11 @@ describe("video uploads", () => {
     ["a chunk count that is rounded up", 11 * MIB, 5 * MIB, 3],
     ["a chunk larger than the file", MIB, 6 * MIB, 1],
     ["two chunks for a file below 5 MB", 4 * MIB, 2 * MIB, 2],
-  ])("TikTok refuses an upload plan with %s", async (_name, size, chunk, count) => {
+  ])("the simulated TikTok refuses an upload plan with %s", async (_name, size, chunk, count) => {
     expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
   });
 
-  test("TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
+  test("the simulated TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     const { body } = await init(total, 5 * MIB, 2);
@@ -160,7 +160,7 @@ describe("video uploads", () => {
     expect(await again.text()).toBe("");
   });
 
-  test("TikTok refuses the bytes of an upload one hour after its init call", async () => {
+  test("the simulated TikTok refuses the bytes of an upload one hour after its init call", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await advance(3_600_000);
@@ -168,7 +168,7 @@ describe("video uploads", () => {
     expect([answer.status, await answer.text()]).toEqual([403, ""]);
   });
 
-  test("a TikTok upload can be continued after a restart of the simulator", async () => {
+  test("a simulated TikTok upload can be continued after a restart of the simulator", async () => {
     const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
@@ -226,7 +226,7 @@ describe("photos", () => {
       source_info: { source: "PULL_FROM_URL", photo_images: urls, photo_cover_index: 0 },
     });
 
-  test("TikTok fetches several photos and publishes them as one post", async () => {
+  test("the simulated TikTok fetches several photos and publishes them as one post", async () => {
     const { body } = await initPhotos([`${base}/photo`, `${base}/photo`]);
     const id = body["data"]?.["publish_id"];
     expect((await fetchStatus(id))["status"]).toBe("PROCESSING_DOWNLOAD");
@@ -242,15 +242,18 @@ describe("photos", () => {
     ["a redirect", "/moved", "photo_pull_failed"],
     ["status 404", "/gone", "photo_pull_failed"],
     ["a PNG", "/png", "file_format_check_failed"],
-  ])("TikTok fails a photo post when one URL returns %s", async (_name, path, reason) => {
-    const { body } = await initPhotos([`${base}/photo`, `${base}${path}`]);
-    await advance(1300);
-    const status = await fetchStatus(body["data"]?.["publish_id"]);
-    expect(status).toMatchObject({ status: "FAILED", fail_reason: reason });
-    expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
-  });
+  ])(
+    "the simulated TikTok fails a photo post when one URL returns %s",
+    async (_name, path, reason) => {
+      const { body } = await initPhotos([`${base}/photo`, `${base}${path}`]);
+      await advance(1300);
+      const status = await fetchStatus(body["data"]?.["publish_id"]);
+      expect(status).toMatchObject({ status: "FAILED", fail_reason: reason });
+      expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
+    },
+  );
 
-  test("TikTok refuses photos from unverified URLs, more than 35 photos, no photos and a title that is too long", async () => {
+  test("the simulated TikTok refuses a photo post with an unverified URL, more than 35 photos, no photo or a title that is too long", async () => {
     const unverified = [403, "url_ownership_unverified"];
     expect(errorOf(await initPhotos(["https://photos.example/1.jpg"]))).toEqual(unverified);
     expect(errorOf(await initPhotos(["http://203.0.113.9/1.jpg"]))).toEqual(unverified);
@@ -265,7 +268,7 @@ describe("photos", () => {
 describe("creators", () => {
   const withPrivacy = (level: string) => ({ ...VIDEO, privacy_level: level });
 
-  test("TikTok reports a creator's posting options and refuses a post that does not follow them", async () => {
+  test("the simulated TikTok reports a creator's posting options and refuses a post that does not follow them", async () => {
     const info = await call("post/publish/creator_info/query/");
     expect(info.body["data"]).toMatchObject({
       creator_username: account.username,
@@ -286,7 +289,7 @@ describe("creators", () => {
     ]);
   });
 
-  test("TikTok restricts creators named private… or short…, and the posts of an app that is not audited", async () => {
+  test("the simulated TikTok restricts creators whose username starts with private or short, and the posts of an app that is not audited", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -305,7 +308,7 @@ describe("creators", () => {
     expect((await init(1000, 1000, 1, withPrivacy("SELF_ONLY"))).status).toBe(200);
   });
 
-  test("TikTok lets a creator start 6 posts per minute and 15 per day, and any number without quotas", async () => {
+  test("the simulated TikTok lets a creator start 6 posts per minute and 15 per day, and any number when quotas are off", async () => {
     for (let count = 0; count < 15; count += 1) {
       expect((await init(1000)).status).toBe(200);
       await advance(20_000);
@@ -320,7 +323,7 @@ describe("creators", () => {
     expect(errorOf(await init(1000))).toEqual([429, "rate_limit_exceeded"]);
   });
 
-  test("TikTok refuses to report the status of another creator's publish or of an unknown one", async () => {
+  test("the simulated TikTok refuses to report the status of another creator's publish or of an unknown publish", async () => {
     const id = await publishVideo(mp4Bytes());
     const owner = account;
     account = await simulator.account("tiktok");
@@ -332,7 +335,7 @@ describe("creators", () => {
   });
 });
 
-test("TikTok's video lists show public posts with their counters after moderation", async () => {
+test("the video lists of the simulated TikTok contain public posts with their counters after moderation", async () => {
   const ids: string[] = [];
   for (const title of ["one", "two", "three"]) {
     await publishVideo(mp4Bytes(1000, title.length), { ...VIDEO, title });
@@ -370,7 +373,7 @@ describe("tokens", () => {
       form: { ...part, grant_type: "refresh_token", refresh_token: token ?? "" },
     });
 
-  test("a TikTok access token is valid for two hours, a refresh token works once, and a used one gets an error with status 200", async () => {
+  test("a simulated TikTok access token is valid for two hours, a refresh token works once, and a used refresh token gets an error with status 200", async () => {
     await advance(7_200_000);
     expect(errorOf(await call("post/publish/creator_info/query/"))).toEqual([
       401,
@@ -392,7 +395,7 @@ describe("tokens", () => {
     expect((await refresh("x", { client_key: "app" })).body["error"]).toBe("invalid_client");
   });
 
-  test("revoking a TikTok access token also invalidates the refresh token of the same authorization", async () => {
+  test("revoking a simulated TikTok access token also invalidates the refresh token of the same authorization", async () => {
     const token = account.credentials["accessToken"] ?? "";
     const revoked = await simulator.call("POST", "/tiktok/v2/oauth/revoke/", {
       form: { ...app, token },
@@ -409,7 +412,7 @@ describe("faults", () => {
   const fault = (operation: string, mode: string, extra: object = {}) =>
     simulator.control("/faults", { platform: "tiktok", operation, mode, ...extra });
 
-  test("a fault of the operation publish applies to the last chunk of a TikTok upload, not to earlier chunks", async () => {
+  test("a fault rule for the operation publish applies to the last chunk of a simulated TikTok upload, not to earlier chunks", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     await fault("publish", "drop_after_commit");
@@ -421,7 +424,7 @@ describe("faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("a fault on a TikTok call is answered in the error format of the called host", async () => {
+  test("a status fault on a simulated TikTok call is answered in the error format of the called host", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });
@@ -433,7 +436,7 @@ describe("faults", () => {
     expect(errorOf(await init(1000))).toEqual([403, "spam_risk_user_banned_from_posting"]);
   });
 
-  test("a stale_reads fault shows the earlier status of a TikTok upload", async () => {
+  test("a stale_reads fault makes the simulated TikTok report an earlier status of an upload", async () => {
     const id = await publishVideo(mp4Bytes());
     await advance(2000);
     await simulator.control("/faults", {

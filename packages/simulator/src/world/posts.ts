@@ -5,7 +5,7 @@ import { firstIndexWhere } from "#src/world/search.ts";
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
-  /** Hex digest of the bytes as they arrived. */
+  /** SHA-256 of the bytes as they arrived, in hexadecimal digits. */
   readonly sha256: string;
   /** The platform's own id of the file, on platforms whose posts show one. */
   readonly key?: string;

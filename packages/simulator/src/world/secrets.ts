@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Every token and password that the simulator has issued. Leak tests search for each of them. */
+/** Every token and password that the simulator has issued. Tests search logs and databases for these secrets. */
 export class Secrets {
   readonly #issued: Table<1>;
 

@@ -130,7 +130,7 @@ export function recentSearch(network: XNetwork): Endpoint {
   };
 }
 
-/** `PUT /2/tweets/:id/hidden`. */
+/** `PUT /2/tweets/:id/hidden`: hides or shows a reply. */
 export function hideReply(network: XNetwork): Endpoint {
   return {
     method: "PUT",

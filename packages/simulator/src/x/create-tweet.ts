@@ -109,7 +109,7 @@ function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Op
   return answersReader ? ["reply"] : ["publish", "create"];
 }
 
-/** `POST /2/tweets`. */
+/** `POST /2/tweets`: creates a tweet. */
 export function createTweet(network: XNetwork): Endpoint {
   return {
     method: "POST",

@@ -21,7 +21,7 @@ function remove(network: XNetwork, { call, account, now }: XCall): Reply {
   return { status: 200, body: { data: { deleted: true } } };
 }
 
-/** `DELETE /2/tweets/:id`. */
+/** `DELETE /2/tweets/:id`: deletes a tweet. */
 export function deleteTweet(network: XNetwork): Endpoint {
   return {
     method: "DELETE",

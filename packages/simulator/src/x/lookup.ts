@@ -81,7 +81,7 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /2/tweets?ids=`, with an `errors` array for the ids that do not exist. */
+/** `GET /2/tweets?ids=`: returns several tweets, with an `errors` array for the ids that do not exist. */
 export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",
@@ -94,7 +94,7 @@ export function tweetsByIds(network: XNetwork): Endpoint {
   };
 }
 
-/** `GET /2/tweets/:id`. */
+/** `GET /2/tweets/:id`: returns a tweet. */
 export function tweetById(network: XNetwork): Endpoint {
   return {
     ...tweetsByIds(network),
@@ -104,7 +104,7 @@ export function tweetById(network: XNetwork): Endpoint {
   };
 }
 
-/** `GET /2/users/me`. */
+/** `GET /2/users/me`: returns the account of the access token. */
 export function usersMe(): Endpoint {
   return {
     method: "GET",

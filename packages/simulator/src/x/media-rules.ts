@@ -9,7 +9,9 @@ interface CategoryRule {
   readonly keyPrefix: string;
 }
 
-/** The limits on X's media pages of 2026-08. "MB" is read as the smaller of its two meanings. */
+/**
+ * The limits in X's media documentation of 2026-08. "MB" counts as 1,000,000 bytes, the smaller of its two meanings.
+ */
 export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   tweet_image: {
     kind: "image",

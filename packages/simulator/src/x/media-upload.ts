@@ -114,7 +114,7 @@ function initialize(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** The upload in the path. Ends the call with an error when it does not exist or is complete. */
+/** The upload whose id is in the path. Ends the call with an error when the upload does not exist or is complete. */
 function openUpload(network: XNetwork, { account, call, now }: XCall): XMedia {
   const id = call.params["id"] ?? "";
   const media = network.media.find(account.externalId, id, now);

@@ -62,7 +62,7 @@ async function uploadVideo(bytes: Buffer): Promise<string> {
   return id;
 }
 
-test("X accepts an image in one call, as a form or as JSON, and shows it with the hash of its bytes", async () => {
+test("the simulated X accepts an image in one call, as a form or as JSON, and GET /_control/visible shows the hash of its bytes", async () => {
   const uploaded = await uploadImage(pngBytes(1));
   const id = idOf(uploaded);
   expect(uploaded.body["data"]).toEqual({
@@ -82,7 +82,7 @@ test("X accepts an image in one call, as a form or as JSON, and shows it with th
   ]);
 });
 
-test("an X timeline contains the media keys of a tweet and ends its text with a link to the media", async () => {
+test("a simulated X timeline contains the media keys of a tweet and ends its text with a link to the media", async () => {
   const id = idOf(await uploadImage(pngBytes()));
   await post([id], "see example.com");
   const path = `/x/2/users/${account.externalId}/tweets?tweet.fields=attachments,entities`;
@@ -97,7 +97,7 @@ test("an X timeline contains the media keys of a tweet and ends its text with a 
   );
 });
 
-test("X accepts the segments of a video in any order and lets a tweet use the video only after processing", async () => {
+test("the simulated X accepts the segments of a video in any order and lets a tweet use the video only after processing", async () => {
   const bytes = mp4Bytes(3000);
   const started = await initialize(bytes.length);
   const id = idOf(started);
@@ -131,7 +131,7 @@ test("X accepts the segments of a video in any order and lets a tweet use the vi
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("X answers an upload call that breaks a rule with status 400", async () => {
+test("the simulated X answers status 400 to an upload call that breaks an upload rule", async () => {
   const id = idOf(await initialize(2000));
   const part = mp4Bytes(1000);
   await append(id, 0, part);
@@ -163,7 +163,7 @@ test("X answers an upload call that breaks a rule with status 400", async () => 
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 400));
 });
 
-test("X fails the processing of an upload whose bytes are not a video, and no tweet can use it", async () => {
+test("the simulated X fails the processing of an upload whose bytes are not a video, and refuses a tweet with that upload", async () => {
   const id = await uploadVideo(Buffer.alloc(1000, "no video"));
   await simulator.control("/clock", { advanceMs: 2000 });
   expect((await status(id)).body["data"]?.["processing_info"]).toMatchObject({
@@ -173,7 +173,7 @@ test("X fails the processing of an upload whose bytes are not a video, and no tw
   expect((await post([id])).status).toBe(400);
 });
 
-test("an X tweet may contain four photos or one video, all uploaded by its own account", async () => {
+test("a simulated X tweet may contain four photos or one video, all uploaded by the tweet's account", async () => {
   const images: string[] = [];
   for (let index = 0; index < 5; index += 1) {
     images.push(idOf(await uploadImage(pngBytes(index))));
@@ -197,7 +197,7 @@ test("an X tweet may contain four photos or one video, all uploaded by its own a
   expect((await post([first], "later")).status).toBe(201);
 });
 
-test("X refuses a tweet with media that was uploaded a day earlier", async () => {
+test("the simulated X refuses a tweet with media that was uploaded a day earlier", async () => {
   const id = idOf(await uploadImage(pngBytes()));
   await simulator.control("/clock", { advanceMs: 86_400_000 });
   const refresh_token = account.credentials["refreshToken"] ?? "";
@@ -209,7 +209,7 @@ test("X refuses a tweet with media that was uploaded a day earlier", async () =>
   expect([answer.status, answer.body["title"]]).toEqual([400, "Invalid Request"]);
 });
 
-test("a fault of the operation upload or status applies to X's upload and status calls", async () => {
+test("a fault rule for the operation upload or status applies to the media calls of the simulated X", async () => {
   for (const operation of ["upload", "status"]) {
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
   }
@@ -219,7 +219,7 @@ test("a fault of the operation upload or status applies to X's upload and status
   expect((await status(id)).status).toBe(200);
 });
 
-test("an X upload can be continued after a restart of the simulator, and its segments are deleted when it is complete", async () => {
+test("a simulated X upload can be continued after a restart of the simulator, and its segments are deleted when it is complete", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   const bytes = mp4Bytes(2000);
   await simulator[Symbol.asyncDispose]();

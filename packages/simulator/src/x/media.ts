@@ -25,7 +25,10 @@ export interface XMedia {
 
 export const UPLOAD_LIFETIME_SECONDS = 1_295_999;
 export const MEDIA_LIFETIME_SECONDS = 86_400;
-/** How long X processes a GIF or a video; long enough that a caller who polls every second sees it once. */
+/**
+ * How long X processes a GIF or a video, long enough that a caller that polls every second sees the processing
+ * status.
+ */
 const PROCESSING_MS = 1_200;
 
 /** The processing state of media. `none` means that it needs no processing. */

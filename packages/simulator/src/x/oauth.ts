@@ -16,8 +16,8 @@ const INVALID_CODE = oauthError(
 );
 
 /**
- * Whether the call names an app: a confidential app in the Basic header, a public app in the form. The simulator
- * accepts every app.
+ * The client id of the app: from the Basic header for a confidential app, from the form for a public app; empty when
+ * the call has none. The simulator accepts every client id.
  */
 function clientOf(call: Call, form: URLSearchParams): string {
   const [scheme, credentials] = (call.headers.authorization ?? "").split(" ", 2);

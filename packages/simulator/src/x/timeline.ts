@@ -62,7 +62,7 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
 }
 
-/** Returns whether a post matches the query, on whichever page it is. */
+/** Returns a function that says whether a post matches the query, regardless of the page on which the post is. */
 function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
@@ -123,7 +123,7 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   return { status: 200, body: { data, meta } };
 }
 
-/** `GET /2/users/:id/tweets`, newest first. */
+/** `GET /2/users/:id/tweets`: returns a user's tweets, newest first. */
 export function userTimeline(network: XNetwork): Endpoint {
   return {
     method: "GET",

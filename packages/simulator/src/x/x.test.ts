@@ -18,7 +18,7 @@ const publish = (text: string) => tweet(simulator, account, { text });
 const timeline = (query: string) =>
   simulator.call("GET", `/x/2/users/${account.externalId}/tweets${query}`, { token });
 
-test("X creates a tweet with a numeric id and returns the rate limit headers", async () => {
+test("the simulated X creates a tweet with a numeric id and returns the rate limit headers", async () => {
   const answer = await publish("hello");
   expect(answer.status).toBe(201);
   const id = answer.body["data"]?.["id"];
@@ -28,7 +28,7 @@ test("X creates a tweet with a numeric id and returns the rate limit headers", a
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("99");
 });
 
-test("X answers a tweet with an unknown or invalid field, also in a nested object, with status 400", async () => {
+test("the simulated X answers status 400 to a tweet with an unknown or invalid field, also in a nested object", async () => {
   for (const body of [
     { text: "a", colour: "red" },
     { text: "a", reply: { in_reply_to_tweet_id: "1", colour: "red" } },
@@ -46,7 +46,7 @@ test("X answers a tweet with an unknown or invalid field, also in a nested objec
   }
 });
 
-test("X accepts a tweet of 280 weighted characters and refuses one of 281", async () => {
+test("the simulated X accepts a tweet of 280 weighted characters and refuses one of 281", async () => {
   expect((await publish("한".repeat(140))).status).toBe(201);
   expect((await publish("한".repeat(140).concat("a"))).status).toBe(400);
   expect((await publish(`https://example.com/${"p".repeat(300)} ${"a".repeat(256)}`)).status).toBe(
@@ -54,7 +54,7 @@ test("X accepts a tweet of 280 weighted characters and refuses one of 281", asyn
   );
 });
 
-test("X refuses a tweet with the same content as an earlier one until the earlier one is deleted", async () => {
+test("the simulated X refuses a tweet with the same content as an earlier one until the earlier one is deleted", async () => {
   const id = textOf((await publish("once")).body["data"]?.["id"]);
   const again = await publish(" once ");
   expect(again.status).toBe(403);
@@ -69,7 +69,7 @@ test("X refuses a tweet with the same content as an earlier one until the earlie
   expect((await publish("once")).status).toBe(403);
 });
 
-test("X's timeline returns links as t.co links and escapes markup, and the control API shows the text as sent", async () => {
+test("a simulated X timeline returns links as t.co links and escapes markup, and the control API shows the text as sent", async () => {
   const sent = "a < b & see example.com/x?a=1&b=2 or https://www.example.org";
   await publish(sent);
   const answer = await timeline("?tweet.fields=created_at,entities");
@@ -90,7 +90,7 @@ test("X's timeline returns links as t.co links and escapes markup, and the contr
   expect(await simulator.visibleTexts("x")).toEqual([sent]);
 });
 
-test("an X timeline is paged, newest first, back to the start time", async () => {
+test("a simulated X timeline returns pages of tweets, newest first, back to the requested start time", async () => {
   await publish("old");
   await simulator.control("/clock", { advanceMs: 3_600_000 });
   const start = textOf((await simulator.control("/clock"))["now"]);
@@ -109,7 +109,7 @@ test("an X timeline is paged, newest first, back to the start time", async () =>
   expect(texts).toEqual(Array.from({ length: 12 }, (_unused, index) => `new ${11 - index}`));
 });
 
-test("X answers an invalid query parameter of a timeline with status 400", async () => {
+test("the simulated X answers status 400 to an invalid query parameter of a timeline", async () => {
   for (const query of [
     "?max_results=4",
     "?max_results=101",
@@ -122,7 +122,7 @@ test("X answers an invalid query parameter of a timeline with status 400", async
   }
 });
 
-test("X answers a lookup that includes a missing tweet with the others and an error for the missing one", async () => {
+test("the simulated X answers a lookup of several tweets with the existing tweets and an error entry for each missing tweet", async () => {
   const id = textOf((await publish("here")).body["data"]?.["id"]);
   await simulator.control("/metrics", {
     platform: "x",
@@ -144,7 +144,7 @@ test("X answers a lookup that includes a missing tweet with the others and an er
   });
 });
 
-test("X lets only the owner delete a tweet, and a second deletion gets the same answer", async () => {
+test("the simulated X lets only the author delete a tweet, and answers a second deletion like the first", async () => {
   const id = textOf((await publish("mine")).body["data"]?.["id"]);
   const otherAccount = await simulator.account("x");
   const theirs = otherAccount.credentials["accessToken"] ?? "";
@@ -156,7 +156,7 @@ test("X lets only the owner delete a tweet, and a second deletion gets the same 
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("X refuses the 101st tweet within 15 minutes with the time of the reset, but accepts it without quotas", async () => {
+test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when quotas are off", async () => {
   for (let index = 0; index < 100; index += 1) {
     await publish(`tweet ${index}`);
   }
@@ -173,7 +173,7 @@ test("X refuses the 101st tweet within 15 minutes with the time of the reset, bu
   expect((await publish("next window")).status).toBe(201);
 });
 
-test("an X access token is valid for two hours, and a refresh token works once", async () => {
+test("a simulated X access token is valid for two hours, and a refresh token works once", async () => {
   await simulator.control("/clock", { advanceMs: 7_200_000 });
   const expired = await publish("late");
   expect([expired.status, expired.body["title"]]).toEqual([401, "Unauthorized"]);
@@ -206,12 +206,12 @@ test("revoking an X access token also invalidates its refresh token", async () =
   expect((await simulator.call("POST", "/x/2/oauth2/token", { form: refresh })).status).toBe(400);
 });
 
-test("X refuses a token call that does not name an app", async () => {
+test("the simulated X refuses a token call without a client id", async () => {
   const form = { grant_type: "refresh_token", refresh_token: "a" };
   expect((await simulator.call("POST", "/x/2/oauth2/token", { form })).status).toBe(401);
 });
 
-test("X returns comments of the last seven days, allows replies to those that mention the account, and hides comments", async () => {
+test("the simulated X returns comments of the last seven days, allows replies to comments that mention the account, and hides comments", async () => {
   const mediaId = textOf((await publish("talk to me")).body["data"]?.["id"]);
   const comment = async (text: string, createdAt?: string) =>
     textOf(

@@ -36,7 +36,7 @@ type Conforms<View, Schema, Known = never> = [Exclude<Unknown<View, Schema>, Kno
 type Urls = NonNullable<Schemas.PostEntities["urls"]>;
 type Media = ReturnType<typeof mediaView>;
 
-/** X's schemas lack the reason for failed processing, which its text and examples describe. */
+/** X's schemas lack the property `error`, the reason for failed processing, although X's documentation describes it. */
 const CONFORMING: readonly [
   Conforms<Media, Schemas.MediaUploadResponseData, "error">,
   Conforms<Media, Schemas.FinalizeMediaUploadResponseData, "error">,
@@ -79,7 +79,7 @@ test("every answer of the X simulator about media and links conforms to X's sche
   expect(CONFORMING).not.toContain(false);
 });
 
-test("X's client creates a post in the simulator, finds it in three ways and deletes it", async () => {
+test("X's client creates a post in the simulator, finds the post in three ways and deletes it", async () => {
   const { data: me } = await client.users.getMe({ userFields: ["verified", "profile_image_url"] });
   expect(me).toMatchObject({ id: account.externalId, username: account.username, verified: false });
   const made = await client.posts.create({ text: "Ships & boats: example.com", madeWithAi: true });
@@ -128,7 +128,7 @@ test("X's client creates a post in the simulator, finds it in three ways and del
   expect((await visible()).map((post) => post["id"])).toEqual([idOf(reply)]);
 });
 
-test("X's client pages through a timeline of the simulator", async () => {
+test("X's client reads all pages of a timeline from the simulator", async () => {
   const ids: string[] = [];
   for (let number = 0; number < 7; number += 1)
     ids.unshift(idOf(await client.posts.create({ text: `Number ${number}` })));
@@ -140,7 +140,7 @@ test("X's client pages through a timeline of the simulator", async () => {
   expect(second.meta).not.toHaveProperty("nextToken");
 });
 
-test("X's client uploads images to the simulator in one call each and posts them", async () => {
+test("X's client uploads each image to the simulator in one call and creates posts with the images", async () => {
   const files = [pngBytes(1), jpegBytes(2)];
   const mediaIds: string[] = [];
   for (const bytes of files) {
@@ -157,7 +157,7 @@ test("X's client uploads images to the simulator in one call each and posts them
   ]);
 });
 
-test("X's client uploads a video to the simulator in segments, waits for its processing and posts it", async () => {
+test("X's client uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
   const bytes = mp4Bytes(2500);
   const started = await client.media.initializeUpload({
     mediaType: "video/mp4",
@@ -187,7 +187,7 @@ test("X's client uploads a video to the simulator in segments, waits for its pro
   ]);
 });
 
-test("X's client reads, answers and hides comments in the simulator", async () => {
+test("X's client reads, answers and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
   const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };

@@ -49,7 +49,7 @@ function list({ call, channel }: YoutubeCall): Reply {
   return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
 }
 
-/** `GET /youtube/v3/channels?mine=true`. */
+/** `GET /youtube/v3/channels?mine=true`: returns the channel of the access token. */
 export function listChannels(): Endpoint {
   return {
     method: "GET",

@@ -26,7 +26,7 @@ export class Discussion {
     this.#moderation = store.table<ModerationStatus | "deleted">("youtube.moderation");
   }
 
-  /** A reader's comment, unless it is deleted. */
+  /** A reader's comment; undefined when the comment is unknown or deleted. */
   comment(id: string): Comment | undefined {
     return this.#moderation.get(id) === "deleted"
       ? undefined

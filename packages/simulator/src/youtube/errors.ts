@@ -49,7 +49,7 @@ export function apiError(code: number, reason: string, words: ErrorWords = {}): 
 /** YouTube's default error for an HTTP status. */
 export function statusError(code: number): Reply {
   const reply = apiError(code, DEFAULTS[code]?.[0] ?? "backendError");
-  // Tests cannot wait for a real rate limit window.
+  // The simulated wait is two seconds, because tests cannot wait for a real rate limit window.
   return code === 429 ? { ...reply, headers: { "retry-after": "2" } } : reply;
 }
 

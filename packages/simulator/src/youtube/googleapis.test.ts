@@ -71,7 +71,7 @@ async function upload(bytes: Buffer): Promise<string> {
   return video.id ?? "";
 }
 
-test("Google's client finds a channel, its uploads and a video's counters in the simulator, and deletes the video", async () => {
+test("Google's client reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
   const bytes = mp4Bytes(1000);
   const id = await upload(bytes);
   const channels = await client.channels.list(
@@ -97,7 +97,7 @@ test("Google's client finds a channel, its uploads and a video's counters in the
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });
 
-test("Google's client reads, answers and hides comments in the simulator", async () => {
+test("Google's client reads, answers and hides comments on the simulated YouTube", async () => {
   const videoId = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   const comment = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };

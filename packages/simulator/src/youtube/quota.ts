@@ -7,7 +7,7 @@ export type Cost = { readonly units: number } | "upload";
 
 const UNITS_PER_DAY = 10_000;
 const UPLOADS_PER_DAY = 100;
-/** Maximum number of uploads per channel and day. YouTube does not publish its value; users report about 25 to 29. */
+/** Maximum number of uploads per channel and day. YouTube does not publish its limit; users report about 25 to 29. */
 const UPLOADS_PER_CHANNEL_AND_DAY = 50;
 const DAY_MS = 86_400_000;
 
@@ -24,7 +24,8 @@ export function pacificDayOf(now: number): string {
 }
 
 /**
- * The date is part of the counter's name, so every day has new counters. The window only has to be longer than a day.
+ * A rate limit per day in California. The date is part of the counter's name, so every day has new counters, and the
+ * window only has to be longer than a day.
  */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };

@@ -104,7 +104,7 @@ function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video 
   return video;
 }
 
-/** The answer to every call after the upload is complete: its video. */
+/** The answer to every call after the upload is complete: the uploaded video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
   if (video === undefined) {

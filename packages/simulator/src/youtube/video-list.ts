@@ -63,7 +63,7 @@ function wantsStatistics(call: Call): boolean {
   return (call.query.get("part") ?? "").split(",").includes("statistics");
 }
 
-/** `GET /youtube/v3/videos?id=`. Unknown ids are omitted. */
+/** `GET /youtube/v3/videos?id=`: returns videos and leaves out unknown ids. */
 export function listVideos(network: YoutubeNetwork): Endpoint {
   return {
     method: "GET",
@@ -77,7 +77,7 @@ export function listVideos(network: YoutubeNetwork): Endpoint {
   };
 }
 
-/** `DELETE /youtube/v3/videos?id=`. */
+/** `DELETE /youtube/v3/videos?id=`: deletes a video. */
 export function deleteVideo(network: YoutubeNetwork): Endpoint {
   return {
     method: "DELETE",

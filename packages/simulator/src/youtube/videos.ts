@@ -19,7 +19,7 @@ export interface Video {
   readonly deletedAt: number | null;
 }
 
-/** How long YouTube processes a video; long enough that a caller who polls every second sees it once. */
+/** How long YouTube processes a video, long enough that a caller that polls every second sees the video in progress. */
 const PROCESSING_MS = 1_200;
 
 /** The processing state of a video at this instant. */

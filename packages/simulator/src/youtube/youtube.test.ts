@@ -97,7 +97,7 @@ async function upload(bytes: Buffer, video: unknown = VIDEO): Promise<string> {
 const reasonOf = ({ body }: Answer) => body["error"]?.["errors"]?.[0]?.["reason"];
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("YouTube accepts a video in one request and shows readers its description and its bytes", async () => {
+test("the simulated YouTube accepts a video in one request and shows readers its description and its bytes", async () => {
   const bytes = mp4Bytes(3000);
   const answer = await call("PUT", await openSession(VIDEO, bytes.length), {}, bytes);
   expect(answer.status).toBe(201);
@@ -118,7 +118,7 @@ test("YouTube accepts a video in one request and shows readers its description a
   ]);
 });
 
-test("YouTube accepts consecutive parts in multiples of 256 KiB and reports the stored bytes with status 308 and Range", async () => {
+test("the simulated YouTube accepts consecutive parts in multiples of 256 KiB and reports the stored bytes with status 308 and Range", async () => {
   const bytes = mp4Bytes(600 * KB);
   const session = await openSession(VIDEO, bytes.length);
   const total = bytes.length;
@@ -143,7 +143,7 @@ test("YouTube accepts consecutive parts in multiples of 256 KiB and reports the 
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("YouTube answers a query or more bytes after the end of an upload with the same video", async () => {
+test("the simulated YouTube answers every call to a complete upload session with the same video", async () => {
   const bytes = mp4Bytes(1000);
   const session = await openSession();
   const made = await put(session, "0-999/1000", bytes);
@@ -155,7 +155,7 @@ test("YouTube answers a query or more bytes after the end of an upload with the 
   expect(visible.map((video) => video["createCalls"])).toEqual([2]);
 });
 
-test("YouTube answers calls to an expired or unknown upload session with status 404", async () => {
+test("the simulated YouTube answers calls to an expired or unknown upload session with status 404", async () => {
   const session = await openSession();
   await simulator.control("/clock", { advanceMs: 7 * 86_400_000 });
   expect((await query(session)).status).toBe(404);
@@ -163,7 +163,7 @@ test("YouTube answers calls to an expired or unknown upload session with status 
   expect((await query(`${simulator.url}${PATH}?upload_id=nonsense`)).status).toBe(404);
 });
 
-test("a YouTube upload call needs no token, but one with an invalid token is refused", async () => {
+test("a simulated YouTube upload call needs no token, but a call with an invalid token is refused", async () => {
   const session = await openSession();
   const other = await simulator.account("youtube");
   for (const wrong of ["nonsense", other.credentials["accessToken"] ?? ""]) {
@@ -206,12 +206,15 @@ test.each<[string, string, unknown]>([
   ["an unknown field in a part", "badRequest", withStatus({ colour: "red" })],
   ["an unknown part", "badRequest", { ...VIDEO, colour: "red" }],
   ["an array instead of an object", "parseError", []],
-])("YouTube refuses a video resource with %s, with the reason %s", async (_name, reason, video) => {
-  const answer = await begin(video);
-  expect([answer.status, reasonOf(answer)]).toEqual([400, reason]);
-});
+])(
+  "the simulated YouTube refuses a video resource with %s and gives the reason %s",
+  async (_name, reason, video) => {
+    const answer = await begin(video);
+    expect([answer.status, reasonOf(answer)]).toEqual([400, reason]);
+  },
+);
 
-test("YouTube accepts a title of 100 characters, a description of 5,000 bytes and tags of 500 characters", async () => {
+test("the simulated YouTube accepts a title of 100 characters, a description of 5,000 bytes and tags of 500 characters", async () => {
   const snippet = {
     title: "x".repeat(100),
     description: "é".repeat(2500),
@@ -220,7 +223,7 @@ test("YouTube accepts a title of 100 characters, a description of 5,000 bytes an
   expect((await begin(withSnippet(snippet))).status).toBe(200);
 });
 
-test("YouTube refuses an upload session with wrong parts, a wrong upload type or wrong headers, each with its reason", async () => {
+test("the simulated YouTube refuses an upload session with wrong parts, a wrong upload type or wrong headers, each with its reason", async () => {
   const resumable = "uploadType=resumable&part=snippet,status";
   const answers = [
     await begin(VIDEO, { query: "uploadType=resumable&part=snippet" }),
@@ -244,7 +247,7 @@ test("YouTube refuses an upload session with wrong parts, a wrong upload type or
   ]);
 });
 
-test("YouTube lists private and unlisted videos for their owner but does not show them to readers", async () => {
+test("the simulated YouTube lists private and unlisted videos for their owner but does not show them to readers", async () => {
   const hidden = await upload(mp4Bytes(1000, 1), withStatus({ privacyStatus: "private" }));
   const unlisted = await upload(mp4Bytes(1000, 2), withStatus({ privacyStatus: "unlisted" }));
   expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
@@ -259,7 +262,7 @@ test("YouTube lists private and unlisted videos for their owner but does not sho
   expect(itemsOf(seen).map((video) => video["id"])).toEqual([unlisted]);
 });
 
-test("YouTube lists uploads in pages, newest first, and has no list before the first upload", async () => {
+test("the simulated YouTube lists uploads in pages, newest first, and the list does not exist before the first upload", async () => {
   const channels = await get("channels?part=contentDetails,snippet&mine=true");
   const mine = channels.body["items"]?.[0];
   expect(mine).toMatchObject({
@@ -282,7 +285,7 @@ test("YouTube lists uploads in pages, newest first, and has no list before the f
   expect((await list("&pageToken=nonsense")).status).toBe(400);
 });
 
-test("YouTube's processing ends after a delay, and fails for a file that is not a video, which readers never see", async () => {
+test("the simulated YouTube finishes processing after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
   const good = await upload(mp4Bytes(1000));
   const bad = await upload(Buffer.alloc(1000, "nonsense"));
   const statuses = async () =>
@@ -302,7 +305,7 @@ test("YouTube's processing ends after a delay, and fails for a file that is not 
   expect(itemsOf(await simulator.control("/visible?platform=youtube"))).toHaveLength(1);
 });
 
-test("YouTube lets only the owner delete a video, and a second deletion reports that it is not found", async () => {
+test("the simulated YouTube lets only the owner delete a video, and reports at a second deletion that the video is not found", async () => {
   const id = await upload(mp4Bytes(1000));
   const remove = () => simulator.call("DELETE", `${API}/videos?id=${id}`, { token });
   const own = token;
@@ -316,7 +319,7 @@ test("YouTube lets only the owner delete a video, and a second deletion reports 
   expect([again.status, reasonOf(again)]).toEqual([404, "videoNotFound"]);
 });
 
-test("YouTube returns counters as strings, and lists, answers, hides and deletes comments", async () => {
+test("the simulated YouTube returns counters as strings, and lists, answers, hides and deletes comments", async () => {
   const id = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   await simulator.control("/metrics", { platform: "youtube", account, id, views: 12, likes: 3 });
@@ -354,7 +357,7 @@ test("YouTube returns counters as strings, and lists, answers, hides and deletes
   expect((await threads("heldForReview")).length).toBe(0);
 });
 
-test("a YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking invalidates both", async () => {
+test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };
   const renewal = { ...app, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -388,7 +391,7 @@ function msUntilTomorrow(): number {
   return Date.UTC(year, month - 1, day + 1, 19) - Date.now();
 }
 
-test("YouTube allows 100 uploads per project and day in California, and 50 per channel", async () => {
+test("the simulated YouTube allows 100 uploads per project and 50 per channel on one day in Pacific time", async () => {
   const reasons: unknown[] = [];
   const fresh = async () => (await simulator.account("youtube")).credentials["accessToken"] ?? "";
   const others = [await fresh(), await fresh()];
@@ -403,14 +406,14 @@ test("YouTube allows 100 uploads per project and day in California, and 50 per c
   expect((await begin(VIDEO)).status).toBe(200);
 });
 
-test("YouTube allows any number of uploads per day with the setting quotas: false", async () => {
+test("the simulated YouTube allows any number of uploads per day when quotas are off", async () => {
   await simulator.control("/settings", { quotas: false });
   for (let index = 0; index < 101; index += 1) {
     expect((await begin(VIDEO)).status).toBe(200);
   }
 });
 
-test("faults distinguish the start of a YouTube upload, its parts, its last part and a query", async () => {
+test("fault rules distinguish the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;
   for (const operation of ["create", "upload", "publish", "status"]) {
@@ -431,7 +434,7 @@ test("faults distinguish the start of a YouTube upload, its parts, its last part
   expect([(await sendLast()).status, (await sendLast()).status]).toEqual([503, 201]);
 });
 
-test("the request log of YouTube calls contains no secret, and the id of an upload session is a secret", async () => {
+test("the request log of simulated YouTube calls contains no secret, not even the id of an upload session", async () => {
   const session = await openSession();
   await put(session, "0-999/1000", mp4Bytes(1000));
   const secrets = (await simulator.control("/secrets")) as unknown as string[];
@@ -445,7 +448,7 @@ test("the request log of YouTube calls contains no secret, and the id of an uplo
   ]);
 });
 
-test("a YouTube upload can be continued after a restart of the simulator, and its parts are deleted when it is complete", async () => {
+test("a simulated YouTube upload can be continued after a restart of the simulator, and its parts are deleted when it is complete", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;

@@ -316,14 +316,15 @@ export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest
  */
 export type DisconnectAccountResponse = Message<"postrider.accounts.v1.DisconnectAccountResponse"> & {
   /**
-   * `unconfirmed` = the platform was asked, and its answer proves nothing; `not_attempted` = it was not asked.
+   * `unconfirmed` = the platform was asked, and it is not known whether it revoked the tokens; `not_attempted` = the
+   * platform was not asked.
    *
    * @generated from field: string revocation = 1;
    */
   revocation: string;
 
   /**
-   * Why it was not asked: `app_wide_grant`, `not_verified`, `not_configured` or `already_disconnected`.
+   * Why the platform was not asked: `app_wide_grant`, `not_verified`, `not_configured` or `already_disconnected`.
    *
    * @generated from field: optional string reason = 2;
    */
@@ -367,8 +368,8 @@ export const AccountService: GenService<{
   },
   /**
    * ConnectSimulatedAccounts creates accounts on the simulator and connects them.
-   * Errors: invalid_request when the platform is unknown or its connector does not point to the simulator; not_found for the
-   * workspace.
+   * Errors: invalid_request when the platform is unknown or its connector does not point to the simulator; not_found for
+   * the workspace.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.ConnectSimulatedAccounts
    */
@@ -403,7 +404,7 @@ export const AccountService: GenService<{
   },
   /**
    * DisconnectAccount deletes the tokens of an account and then asks the platform to revoke them.
-   * The tokens are deleted when this answers. A repeated call changes nothing.
+   * The tokens are deleted before the RPC answers. A repeated call changes nothing.
    * Errors: not_found.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.DisconnectAccount

@@ -56,14 +56,14 @@ export type AdmissionQuery = Message<"postrider.accounts.v1.AdmissionQuery"> & {
   workspaceId?: string | undefined;
 
   /**
-   * Requests that wait for a grant now; 0 = only resolve the key.
+   * Number of requests that wait for a grant; 0 = only resolve the key.
    *
    * @generated from field: int32 want = 3;
    */
   want: number;
 
   /**
-   * Requests that were granted earlier, were not used, and are given back.
+   * Number of requests that were granted earlier, were not used, and are given back.
    *
    * @generated from field: int32 give_back = 4;
    */
@@ -119,14 +119,14 @@ export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
   workspace?: AdmittedWorkspace | undefined;
 
   /**
-   * Requests that may be used now. May exceed `want`, because some are prepaid, and may be 0.
+   * Number of requests that the caller may use now. May exceed `want`, because some requests are prepaid, and may be 0.
    *
    * @generated from field: int32 granted = 3;
    */
   granted: number;
 
   /**
-   * Requests left in the budget after this grant.
+   * Number of requests left in the budget after this grant.
    *
    * @generated from field: int32 remaining = 4;
    */
@@ -168,14 +168,14 @@ export type AdmittedKey = Message<"postrider.accounts.v1.AdmittedKey"> & {
   id: string;
 
   /**
-   * Its scopes.
+   * Scopes of the key.
    *
    * @generated from field: repeated string scopes = 2;
    */
   scopes: string[];
 
   /**
-   * How many workspaces it belongs to.
+   * Number of workspaces that the key may use.
    *
    * @generated from field: int32 workspace_count = 3;
    */
@@ -210,7 +210,7 @@ export type AdmittedWorkspace = Message<"postrider.accounts.v1.AdmittedWorkspace
   id: string;
 
   /**
-   * Whether it may write posts.
+   * Whether the workspace may write posts.
    *
    * @generated from field: bool verified = 2;
    */

@@ -70,7 +70,7 @@ export type ApiKey = Message<"postrider.accounts.v1.ApiKey"> & {
   lastUsedAt?: Timestamp | undefined;
 
   /**
-   * When it was created.
+   * When the key was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 8;
    */

@@ -72,7 +72,7 @@ export type CreateApiKeyResponse = Message<"postrider.accounts.v1.CreateApiKeyRe
   key: string;
 
   /**
-   * Its record.
+   * The record of the key.
    *
    * @generated from field: postrider.accounts.v1.ApiKey api_key = 2;
    */
@@ -114,7 +114,7 @@ export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PUR
  */
 export type ListApiKeysResponse = Message<"postrider.accounts.v1.ListApiKeysResponse"> & {
   /**
-   * Newest first, without revoked ones.
+   * Newest first, without revoked keys.
    *
    * @generated from field: repeated postrider.accounts.v1.ApiKey api_keys = 1;
    */
@@ -171,7 +171,7 @@ export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@_
  */
 export const ApiKeyService: GenService<{
   /**
-   * CreateApiKey creates a key. Its text is in this answer only.
+   * CreateApiKey creates a key. Only this answer contains the key itself.
    * Errors: invalid_request for an unknown scope, no workspace, an expiry in the past; not_found for an unknown workspace.
    *
    * @generated from rpc postrider.accounts.v1.ApiKeyService.CreateApiKey
@@ -182,7 +182,7 @@ export const ApiKeyService: GenService<{
     output: typeof CreateApiKeyResponseSchema;
   },
   /**
-   * ListApiKeys returns the keys of a workspace, newest first, without revoked ones.
+   * ListApiKeys returns the keys of a workspace, newest first, without revoked keys.
    * Errors: not_found for an unknown workspace.
    *
    * @generated from rpc postrider.accounts.v1.ApiKeyService.ListApiKeys

@@ -51,7 +51,7 @@ export const IssueTicketRequestSchema: GenMessage<IssueTicketRequest> = /*@__PUR
  */
 export type IssueTicketResponse = Message<"postrider.accounts.v1.IssueTicketResponse"> & {
   /**
-   * UUID of the authorization. It is not a secret: it does not open the link.
+   * UUID of the authorization. The id is not a secret, because it does not open the link.
    *
    * @generated from field: string id = 1;
    */
@@ -114,7 +114,7 @@ export type GetTicketResponse = Message<"postrider.accounts.v1.GetTicketResponse
   status: string;
 
   /**
-   * Why it failed: an outcome of FinishAuthorization.
+   * Why the authorization failed: an outcome of FinishAuthorization.
    *
    * @generated from field: optional string failure = 2;
    */
@@ -268,7 +268,7 @@ export type FinishAuthorizationRequest = Message<"postrider.accounts.v1.FinishAu
   state: string;
 
   /**
-   * The secret that the browser sent when it opened the connect link; empty when it has none.
+   * The secret that the browser sent when it opened the connect link; empty when the browser has none.
    *
    * @generated from field: string browser = 2;
    */
@@ -282,7 +282,7 @@ export type FinishAuthorizationRequest = Message<"postrider.accounts.v1.FinishAu
   code: string;
 
   /**
-   * The error code of the platform; empty when it sent none.
+   * The error code of the platform; empty when the platform sent none.
    *
    * @generated from field: string error = 4;
    */
@@ -303,8 +303,8 @@ export const FinishAuthorizationRequestSchema: GenMessage<FinishAuthorizationReq
  */
 export type FinishAuthorizationResponse = Message<"postrider.accounts.v1.FinishAuthorizationResponse"> & {
   /**
-   * `connected`, or why not: `unknown_state`, `other_browser`, `used`, `expired`, `denied`, `refused`, `no_account`,
-   * `unavailable`.
+   * `connected`, or the reason why no account was connected: `unknown_state`, `other_browser`, `used`, `expired`,
+   * `denied`, `refused`, `no_account`, `unavailable`.
    *
    * @generated from field: string outcome = 1;
    */
@@ -334,7 +334,7 @@ export const FinishAuthorizationResponseSchema: GenMessage<FinishAuthorizationRe
 
 /**
  * AuthorizationService connects accounts through the authorization pages of the platforms: a connect link is issued and
- * opened once in a browser, and the platform sends the same browser back. A ticket is an authorization.
+ * opened once in a browser, and the platform sends the same browser back. In RPC names, a ticket is an authorization.
  *
  * @generated from service postrider.accounts.v1.AuthorizationService
  */
@@ -362,8 +362,9 @@ export const AuthorizationService: GenService<{
     output: typeof GetTicketResponseSchema;
   },
   /**
-   * FindTicket says whether a connect link can be opened, and changes nothing: link previews do not use it up.
-   * Errors: none specific to this RPC; `outcome` says why it was rejected.
+   * FindTicket says whether a connect link can be opened, and changes nothing, so that a link preview does not
+   * use the link up.
+   * Errors: none specific to this RPC; `outcome` says why the link cannot be opened.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.FindTicket
    */
@@ -374,7 +375,7 @@ export const AuthorizationService: GenService<{
   },
   /**
    * OpenTicket uses a connect link up and returns the authorization page to which the browser has to go.
-   * Errors: none specific to this RPC; `outcome` says why it was rejected.
+   * Errors: none specific to this RPC; `outcome` says why the link was rejected.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.OpenTicket
    */
@@ -385,7 +386,7 @@ export const AuthorizationService: GenService<{
   },
   /**
    * FinishAuthorization takes the parameters with which the platform sent the browser back, and connects the accounts.
-   * Errors: none specific to this RPC; `outcome` says why it was rejected.
+   * Errors: none specific to this RPC; `outcome` says why the authorization was rejected.
    *
    * @generated from rpc postrider.accounts.v1.AuthorizationService.FinishAuthorization
    */

@@ -58,7 +58,7 @@ export type Credential = Message<"postrider.accounts.v1.Credential"> & {
   accessToken: string;
 
   /**
-   * Further non-secret data the connector needs, for example the host of a bluesky repository.
+   * Further non-secret data that the connector needs, for example the host of a Bluesky repository.
    *
    * @generated from field: map<string, string> attributes = 6;
    */
@@ -163,7 +163,7 @@ export const RefreshCredentialRequestSchema: GenMessage<RefreshCredentialRequest
  */
 export type RefreshCredentialResponse = Message<"postrider.accounts.v1.RefreshCredentialResponse"> & {
   /**
-   * Its version is above the refused one, or its status says why the account cannot be used.
+   * The credential has a newer version than the refused one, or a status that says why the account cannot be used.
    *
    * @generated from field: postrider.accounts.v1.Credential credential = 1;
    */
@@ -256,7 +256,8 @@ export const SealingKeySchema: GenMessage<SealingKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 7);
 
 /**
- * CredentialService returns decrypted credentials to delivery, which keeps them for one step and does not store them.
+ * CredentialService returns decrypted credentials to the delivery service, which keeps them for one step and does not store
+ * them.
  *
  * @generated from service postrider.accounts.v1.CredentialService
  */

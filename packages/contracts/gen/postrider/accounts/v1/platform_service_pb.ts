@@ -69,7 +69,7 @@ export type PlatformAvailability = Message<"postrider.accounts.v1.PlatformAvaila
   available: boolean;
 
   /**
-   * `not_configured` when it is not available.
+   * `not_configured` when the platform is not available.
    *
    * @generated from field: optional string unavailable_reason = 3;
    */

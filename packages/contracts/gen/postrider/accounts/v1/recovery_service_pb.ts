@@ -71,7 +71,7 @@ export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*
  */
 export type AdoptDataResponse = Message<"postrider.accounts.v1.AdoptDataResponse"> & {
   /**
-   * False when the data belonged to this deployment already.
+   * False when the data already belonged to this deployment.
    *
    * @generated from field: bool adopted = 1;
    */
@@ -86,8 +86,8 @@ export const AdoptDataResponseSchema: GenMessage<AdoptDataResponse> = /*@__PURE_
   messageDesc(file_postrider_accounts_v1_recovery_service, 3);
 
 /**
- * RecoveryService tells an operator whether tokens are held because the data is a copy, and lets an operator adopt the data.
- * Delivery has a service of the same name for publishing.
+ * RecoveryService tells an operator whether tokens are held because the data is a copy, and lets an operator adopt the
+ * data. The delivery service has an RPC service of the same name, for publishing.
  *
  * @generated from service postrider.accounts.v1.RecoveryService
  */

@@ -51,7 +51,7 @@ export type Workspace = Message<"postrider.accounts.v1.Workspace"> & {
   limits?: WorkspaceLimits | undefined;
 
   /**
-   * When it was created.
+   * When the workspace was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 5;
    */

@@ -28,7 +28,7 @@ export type CreateWorkspaceRequest = Message<"postrider.accounts.v1.CreateWorksp
   name: string;
 
   /**
-   * Whether it may write posts from the start.
+   * Whether the workspace may write posts from the start.
    *
    * @generated from field: bool verified = 2;
    */
@@ -283,7 +283,7 @@ export const WorkspaceService: GenService<{
     output: typeof VerifyWorkspaceResponseSchema;
   },
   /**
-   * SetWorkspaceLimits sets the limits that are present and leaves the others. They take effect within 5 s.
+   * SetWorkspaceLimits sets the limits that are present; the others stay as they are. New limits take effect within 5 s.
    * Errors: not_found; invalid_request for a negative number or zero requests a minute.
    *
    * @generated from rpc postrider.accounts.v1.WorkspaceService.SetWorkspaceLimits

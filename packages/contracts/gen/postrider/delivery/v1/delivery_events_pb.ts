@@ -191,8 +191,7 @@ export const AttemptRecordSchema: GenMessage<AttemptRecord> = /*@__PURE__*/
 
 /**
  * DeletionUpdated: the deletion of a published target changed. Each update carries the whole state, so the newest one
- * replaces
- * all others.
+ * replaces all others.
  *
  * @generated from message postrider.delivery.v1.DeletionUpdated
  */
@@ -219,7 +218,7 @@ export type DeletionUpdated = Message<"postrider.delivery.v1.DeletionUpdated"> &
   targetId: string;
 
   /**
-   * The number of the deletion request that this answers.
+   * Number of the deletion request to which this update belongs.
    *
    * @generated from field: int32 deletion = 4;
    */

@@ -190,7 +190,8 @@ export const ListPausesResponseSchema: GenMessage<ListPausesResponse> = /*@__PUR
  */
 export const PauseService: GenService<{
   /**
-   * PausePublishing keeps new tasks of the scope from starting until ResumePublishing. A repeated call changes nothing.
+   * PausePublishing keeps new tasks of the scope from starting until ResumePublishing is called. A repeated call changes
+   * nothing.
    * Errors: invalid_request for an unknown kind or an empty key.
    *
    * @generated from rpc postrider.delivery.v1.PauseService.PausePublishing

@@ -15,7 +15,7 @@ export const file_postrider_delivery_v1_recovery_service: GenFile = /*@__PURE__*
   fileDesc("Cixwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxImUKCURhdGFQbGFjZRIZChFzeXN0ZW1faWRlbnRpZmllchgBIAEoCRIUCgxkYXRhYmFzZV9vaWQYAiABKAMSEAoIdGltZWxpbmUYAyABKAUSFQoNZGVwbG95bWVudF9pZBgEIAEoCSKjAgoIUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEjEKB2JlbG9uZ3MYAiABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEi4KBGxpZXMYAyABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEjQKC3Jlc3RvcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCmRhdGFfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESFAoMb3Blbl90YXJnZXRzGAYgASgFQg4KDF9yZXN0b3JlZF9hdEINCgtfZGF0YV91bnRpbCIUChJHZXRSZWNvdmVyeVJlcXVlc3QiSAoTR2V0UmVjb3ZlcnlSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSISChBBZG9wdERhdGFSZXF1ZXN0IlcKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgSMQoIcmVjb3ZlcnkYAiABKAsyHy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVjb3ZlcnkiFQoTTWFya1Jlc3RvcmVkUmVxdWVzdCJJChRNYXJrUmVzdG9yZWRSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeTLFAgoPUmVjb3ZlcnlTZXJ2aWNlEmkKC0dldFJlY292ZXJ5EikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFJlY292ZXJ5UmVxdWVzdBoqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRSZWNvdmVyeVJlc3BvbnNlIgOQAgESXgoJQWRvcHREYXRhEicucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkFkb3B0RGF0YVJlcXVlc3QaKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQWRvcHREYXRhUmVzcG9uc2USZwoMTWFya1Jlc3RvcmVkEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLk1hcmtSZXN0b3JlZFJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTWFya1Jlc3RvcmVkUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
- * DataPlace is where the data is, or where it belongs.
+ * DataPlace identifies the database and the deployment in which data is, or to which data belongs.
  *
  * @generated from message postrider.delivery.v1.DataPlace
  */
@@ -99,7 +99,7 @@ export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   dataUntil?: Timestamp | undefined;
 
   /**
-   * Number of targets that a restore put in doubt and whose outcome is not known yet.
+   * Number of targets that have an unknown outcome because of a restore.
    *
    * @generated from field: int32 open_targets = 6;
    */
@@ -171,7 +171,7 @@ export const AdoptDataRequestSchema: GenMessage<AdoptDataRequest> = /*@__PURE__*
  */
 export type AdoptDataResponse = Message<"postrider.delivery.v1.AdoptDataResponse"> & {
   /**
-   * False when the data belonged to this deployment already.
+   * False when the data already belonged to this deployment.
    *
    * @generated from field: bool adopted = 1;
    */
@@ -236,7 +236,8 @@ export const MarkRestoredResponseSchema: GenMessage<MarkRestoredResponse> = /*@_
  */
 export const RecoveryService: GenService<{
   /**
-   * GetRecovery says where the data belongs, where it is now, and how many targets a restore put in doubt.
+   * GetRecovery says where the data belongs, where it is now, and how many targets have an unknown
+   * outcome because of a restore.
    * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.GetRecovery
@@ -259,8 +260,8 @@ export const RecoveryService: GenService<{
     output: typeof AdoptDataResponseSchema;
   },
   /**
-   * MarkRestored records that the data was restored: targets that were due before now are searched on their platforms before
-   * they are sent. Each call marks the data again.
+   * MarkRestored records that the data was restored: targets that were due before now are searched on their platforms
+   * before they are sent. Each call marks the data again.
    * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.MarkRestored

@@ -47,7 +47,7 @@ export const BatchGetTargetStatesRequestSchema: GenMessage<BatchGetTargetStatesR
   messageDesc(file_postrider_delivery_v1_task_service, 0);
 
 /**
- * BatchGetTargetStatesResponse carries the states that delivery knows.
+ * BatchGetTargetStatesResponse carries the states that the delivery service knows.
  *
  * @generated from message postrider.delivery.v1.BatchGetTargetStatesResponse
  */
@@ -74,15 +74,15 @@ export type BatchGetTargetStatesResponse = Message<"postrider.delivery.v1.BatchG
   deletions: DeletionUpdated[];
 
   /**
-   * Deletions that delivery does not know.
+   * Deletions that the delivery service does not know.
    *
    * @generated from field: repeated postrider.delivery.v1.DeletionRef unknown_deletions = 4;
    */
   unknownDeletions: DeletionRef[];
 
   /**
-   * Those of `unknown` that CancelTargets has cancelled. A request at the same generation is ignored; a request at a higher
-   * generation starts a task.
+   * The entries of `unknown` that CancelTargets has cancelled. A request at the same generation is ignored; a request at
+   * a higher generation starts a task.
    *
    * @generated from field: repeated postrider.posts.v1.TargetRef cancelled = 5;
    */
@@ -145,7 +145,8 @@ export type CancelTargetsRequest = Message<"postrider.delivery.v1.CancelTargetsR
   postId: string;
 
   /**
-   * At most 100. Targets that delivery does not know yet are recorded, so that a late event does not start them.
+   * At most 100. Targets that the delivery service does not know yet are recorded, so that a late event does not start
+   * them.
    *
    * @generated from field: repeated postrider.delivery.v1.CancelledTarget targets = 2;
    */
@@ -195,7 +196,7 @@ export const CancelledTargetSchema: GenMessage<CancelledTarget> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_task_service, 4);
 
 /**
- * CancelTargetsResponse carries the targets that were published or had failed already.
+ * CancelTargetsResponse carries the targets that were already published or had already failed.
  *
  * @generated from message postrider.delivery.v1.CancelTargetsResponse
  */
@@ -265,13 +266,14 @@ export const ResolveTargetResponseSchema: GenMessage<ResolveTargetResponse> = /*
   messageDesc(file_postrider_delivery_v1_task_service, 7);
 
 /**
- * TaskService answers the sweep of posts, cancels targets, and records what an operator found out about unknown outcomes.
+ * TaskService answers the periodic check (sweep) of the posts service, cancels targets, and records what an operator found
+ * out about unknown outcomes.
  *
  * @generated from service postrider.delivery.v1.TaskService
  */
 export const TaskService: GenService<{
   /**
-   * BatchGetTargetStates returns the state of targets in the form of delivery's events.
+   * BatchGetTargetStates returns the state of targets in the form of the delivery service's events.
    * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.delivery.v1.TaskService.BatchGetTargetStates
@@ -282,8 +284,10 @@ export const TaskService: GenService<{
     output: typeof BatchGetTargetStatesResponseSchema;
   },
   /**
-   * CancelTargets keeps targets from being sent: all of them or none. A repeated call changes nothing.
-   * Errors: post_publishing when the visible call of a target has begun and its outcome is unknown; then nothing changes.
+   * CancelTargets cancels all given targets or none of them. A cancelled target is not sent. A repeated call changes
+   * nothing.
+   * Errors: post_publishing when the publishing call of a target, which makes the post visible, has begun and its outcome
+   * is unknown; then nothing changes.
    *
    * @generated from rpc postrider.delivery.v1.TaskService.CancelTargets
    */

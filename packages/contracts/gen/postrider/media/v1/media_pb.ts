@@ -100,7 +100,7 @@ export type Media = Message<"postrider.media.v1.Media"> & {
   fileName: string;
 
   /**
-   * When it was created.
+   * When the media was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 12;
    */

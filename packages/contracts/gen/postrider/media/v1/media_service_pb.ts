@@ -194,7 +194,7 @@ export type MediaUse = Message<"postrider.media.v1.MediaUse"> & {
   postVersion?: bigint | undefined;
 
   /**
-   * Removes only a use that this request alone recorded: the request was rejected. Absent = uses of any request.
+   * Removes only a use that only this request recorded, because the request was rejected. Absent = uses of any request.
    *
    * @generated from field: optional string claim_id = 5;
    */
@@ -293,7 +293,7 @@ export type CreateUploadResponse = Message<"postrider.media.v1.CreateUploadRespo
   uploadToken: string;
 
   /**
-   * Address at which the object store takes the file directly; absent when it does not.
+   * Address at which the object store takes the file directly; absent when the store does not.
    *
    * @generated from field: optional string upload_url = 4;
    */
@@ -412,7 +412,7 @@ export type ImportMediaResponse = Message<"postrider.media.v1.ImportMediaRespons
   media?: Media | undefined;
 
   /**
-   * True: an earlier request with the same key imported it.
+   * True: an earlier request with the same key imported the file.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -494,10 +494,9 @@ export const MediaService: GenService<{
     output: typeof BatchGetMediaResponseSchema;
   },
   /**
-   * UseMedia returns what BatchGetMedia returns, and records that the post uses those media that are not being deleted. It
-   * precedes the commit of the post: from then on ready media cannot be deleted. A use is valid for 10 minutes; a caller
-   * that
-   * commits later has to call this again. A repeated call is harmless.
+   * UseMedia returns what BatchGetMedia returns, and records that the post uses those media that are not being deleted.
+   * The caller calls this RPC before it commits the post: from then on ready media cannot be deleted. A use is valid for
+   * 10 minutes; a caller that commits later has to call this RPC again. A repeated call is harmless.
    * Errors: invalid_request.
    *
    * @generated from rpc postrider.media.v1.MediaService.UseMedia
@@ -508,8 +507,9 @@ export const MediaService: GenService<{
     output: typeof UseMediaResponseSchema;
   },
   /**
-   * ReleaseMedia removes uses of posts that no longer use the media, or that were not committed. Callers need not succeed:
-   * media checks the remaining uses before it deletes a file. Repeated and late calls are harmless.
+   * ReleaseMedia removes uses of posts that no longer use the media, or that were not committed. A failed call does no
+   * harm, because the media service checks the remaining uses before it deletes a file. Repeated and late calls are
+   * harmless.
    * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.media.v1.MediaService.ReleaseMedia
@@ -531,8 +531,8 @@ export const MediaService: GenService<{
     output: typeof CreateUploadResponseSchema;
   },
   /**
-   * CompleteUpload inspects the uploaded file. A repeated call for ready media answers the same; concurrent calls share one
-   * inspection.
+   * CompleteUpload inspects the uploaded file. A repeated call for ready media returns the same answer; concurrent calls
+   * share one inspection.
    * Errors: not_found, media_not_uploaded, media_rejected, unavailable when the inspection takes longer than 120 s.
    *
    * @generated from rpc postrider.media.v1.MediaService.CompleteUpload
@@ -556,7 +556,7 @@ export const MediaService: GenService<{
   },
   /**
    * DeleteMedia removes media that no post uses.
-   * Errors: not_found, media_in_use, unavailable when posts does not answer.
+   * Errors: not_found, media_in_use, unavailable when the posts service does not answer.
    *
    * @generated from rpc postrider.media.v1.MediaService.DeleteMedia
    */

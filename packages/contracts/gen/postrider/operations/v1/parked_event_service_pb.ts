@@ -72,7 +72,7 @@ export type ParkedEvent = Message<"postrider.operations.v1.ParkedEvent"> & {
   attemptCount: number;
 
   /**
-   * When it was parked.
+   * When the event was parked.
    *
    * @generated from field: google.protobuf.Timestamp parked_at = 8;
    */

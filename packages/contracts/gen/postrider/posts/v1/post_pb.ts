@@ -53,7 +53,7 @@ export type Post = Message<"postrider.posts.v1.Post"> & {
   content: string;
 
   /**
-   * Per platform id or account id.
+   * Overrides by platform id or account id.
    *
    * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
    */

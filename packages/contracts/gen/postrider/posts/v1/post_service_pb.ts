@@ -53,7 +53,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
   mediaIds: string[];
 
   /**
-   * Per platform id or account id.
+   * Overrides by platform id or account id.
    *
    * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
    */
@@ -123,7 +123,7 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
   post?: Post | undefined;
 
   /**
-   * True: an earlier request with the same key created the post, and this repeats its answer.
+   * True: an earlier request with the same key created the post, and this response repeats the earlier one.
    *
    * @generated from field: bool replayed = 2;
    */
@@ -172,7 +172,7 @@ export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostReques
   mediaIds: string[];
 
   /**
-   * Per platform id or account id.
+   * Overrides by platform id or account id.
    *
    * @generated from field: map<string, postrider.posts.v1.PostOption> options = 5;
    */
@@ -564,7 +564,7 @@ export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
  */
 export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
   /**
-   * Per platform id or account id.
+   * Overrides by platform id or account id.
    *
    * @generated from field: map<string, postrider.posts.v1.PostOption> values = 1;
    */
@@ -817,10 +817,10 @@ export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
 export const PostService: GenService<{
   /**
    * CreatePost accepts a post as a whole or rejects it. The post is published now, scheduled, put into the next queue slot,
-   * or
-   * kept as a draft.
+   * or kept as a draft.
    * Errors: invalid_request, validation_failed with every violation, duplicate_content, no_queue_slot, quota_exceeded,
-   * idempotency_key_reused, idempotency_conflict, unavailable when accounts or media do not answer.
+   * idempotency_key_reused, idempotency_conflict, unavailable when the accounts service or the media
+   * service does not answer.
    *
    * @generated from rpc postrider.posts.v1.PostService.CreatePost
    */
@@ -853,8 +853,7 @@ export const PostService: GenService<{
   },
   /**
    * BatchGetPosts returns those of the given posts that exist, each as GetPost returns it. A gateway combines concurrent
-   * reads
-   * into one call.
+   * reads into one call.
    * Errors: none specific to this RPC; unknown posts and posts of another workspace are left out.
    *
    * @generated from rpc postrider.posts.v1.PostService.BatchGetPosts
@@ -877,7 +876,7 @@ export const PostService: GenService<{
   },
   /**
    * UpdatePost replaces the given fields of a draft or scheduled post.
-   * Errors: not_found, precondition_failed, post_not_editable, and those of CreatePost.
+   * Errors: not_found, precondition_failed, post_not_editable, and the errors of CreatePost.
    *
    * @generated from rpc postrider.posts.v1.PostService.UpdatePost
    */
@@ -909,10 +908,9 @@ export const PostService: GenService<{
     output: typeof RetryPostResponseSchema;
   },
   /**
-   * DeletePost deletes a draft or scheduled post. Of a post that has begun it cancels targets that are not sent yet, and
-   * deletes
-   * published ones on their platforms.
-   * Errors: not_found, precondition_failed, post_publishing, unavailable when delivery does not answer.
+   * DeletePost deletes a draft or scheduled post. If publishing has begun, it cancels the targets that are not sent yet,
+   * and deletes the published targets on their platforms.
+   * Errors: not_found, precondition_failed, post_publishing, unavailable when the delivery service does not answer.
    *
    * @generated from rpc postrider.posts.v1.PostService.DeletePost
    */

@@ -15,8 +15,8 @@ export const file_postrider_posts_v1_posts_events: GenFile = /*@__PURE__*/
   fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi5AEKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoNUG9zdENhbmNlbGxlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0RGVsZXRlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK1AQoVUG9zdERlbGV0aW9uUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMgoHdGFyZ2V0cxgEIAMoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVkVGFyZ2V0EjAKDHJlcXVlc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAibwoNRGVsZXRlZFRhcmdldBIRCgl0YXJnZXRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCghkZWxldGlvbhgFIAEoBWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
- * PostPublishRequested asks delivery to publish targets. The sweep repeats it, unchanged, for targets that delivery does not
- * know.
+ * PostPublishRequested asks the delivery service to publish targets. The sweep repeats the event, unchanged, for targets
+ * that the delivery service does not know.
  *
  * @generated from message postrider.posts.v1.PostPublishRequested
  */
@@ -57,7 +57,7 @@ export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishReques
   dueAt?: Timestamp | undefined;
 
   /**
-   * No visible call starts after this instant.
+   * After this time, no publishing call (the call that makes a post visible) starts.
    *
    * @generated from field: google.protobuf.Timestamp publish_before = 6;
    */
@@ -267,7 +267,7 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
   version: bigint;
 
   /**
-   * When it is due.
+   * When the post is due.
    *
    * @generated from field: google.protobuf.Timestamp scheduled_at = 4;
    */
@@ -373,8 +373,8 @@ export const PostDeletedSchema: GenMessage<PostDeleted> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 7);
 
 /**
- * PostDeletionRequested asks delivery to delete published targets on their platforms. The sweep repeats it, unchanged, for
- * targets that delivery does not know.
+ * PostDeletionRequested asks the delivery service to delete published targets on their platforms. The sweep repeats the
+ * event, unchanged, for targets that the delivery service does not know.
  *
  * @generated from message postrider.posts.v1.PostDeletionRequested
  */

@@ -70,35 +70,35 @@ export const GetQuotaResponseSchema: GenMessage<GetQuotaResponse> = /*@__PURE__*
  */
 export type MonthlyQuota = Message<"postrider.posts.v1.MonthlyQuota"> & {
   /**
-   * `2026-11`.
+   * The month, for example `2026-11`.
    *
    * @generated from field: string period = 1;
    */
   period: string;
 
   /**
-   * Publications allowed.
+   * Number of publications allowed.
    *
    * @generated from field: int64 limit = 2;
    */
   limit: bigint;
 
   /**
-   * Publications made, including those with an unknown outcome.
+   * Number of publications made, including those with an unknown outcome.
    *
    * @generated from field: int64 used = 3;
    */
   used: bigint;
 
   /**
-   * Publications that are accepted and not made yet.
+   * Number of publications that are accepted and not made yet.
    *
    * @generated from field: int64 reserved = 4;
    */
   reserved: bigint;
 
   /**
-   * What is left; never negative.
+   * Number of publications left; never negative.
    *
    * @generated from field: int64 remaining = 5;
    */
@@ -140,35 +140,35 @@ export type DailyQuota = Message<"postrider.posts.v1.DailyQuota"> & {
   accountId: string;
 
   /**
-   * `account`, `app` or `project`: what shares the counter.
+   * What shares the counter: `account`, `app` or `project`.
    *
    * @generated from field: string scope = 3;
    */
   scope: string;
 
   /**
-   * Publications allowed.
+   * Number of publications allowed.
    *
    * @generated from field: int64 limit = 4;
    */
   limit: bigint;
 
   /**
-   * Publications made, including those with an unknown outcome.
+   * Number of publications made, including those with an unknown outcome.
    *
    * @generated from field: int64 used = 5;
    */
   used: bigint;
 
   /**
-   * Publications that are accepted and not made yet.
+   * Number of publications that are accepted and not made yet.
    *
    * @generated from field: int64 reserved = 6;
    */
   reserved: bigint;
 
   /**
-   * What is left; never negative.
+   * Number of publications left; never negative.
    *
    * @generated from field: int64 remaining = 7;
    */
@@ -197,7 +197,7 @@ export const DailyQuotaSchema: GenMessage<DailyQuota> = /*@__PURE__*/
 export const QuotaService: GenService<{
   /**
    * GetQuota returns the monthly quota of a workspace and the daily limits of its accounts.
-   * Errors: unavailable when accounts does not answer.
+   * Errors: unavailable when the accounts service does not answer.
    *
    * @generated from rpc postrider.posts.v1.QuotaService.GetQuota
    */

@@ -105,7 +105,7 @@ export type TargetContent = Message<"postrider.posts.v1.TargetContent"> & {
   ref?: TargetRef | undefined;
 
   /**
-   * False: the target must not be published at that generation.
+   * False: the target must not be published at its generation.
    *
    * @generated from field: bool wanted = 2;
    */
@@ -155,13 +155,14 @@ export const TargetContentSchema: GenMessage<TargetContent> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_target_service, 3);
 
 /**
- * TargetService tells delivery what to publish.
+ * TargetService tells the delivery service what to publish.
  *
  * @generated from service postrider.posts.v1.TargetService
  */
 export const TargetService: GenService<{
   /**
-   * BatchGetTargetContents returns the content of each target, and whether it still has to be published at that generation.
+   * BatchGetTargetContents returns the content of each target, and whether the target still has to be published at its
+   * generation.
    * Errors: none specific to this RPC; an unknown target is not to be published.
    *
    * @generated from rpc postrider.posts.v1.TargetService.BatchGetTargetContents
