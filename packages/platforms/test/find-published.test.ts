@@ -4,40 +4,26 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { createSession } from "./bluesky/create-session.ts";
 import { instagramAt } from "./instagram/instagram-at.ts";
-import { jpegMedia, MediaServer } from "./media-server.ts";
+import { jpegMedia, startMediaServer } from "./media-server.ts";
 import { pngMedia } from "./test-media.ts";
 import { signal, TestPlatform } from "./test-platform.ts";
+import { unknownCall } from "./unknown-call.ts";
 
 const HOUR_MS = 3_600_000;
 
-let files: MediaServer;
-beforeAll(async () => {
-  files = await MediaServer.start();
-});
-afterAll(() => files[Symbol.asyncDispose]());
+const files = await startMediaServer();
 
-async function blueskyToken(url: string, { identifier, appPassword }: Record<string, string>) {
-  const answer = await fetch(`${url}/xrpc/com.atproto.server.createSession`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ identifier, password: appPassword }),
-  });
-  return ((await answer.json()) as { accessJwt: string }).accessJwt;
-}
-
-/** An instant long after the last scheduled look. */
-function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
-  const now = new Date();
-  return {
-    calledAt: new Date(now.getTime() - 2 * HOUR_MS),
-    callUntil: new Date(now.getTime() - HOUR_MS),
+/** A call whose last scheduled look was long ago. */
+function callOfTwoHoursAgo(given: Partial<UnknownCall>): UnknownCall {
+  return unknownCall({
+    calledAt: new Date(Date.now() - 2 * HOUR_MS),
+    callUntil: new Date(Date.now() - HOUR_MS),
     looks: 3,
-    now,
     timeScale: 1,
-    isOwned: () => Promise.resolve(new Set()),
     ...given,
-  };
+  });
 }
 
 describe.each(["x", "bluesky", "instagram"] as const)(
@@ -61,7 +47,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
     const createPublication = (text: string, media: Publication["media"]) =>
       platform.createPublication(media, text, (credentials) =>
         name === "bluesky"
-          ? blueskyToken(platform.url, credentials)
+          ? createSession(platform.url, credentials)
           : (credentials.accessToken ?? ""),
       );
     const withImage = (text: string) =>
@@ -72,7 +58,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       given: Partial<UnknownCall> = {},
     ): Promise<Verdict> => {
       if (connector.findMatchingPost === undefined) throw new Error("the connector cannot look");
-      return await connector.findMatchingPost(publication, {}, unknownCall(given), signal);
+      return await connector.findMatchingPost(publication, {}, callOfTwoHoursAgo(given), signal);
     };
 
     test(`the ${name} connector finds a published post by its content when the stored data lacks its id`, async () => {

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { afterAll } from "vitest";
 import { TestMedia } from "./test-media.ts";
 
 /** Bytes that begin like a JPEG of 1080 x 1080 pixels; each nonce is another file. */
@@ -7,6 +8,13 @@ export function jpegMedia(nonce: number): TestMedia {
   const head = Buffer.from("ffd8ffe000044a46ffc0000b080438043801011100ffd9", "hex");
   const content = Buffer.concat([head, Buffer.from(String(nonce))]);
   return new TestMedia(`jpeg-${nonce}`, "image/jpeg", content);
+}
+
+/** Starts a server of files for all tests of the calling file. */
+export async function startMediaServer(): Promise<MediaServer> {
+  const server = await MediaServer.start();
+  afterAll(() => server[Symbol.asyncDispose]());
+  return server;
 }
 
 /** Serves files at public URLs, as the gateway does. */

@@ -1,42 +1,21 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { SendGuard } from "#src/http/send-once.ts";
+import { describe, expect, test } from "vitest";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
-import type { Handles } from "#src/publishing/handles.ts";
 import type { DeletionOutcome, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { createPublishingConnectors } from "#src/publishing/registry.ts";
-import type { StepResult } from "#src/publishing/steps.ts";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
+import { createSession } from "./bluesky/create-session.ts";
+import { guard, signal, startTestPlatform, type Visible } from "./test-platform.ts";
+import { unknownCall } from "./unknown-call.ts";
 
 const PLATFORMS = ["x", "telegram", "bluesky"] as const;
 type Platform = (typeof PLATFORMS)[number];
 
-const guard: SendGuard = { mayStillSend: () => true, timeoutMs: 2000 };
-const signal = new AbortController().signal;
-let simulator: Simulator;
-
-beforeAll(async () => {
-  simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
-});
-afterAll(() => simulator[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await control("POST", "reset");
-  await control("POST", "settings", { quotas: false });
-});
-
-async function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`${simulator.url}/_control/${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-  const text = await answer.text();
-  return (text === "" ? undefined : JSON.parse(text)) as T;
-}
+const platforms = {
+  x: await startTestPlatform("x"),
+  telegram: await startTestPlatform("telegram"),
+  bluesky: await startTestPlatform("bluesky"),
+};
 
 /** The publishing connector of a platform at this URL. */
 function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
@@ -54,83 +33,36 @@ function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
 }
 
 function connector(platform: Platform): PublishingConnector {
-  return connectorAt(platform, `${simulator.url}/${platform}`);
+  return connectorAt(platform, platforms[platform].url);
 }
 
-interface Issued {
-  readonly externalId: string;
-  readonly username: string;
-  readonly credentials: Readonly<Record<string, string>>;
+const getToken = {
+  x: ({ accessToken }) => accessToken ?? "",
+  telegram: ({ botToken }) => botToken ?? "",
+  bluesky: (credentials) => createSession(platforms.bluesky.url, credentials),
+} satisfies Record<
+  Platform,
+  (credentials: Readonly<Record<string, string>>) => string | Promise<string>
+>;
+
+function createPublication(platform: Platform, text: string): Promise<Publication> {
+  return platforms[platform].createPublication([], text, getToken[platform]);
 }
 
-async function accessToken(platform: Platform, { credentials }: Issued): Promise<string> {
-  if (platform === "x") return credentials.accessToken ?? "";
-  if (platform === "telegram") return credentials.botToken ?? "";
-  const answer = await fetch(`${simulator.url}/bluesky/xrpc/com.atproto.server.createSession`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ identifier: credentials.identifier, password: credentials.appPassword }),
-  });
-  return ((await answer.json()) as { accessJwt: string }).accessJwt;
+function publish(platform: Platform, publication: Publication): Promise<Outcome> {
+  return platforms[platform].publish(connector(platform), publication);
 }
 
-async function createPublication(platform: Platform, text: string): Promise<Publication> {
-  const { accounts } = await control<{ accounts: Issued[] }>("POST", "accounts", { platform });
-  const [account] = accounts;
-  if (account === undefined) throw new Error("the simulator made no account");
-  return {
-    targetId: "01936a5e-0000-7000-8000-000000000000",
-    text,
-    title: undefined,
-    privacy: undefined,
-    tags: [],
-    externalId: account.externalId,
-    username: account.username,
-    accessToken: await accessToken(platform, account),
-    attributes: {},
-    media: [],
-  };
-}
-
-async function prepare(of: PublishingConnector, publication: Publication): Promise<Handles> {
-  let handles: Handles = {};
-  for (const step of of.steps(publication)) {
-    if (step.isDone(handles)) continue;
-    const made: StepResult = await step.run(publication, handles, signal);
-    if (made.kind !== undefined) throw new Error(`${step.name} failed`);
-    handles = { ...handles, ...(made as Handles) };
-  }
-  return handles;
-}
-
-async function publish(platform: Platform, publication: Publication): Promise<Outcome> {
-  const of = connector(platform);
-  return await of.publish(publication, await prepare(of, publication), guard);
-}
-
-async function visible(platform: Platform): Promise<readonly { id: string; text: string }[]> {
-  return await control("GET", `visible?platform=${platform}`);
+function visible(platform: Platform): Promise<readonly Visible[]> {
+  return platforms[platform].visible();
 }
 
 async function addFault(
   platform: Platform,
   mode: string,
-  extra: Record<string, unknown> = {},
+  { operation = "publish", ...extra }: { operation?: string } & Record<string, unknown> = {},
 ): Promise<void> {
-  await control("POST", "faults", { platform, operation: "publish", mode, ...extra });
-}
-
-function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
-  const now = new Date();
-  return {
-    calledAt: new Date(now.getTime() - 1000),
-    callUntil: now,
-    looks: 0,
-    now,
-    timeScale: 0.001,
-    isOwned: () => Promise.resolve(new Set()),
-    ...overrides,
-  };
+  await platforms[platform].addFault(operation, mode, extra);
 }
 
 describe.each(PLATFORMS)("publishing on %s", (platform) => {
@@ -199,7 +131,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
   test(`the ${platform} connector sends no publishing call when the recorded intent to publish (mark) is too old`, async () => {
     const of = connector(platform);
     const publication = await createPublication(platform, "too late");
-    const handles = await prepare(of, publication);
+    const { handles } = await platforms[platform].prepare(of, publication);
     expect(await of.publish(publication, handles, { ...guard, mayStillSend: () => false })).toEqual(
       { kind: "not_sent" },
     );
@@ -262,12 +194,7 @@ describe("an unknown outcome on X", () => {
 
   test("an unreadable timeline of X leaves the outcome unknown", async () => {
     const publication = await createPublication("x", text);
-    await control("POST", "faults", {
-      platform: "x",
-      operation: "GET /2/users/*/tweets",
-      mode: "status",
-      status: 503,
-    });
+    await addFault("x", "status", { operation: "GET /2/users/*/tweets", status: 503 });
     const verdict = await connector("x").reconcile(
       publication,
       {},
@@ -287,7 +214,7 @@ describe("an unknown outcome on X", () => {
 test("the Bluesky connector resolves an unknown outcome by reading the record or writing it again", async () => {
   const of = connector("bluesky");
   const publication = await createPublication("bluesky", "once and only once");
-  const handles = await prepare(of, publication);
+  const { handles } = await platforms.bluesky.prepare(of, publication);
   await addFault("bluesky", "drop_after_commit");
   expect(await of.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
   expect(await of.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
@@ -298,10 +225,8 @@ test("the Bluesky connector resolves an unknown outcome by reading the record or
   expect(await of.reconcile(publication, unwritten, unknownCall(), signal)).toEqual({
     kind: "absent",
   });
-  await control("POST", "faults", {
-    platform: "bluesky",
+  await addFault("bluesky", "status", {
     operation: "GET /xrpc/com.atproto.repo.getRecord",
-    mode: "status",
     status: 503,
   });
   expect(await of.reconcile(publication, handles, unknownCall(), signal)).toEqual({
@@ -415,11 +340,15 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
 
 test("the Bluesky connector repeats a deletion when the record can still be read afterwards", async () => {
   const { publication, externalId } = await publishOne("bluesky");
-  await control("POST", "faults", { platform: "bluesky", mode: "stale_reads", delayMs: 500 });
+  await platforms.bluesky.control("POST", "faults", {
+    platform: "bluesky",
+    mode: "stale_reads",
+    delayMs: 500,
+  });
   const query = `repo=${publication.externalId}&collection=app.bsky.feed.post&rkey=${externalId}`;
-  const url = `${simulator.url}/bluesky/xrpc/com.atproto.repo.getRecord?${query}`;
+  const url = `${platforms.bluesky.url}/xrpc/com.atproto.repo.getRecord?${query}`;
   await eventually(async () => (await fetch(url)).status === 200);
   expect(await remove("bluesky", publication, externalId)).toEqual({ kind: "deleted" });
-  const calls = await control<{ path: string }[]>("GET", "requests?platform=bluesky");
+  const calls = await platforms.bluesky.listRequests();
   expect(calls.filter(({ path }) => path.includes("deleteRecord"))).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
+import { afterAll, beforeEach } from "vitest";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
@@ -23,6 +24,13 @@ export interface Visible {
   readonly createCalls: number;
 }
 
+interface LoggedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: string;
+  readonly outcome: string;
+}
+
 /** The result of running all steps. */
 export interface Ready {
   readonly handles: Handles;
@@ -33,6 +41,32 @@ export interface Ready {
 
 function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
+}
+
+/** Calls the control API of a simulator. */
+export async function controlSimulator<T>(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const answer = await fetch(`${url}/_control/${path}`, {
+    method,
+    ...(body === undefined
+      ? {}
+      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
+  const text = await answer.text();
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
+
+/** Starts a platform for all tests of the calling file; each test begins with an empty platform. */
+export async function startTestPlatform(name: PlatformId): Promise<TestPlatform> {
+  const platform = await TestPlatform.start(name);
+  afterAll(() => platform[Symbol.asyncDispose]());
+  beforeEach(() => platform.reset());
+  return platform;
 }
 
 /** One simulated platform, with the calls that tests of its connector need. */
@@ -56,15 +90,7 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await fetch(`${this.#simulator.url}/_control/${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-    const text = await answer.text();
-    return (text === "" ? undefined : JSON.parse(text)) as T;
+    return await controlSimulator<T>(this.#simulator.url, method, path, body);
   }
 
   async reset(): Promise<void> {
@@ -76,13 +102,16 @@ export class TestPlatform implements AsyncDisposable {
     return this.control("GET", `visible?platform=${this.#platform}`);
   }
 
-  /** The calls that reached the platform, oldest first. */
+  /** The requests that reached the platform, oldest first. */
+  listRequests(): Promise<readonly LoggedRequest[]> {
+    return this.control("GET", `requests?platform=${this.#platform}`);
+  }
+
+  /** The requests that reached the platform, oldest first, each as its method and the end of its path. */
   async calls(): Promise<readonly string[]> {
-    const calls = await this.control<{ method: string; path: string }[]>(
-      "GET",
-      `requests?platform=${this.#platform}`,
+    return (await this.listRequests()).map(
+      ({ method, path }) => `${method} ${path.split(/[./]/).at(-1)}`,
     );
-    return calls.map(({ method, path }) => `${method} ${path.split(/[./]/).at(-1)}`);
   }
 
   async addFault(

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { createSession } from "./create-session.ts";
 
-let platform: TestPlatform;
-let bluesky: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("bluesky");
-  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+const platform = await startTestPlatform("bluesky");
+const bluesky = createBlueskyPublishingConnector({
+  baseUrl: platform.url,
+  videoBaseUrl: platform.url,
 });
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
 
 const createPublication = (media: Publication["media"], text = "with media") =>
   platform.createPublication(media, text, (credentials) =>

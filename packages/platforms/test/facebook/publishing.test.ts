@@ -1,30 +1,20 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { gifMedia, mp4Media, pngMedia, TestMedia, toReel } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import type { Verdict } from "#src/publishing/verdict.ts";
+import { callOfLastMinute, GraphDriver } from "../graph-driver.ts";
+import { mp4Media, TestMedia, toReel } from "../test-media.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { facebookAt } from "./facebook-at.ts";
+import { KINDS, VIDEO } from "./post-kinds.ts";
 
 const MINUTE_MS = 60_000;
-const MB = 1024 * 1024;
 
-let platform: TestPlatform;
-let facebook: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("facebook");
-  facebook = createFacebookPublishingConnector({
-    baseUrl: platform.url,
-    uploadBaseUrl: `${platform.url}/rupload`,
-    version: "v25.0",
-  });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("facebook");
+const facebook = facebookAt(platform.url);
+const driver = new GraphDriver(platform, facebook);
 
 const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
   platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
@@ -35,84 +25,12 @@ const shown = ({ kind, contentType, sha256 }: PublicationMedia) => ({
   sha256,
 });
 
-const VIDEO = mp4Media(9 * MB);
-const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
-  ["a text", []],
-  ["a photo", [pngMedia(1)]],
-  ["several photos", [pngMedia(1), gifMedia(), pngMedia(2)]],
-  ["a video", [VIDEO]],
-  ["a reel", [toReel(mp4Media(300_000))]],
-];
-
-function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
-  const now = Date.now();
-  return {
-    calledAt: new Date(now - MINUTE_MS),
-    callUntil: new Date(now),
-    looks: 0,
-    now: new Date(now),
-    timeScale: 1,
-    isOwned: () => Promise.resolve(new Set()),
-    ...given,
-  };
-}
-
-const reconcile = (publication: Publication, handles: Handles, given: Partial<UnknownCall> = {}) =>
-  facebook.reconcile(publication, handles, unknownCall(given), signal);
-
-async function judge(publication: Publication, handles: Handles): Promise<Verdict> {
-  let looks = 0;
-  let waitedMs = 0;
-  for (;;) {
-    const now = new Date(Date.now() + waitedMs);
-    const callUntil = new Date(Date.now());
-    const verdict = await reconcile(publication, handles, { looks, now, callUntil });
-    if (verdict.kind !== "look_again") return verdict;
-    looks += verdict.isIncomplete === true ? 0 : 1;
-    waitedMs += verdict.afterMs;
-    await platform.control("POST", "clock", { advanceMs: verdict.afterMs });
-  }
-}
-
-interface End {
-  readonly outcome: Outcome | Verdict;
-  readonly publishCalls: number;
-}
-
-/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
-async function settle(publication: Publication, before: Handles = {}): Promise<End> {
-  let handles = before;
-  let publishCalls = 0;
-  for (;;) {
-    const prepared = await prepareAgain(publication, handles);
-    ({ handles } = prepared);
-    if (prepared.failure !== undefined) return { outcome: prepared.failure, publishCalls };
-    const outcome = await facebook.publish(publication, handles, guard);
-    publishCalls += 1;
-    if (outcome.kind !== "unknown" && outcome.kind !== "pending") return { outcome, publishCalls };
-    const verdict = await judge(publication, handles);
-    if (verdict.kind !== "absent" && verdict.kind !== "repeat")
-      return { outcome: verdict, publishCalls };
-  }
-}
-
-/** Runs the steps again from the first after a long wait or a retryable failure, as delivery does. */
-async function prepareAgain(publication: Publication, before: Handles) {
-  let prepared = await prepare(publication, { handles: before, maxRuns: 40 });
-  for (let again = 0; again < 4; again += 1) {
-    const isReady = facebook.steps(publication).every((step) => step.isDone(prepared.handles));
-    if (isReady || prepared.failure?.kind === "refused") break;
-    prepared = await prepare(publication, { handles: prepared.handles, maxRuns: 40 });
-  }
-  return prepared;
-}
-
 describe("publishing on Facebook", () => {
   test.each(KINDS)(
     "the Facebook connector publishes %s once and reads its permalink",
     async (_name, media) => {
       const publication = await createPublication(media);
-      const { outcome, publishCalls } = await settle(publication);
+      const { outcome, publishCalls } = await driver.settle(publication);
       const [entry, ...others] = await platform.visible();
       expect(others).toEqual([]);
       expect(entry).toMatchObject({ text: "Greetings from the Page", media: media.map(shown) });
@@ -140,7 +58,7 @@ describe("publishing on Facebook", () => {
         await platform.reset();
         const publication = await createPublication(media);
         const { handles } = await prepare(publication, { maxRuns: died });
-        const { outcome } = await settle(publication, handles);
+        const { outcome } = await driver.settle(publication, handles);
         expect(["published", "present"]).toContain(outcome.kind);
         expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
       }
@@ -176,11 +94,7 @@ describe("publishing on Facebook", () => {
   });
 
   test("the Facebook connector does not send a token to an upload URL on another host", async () => {
-    const elsewhere = createFacebookPublishingConnector({
-      baseUrl: platform.url,
-      uploadBaseUrl: "https://rupload.facebook.com",
-      version: "v25.0",
-    });
+    const elsewhere = facebookAt(platform.url, { uploadBaseUrl: "https://rupload.facebook.com" });
     const { failure } = await platform.prepare(
       elsewhere,
       await createPublication([toReel(mp4Media(300_000))]),
@@ -205,7 +119,7 @@ describe("failing preparation steps on Facebook", () => {
           await platform.reset();
           const publication = await createPublication(media);
           await platform.addFault(operation, mode, extra);
-          const { outcome } = await settle(publication);
+          const { outcome } = await driver.settle(publication);
           expect(["published", "present"]).toContain(outcome.kind);
           expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
         }
@@ -217,7 +131,7 @@ describe("failing preparation steps on Facebook", () => {
   test("a Facebook upload that lost the answer to a chunk continues with the next missing byte", async () => {
     const publication = await createPublication([VIDEO]);
     await platform.addFault("upload", "drop_after_commit");
-    const { outcome } = await settle(publication);
+    const { outcome } = await driver.settle(publication);
     expect(outcome).toMatchObject({ kind: "published" });
     const calls = (await platform.calls()).filter((call) => call === "POST videos");
     // Three chunks of which one is sent twice, a beginning and an end.
@@ -227,7 +141,7 @@ describe("failing preparation steps on Facebook", () => {
   test("a reel upload whose answer was lost asks Facebook how much arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
-    const { outcome } = await settle(publication);
+    const { outcome } = await driver.settle(publication);
     expect(outcome).toMatchObject({ kind: "present" });
     const uploads = (await platform.calls()).filter((call) => /^POST \d+$/.test(call));
     expect(uploads).toHaveLength(1);
@@ -291,7 +205,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
         await platform.reset();
         const publication = await createPublication(media);
         await platform.addFault("publish", mode, extra);
-        const { outcome, publishCalls } = await settle(publication);
+        const { outcome, publishCalls } = await driver.settle(publication);
         const [entry, ...others] = await platform.visible();
         expect(others).toEqual([]);
         expect(["published", "present"]).toContain(outcome.kind);
@@ -314,7 +228,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
         delayMs: 2 * MINUTE_MS,
       });
       await platform.addFault("publish", "drop_after_commit");
-      const { outcome } = await settle(publication, handles);
+      const { outcome } = await driver.settle(publication, handles);
       expect(["published", "present"]).toContain(outcome.kind);
       expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
     }
@@ -329,13 +243,10 @@ describe("publishing calls to Facebook without a clear answer", () => {
       expect(await facebook.publish(publication, handles, guard)).toMatchObject({
         kind: "unknown",
       });
-      const { outcome } = await settle(publication, handles);
+      const { outcome } = await driver.settle(publication, handles);
       expect(["published", "present"]).toContain(outcome.kind);
       await eventually(async () => {
-        const calls = await platform.control<{ outcome: string }[]>(
-          "GET",
-          "requests?platform=facebook",
-        );
+        const calls = await platform.listRequests();
         return calls.every((call) => call.outcome !== "pending");
       });
       expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
@@ -363,25 +274,25 @@ describe("reconciling on Facebook", () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await facebook.delete(publication, handles.postId ?? "", signal);
-    expect(await reconcile(publication, handles)).toEqual({
+    expect(await driver.reconcile(publication, handles)).toEqual({
       kind: "look_again",
       afterMs: MINUTE_MS,
     });
-    expect(await judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await driver.judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
   test("the Facebook connector repeats the publishing call when its token cannot read the post", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 401 });
-    expect(await reconcile(publication, handles)).toEqual({ kind: "repeat" });
+    expect(await driver.reconcile(publication, handles)).toEqual({ kind: "repeat" });
   });
 
   test("the Facebook connector checks again after a rate limit, because a rate limit does not show whether the post exists", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 429 });
-    expect(await reconcile(publication, handles)).toEqual({
+    expect(await driver.reconcile(publication, handles)).toEqual({
       kind: "look_again",
       afterMs: 1800,
       isIncomplete: true,
@@ -394,7 +305,7 @@ describe("deleting on Facebook", () => {
     "the Facebook connector deletes %s, and the deletion can be repeated",
     async (_name, media) => {
       const publication = await createPublication(media);
-      await settle(publication);
+      await driver.settle(publication);
       const [entry] = await platform.visible();
       for (let times = 0; times < 2; times += 1)
         expect(await facebook.delete(publication, entry?.id ?? "", signal)).toEqual({
@@ -425,15 +336,7 @@ describe("deleting on Facebook", () => {
 
 describe("Facebook posts that are created visible at once", () => {
   const POSTS = KINDS.slice(0, 3);
-  let atOnce: PublishingConnector;
-  beforeAll(() => {
-    atOnce = createFacebookPublishingConnector({
-      baseUrl: platform.url,
-      uploadBaseUrl: `${platform.url}/rupload`,
-      version: "v25.0",
-      isTwoPhase: false,
-    });
-  });
+  const atOnce = facebookAt(platform.url, { isTwoPhase: false });
 
   /** Publishes, and looks until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
@@ -452,7 +355,7 @@ describe("Facebook posts that are created visible at once", () => {
     const callUntil = new Date();
     for (let looks = 0; ; looks += 1) {
       const now = new Date(Date.now() + waitedMs);
-      const call = unknownCall({ looks, now, callUntil });
+      const call = callOfLastMinute({ looks, now, callUntil });
       const verdict = await atOnce.reconcile(publication, handles, call, signal);
       if (verdict.kind !== "look_again") return verdict;
       waitedMs += verdict.afterMs;
@@ -484,7 +387,7 @@ describe("Facebook posts that are created visible at once", () => {
   test("the Facebook connector reports that it cannot tell the outcome when Facebook refuses to list the Page's posts", async () => {
     const publication = await createPublication([]);
     await platform.addFault("status", "status", { status: 403 });
-    expect(await atOnce.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({
+    expect(await atOnce.reconcile(publication, {}, callOfLastMinute(), signal)).toMatchObject({
       kind: "cannot_tell",
     });
   });
@@ -494,7 +397,7 @@ describe("Facebook posts that are created visible at once", () => {
     await settleAtOnce(publication);
     const [entry] = await platform.visible();
     const isOwned = () => Promise.resolve(new Set([entry?.id ?? ""]));
-    const call = unknownCall({ isOwned });
+    const call = callOfLastMinute({ isOwned });
     expect(await atOnce.reconcile(publication, {}, call, signal)).toMatchObject({
       kind: "look_again",
     });
@@ -506,9 +409,9 @@ describe("Facebook posts after a restore", () => {
     "after a database restore, the Facebook connector finds %s that was published before the restore",
     async (_name, media) => {
       const publication = await createPublication(media);
-      const find = () => facebook.findMatchingPost?.(publication, {}, unknownCall(), signal);
+      const find = () => facebook.findMatchingPost?.(publication, {}, callOfLastMinute(), signal);
       expect(await find()).toMatchObject({ kind: "look_again" });
-      await settle(publication);
+      await driver.settle(publication);
       const [entry] = await platform.visible();
       expect(await find()).toMatchObject({
         kind: "present",

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
-import { jpegMedia, MediaServer } from "../media-server.ts";
+import { jpegMedia, startMediaServer } from "../media-server.ts";
 import { mp4Media, type TestMedia } from "../test-media.ts";
-import { signal, TestPlatform } from "../test-platform.ts";
+import { signal, startTestPlatform } from "../test-platform.ts";
 import { instagramAt } from "./instagram-at.ts";
 
-let platform: TestPlatform;
-let files: MediaServer;
-let instagram: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("instagram");
-  files = await MediaServer.start();
-  instagram = instagramAt(platform.url);
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await files[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("instagram");
+const files = await startMediaServer();
+const instagram = instagramAt(platform.url);
 
 /** A publication of an account that was connected with Instagram Login or with Facebook Login. */
 async function createPublication(media: readonly TestMedia[], login = "instagram") {

@@ -1,31 +1,18 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
-import type { Handles } from "#src/publishing/handles.ts";
-import type { Outcome } from "#src/publishing/outcome.ts";
+import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { jpegMedia, MediaServer } from "../media-server.ts";
+import { GraphDriver } from "../graph-driver.ts";
+import { jpegMedia, startMediaServer } from "../media-server.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { instagramAt } from "./instagram-at.ts";
 
 const MINUTE_MS = 60_000;
 
-let platform: TestPlatform;
-let files: MediaServer;
-let instagram: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("instagram");
-  files = await MediaServer.start();
-  instagram = instagramAt(platform.url);
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await files[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("instagram");
+const files = await startMediaServer();
+const instagram = instagramAt(platform.url);
+const driver = new GraphDriver(platform, instagram);
 
 const createPublication = (media: readonly TestMedia[], text = "Ships & sails #harbour") =>
   platform.createPublication(
@@ -42,58 +29,6 @@ const KINDS: readonly (readonly [string, readonly TestMedia[]])[] = [
   ["a video", [VIDEO]],
   ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ];
-
-/** A call a minute ago with an unknown outcome. */
-function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
-  const now = Date.now();
-  return {
-    calledAt: new Date(now - MINUTE_MS),
-    callUntil: new Date(now),
-    looks: 0,
-    now: new Date(now),
-    timeScale: 1,
-    isOwned: () => Promise.resolve(new Set()),
-    ...given,
-  };
-}
-
-const reconcile = (publication: Publication, handles: Handles, given: Partial<UnknownCall> = {}) =>
-  instagram.reconcile(publication, handles, unknownCall(given), signal);
-
-interface End {
-  readonly outcome: Outcome | Verdict;
-  readonly publishCalls: number;
-}
-
-/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
-async function settle(publication: Publication, before: Handles = {}): Promise<End> {
-  let handles = before;
-  let publishCalls = 0;
-  for (;;) {
-    const prepared = await prepare(publication, { handles });
-    ({ handles } = prepared);
-    if (prepared.failure !== undefined) return { outcome: prepared.failure, publishCalls };
-    const outcome = await instagram.publish(publication, handles, guard);
-    publishCalls += 1;
-    if (outcome.kind !== "unknown" && outcome.kind !== "pending") return { outcome, publishCalls };
-    const verdict = await judge(publication, handles);
-    if (verdict.kind !== "absent") return { outcome: verdict, publishCalls };
-    handles = verdict.handles ?? handles;
-  }
-}
-
-async function judge(publication: Publication, handles: Handles): Promise<Verdict> {
-  let looks = 0;
-  let waitedMs = 0;
-  for (;;) {
-    const now = new Date(Date.now() + waitedMs);
-    const verdict = await reconcile(publication, handles, { looks, now });
-    if (verdict.kind !== "look_again") return verdict;
-    looks += verdict.isIncomplete === true ? 0 : 1;
-    waitedMs += verdict.afterMs;
-    await platform.control("POST", "clock", { advanceMs: verdict.afterMs });
-  }
-}
 
 describe("publishing on Instagram", () => {
   test.each(KINDS)(
@@ -139,7 +74,9 @@ describe("publishing on Instagram", () => {
         await platform.reset();
         const publication = await createPublication(media);
         const { handles } = await prepare(publication, { maxRuns: died });
-        expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
+        expect((await driver.settle(publication, handles)).outcome).toMatchObject({
+          kind: "published",
+        });
         expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
       }
     },
@@ -227,7 +164,7 @@ describe("failing preparation steps on Instagram", () => {
         await platform.addFault("create", mode, extra);
         const first = await prepare(publication);
         expect(first.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
-        const { outcome } = await settle(publication, first.handles);
+        const { outcome } = await driver.settle(publication, first.handles);
         expect(outcome).toMatchObject({ kind: "published" });
         expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
       }
@@ -249,7 +186,9 @@ describe("failing preparation steps on Instagram", () => {
       const { handles, waits, failure } = await prepare(publication);
       expect(failure).toBeUndefined();
       expect(waits).toContain(5000);
-      expect((await settle(publication, handles)).outcome).toMatchObject({ kind: "published" });
+      expect((await driver.settle(publication, handles)).outcome).toMatchObject({
+        kind: "published",
+      });
       expect(await platform.visible()).toMatchObject([{ media: [shown(VIDEO)] }]);
     },
   );
@@ -269,7 +208,7 @@ describe("failing preparation steps on Instagram", () => {
       const publication = await createPublication(media);
       const { handles } = await prepare(publication);
       await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
-      const { outcome, publishCalls } = await settle(publication, handles);
+      const { outcome, publishCalls } = await driver.settle(publication, handles);
       expect(outcome).toMatchObject({ kind: "published" });
       expect(publishCalls).toBe(2);
       expect(await platform.visible()).toMatchObject([{ media: media.map(shown) }]);
@@ -327,7 +266,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
         await platform.reset();
         const publication = await createPublication(media);
         await platform.addFault("publish", mode, extra);
-        const { outcome, publishCalls } = await settle(publication);
+        const { outcome, publishCalls } = await driver.settle(publication);
         const [entry, ...others] = await platform.visible();
         expect(others).toEqual([]);
         expect(["published", "present"]).toContain(outcome.kind);
@@ -348,7 +287,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
       delayMs: 2 * MINUTE_MS,
     });
     await platform.addFault("publish", "drop_after_commit");
-    const { outcome } = await settle(publication, handles);
+    const { outcome } = await driver.settle(publication, handles);
     expect(outcome).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toHaveLength(1);
   });
@@ -359,10 +298,10 @@ describe("publishing calls to Instagram without a clear answer", () => {
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
     // Both looks come before the late commit, which is more than the protocol allows.
-    const verdict = await reconcile(publication, handles, { looks: 1 });
+    const verdict = await driver.reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);
-    const { outcome } = await settle(publication, verdict.handles);
+    const { outcome } = await driver.settle(publication, verdict.handles);
     expect(outcome).toMatchObject({ kind: "present" });
     expect(await platform.visible()).toHaveLength(1);
   });
@@ -374,7 +313,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     expect(container).toMatchObject({ stage: "processing" });
     const early = { ...handles, container0: JSON.stringify({ ...container, stage: "ready" }) };
     expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "pending" });
-    const { outcome } = await settle(publication, early);
+    const { outcome } = await driver.settle(publication, early);
     expect(outcome).toMatchObject({ kind: "published" });
     expect(await platform.visible()).toHaveLength(1);
   });
@@ -407,9 +346,9 @@ describe("reconciling on Instagram", () => {
 
   test("the second check that finds an Instagram container still ready proves that the post is absent, and the container is published again", async () => {
     const { publication, handles } = await ready();
-    const first = await reconcile(publication, handles);
+    const first = await driver.reconcile(publication, handles);
     expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
-    const second = await reconcile(publication, handles, { looks: 1 });
+    const second = await driver.reconcile(publication, handles, { looks: 1 });
     expect(second).toMatchObject({ kind: "absent", handles });
     const again = await prepare(publication, { handles: { ...handles, ...second } });
     expect(again.handles.container0).toBe(handles.container0);
@@ -419,28 +358,30 @@ describe("reconciling on Instagram", () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     const mine = (await platform.visible()).at(0)?.id ?? "";
-    expect(await reconcile(publication, handles)).toMatchObject({
+    expect(await driver.reconcile(publication, handles)).toMatchObject({
       kind: "present",
       externalId: mine,
     });
     await platform.publish(instagram, publication);
     const [, other = { id: "" }] = await platform.visible();
     const nameless = { kind: "present", externalId: null, permalink: null };
-    expect(await reconcile(publication, handles)).toEqual(nameless);
+    expect(await driver.reconcile(publication, handles)).toEqual(nameless);
     const isOwned = () => Promise.resolve(new Set([other.id]));
-    expect(await reconcile(publication, handles, { isOwned })).toMatchObject({ externalId: mine });
+    expect(await driver.reconcile(publication, handles, { isOwned })).toMatchObject({
+      externalId: mine,
+    });
   });
 
   test("the Instagram connector waits until the account's list contains the post of a published container", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
-    expect(await reconcile(publication, handles)).toMatchObject({
+    expect(await driver.reconcile(publication, handles)).toMatchObject({
       kind: "look_again",
       isIncomplete: true,
     });
     const callUntil = new Date(Date.now() - 11 * MINUTE_MS);
-    expect(await reconcile(publication, handles, { callUntil })).toEqual({
+    expect(await driver.reconcile(publication, handles, { callUntil })).toEqual({
       kind: "present",
       externalId: null,
       permalink: null,
@@ -452,13 +393,13 @@ describe("reconciling on Instagram", () => {
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
         await platform.addFault("status", "status", { status });
-        expect(await reconcile(publication, handles, { looks })).toMatchObject({
+        expect(await driver.reconcile(publication, handles, { looks })).toMatchObject({
           kind: "look_again",
           isIncomplete: true,
         });
       }
     await platform.addFault("status", "drop_before");
-    expect(await reconcile(publication, handles, { looks: 1 })).toMatchObject({
+    expect(await driver.reconcile(publication, handles, { looks: 1 })).toMatchObject({
       kind: "look_again",
       isIncomplete: true,
     });
@@ -468,19 +409,19 @@ describe("reconciling on Instagram", () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("status", "status", { status: 404 });
-    expect(await reconcile(publication, handles)).toMatchObject({ kind: "present" });
+    expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "present" });
   });
 
   test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
-    expect(await reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
+    expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
   test("an expired Instagram container proves that the post is absent, and another container is created", async () => {
     const { publication, handles } = await ready([jpegMedia(1), jpegMedia(2)]);
     await platform.control("POST", "clock", { advanceMs: 24 * 60 * MINUTE_MS });
-    const verdict = await reconcile(publication, handles);
+    const verdict = await driver.reconcile(publication, handles);
     expect(verdict).toEqual({
       kind: "absent",
       handles: { limitReadAt: handles.limitReadAt },

@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
 import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
 
-let platform: TestPlatform;
-let telegram: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("telegram");
-  telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("telegram");
+const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
   platform.createPublication(media, text, ({ botToken }) => botToken ?? "");

@@ -1,29 +1,19 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
-import { jpegMedia, MediaServer } from "../media-server.ts";
+import { jpegMedia, startMediaServer } from "../media-server.ts";
 import { mp4Media, TestMedia } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
 
 const MIB = 1024 * 1024;
-let platform: TestPlatform;
-let tiktok: PublishingConnector;
-let server: MediaServer;
-
-beforeAll(async () => {
-  [platform, server] = await Promise.all([TestPlatform.start("tiktok"), MediaServer.start()]);
-  tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await platform[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("tiktok");
+const server = await startMediaServer();
+const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
 
 const photoMedia = (nonce: number) => server.serve(jpegMedia(nonce));
 
@@ -41,33 +31,14 @@ async function createPublication(
 
 /** An account whose name has this prefix, which gives it special properties in the simulator. */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
-  const { accounts } = await platform.control<{
-    accounts: { externalId: string; credentials: { accessToken: string } }[];
-  }>("POST", "accounts", { platform: "tiktok", username });
+  const { externalId, credentials } = await platform.createAccount({ username });
   const publication = await createPublication(media);
-  const { externalId, credentials } = accounts[0] ?? {
-    externalId: "",
-    credentials: { accessToken: "" },
-  };
-  return { ...publication, username, externalId, accessToken: credentials.accessToken };
+  return { ...publication, username, externalId, accessToken: credentials.accessToken ?? "" };
 }
 
 const advance = (advanceMs: number) => platform.control("POST", "clock", { advanceMs });
 const video = (bytes = 300_000, nonce = 0) => mp4Media(bytes, nonce);
 const shown = (media: PublicationMedia, kind: string) => ({ kind, sha256: media.sha256 });
-
-function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
-  const now = new Date();
-  return {
-    calledAt: new Date(now.getTime() - 1000),
-    callUntil: now,
-    looks: 0,
-    now,
-    timeScale: 0.001,
-    isOwned: () => Promise.resolve(new Set()),
-    ...overrides,
-  };
-}
 
 interface Called {
   readonly handles: Handles;
@@ -113,10 +84,7 @@ describe("publishing a video on TikTok", () => {
     expect(await platform.visible()).toMatchObject([
       { text: "Ahoy #sea", media: [shown(media, "video")], createCalls: 1 },
     ]);
-    const requests = await platform.control<{ method: string; path: string; operation: string }[]>(
-      "GET",
-      "requests?platform=tiktok",
-    );
+    const requests = await platform.listRequests();
     expect(requests.map(({ operation }) => operation)).toEqual([
       "account",
       "create",

@@ -1,144 +1,29 @@
-import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
-import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { StepResult } from "#src/publishing/steps.ts";
-import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
 import { gifMedia, mp4Media, pngMedia, TestMedia } from "../test-media.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
 
-const guard = { mayStillSend: () => true, timeoutMs: 2000 };
-const signal = new AbortController().signal;
-let simulator: Simulator;
-let x: PublishingConnector;
+const platform = await startTestPlatform("x");
+const x = createXPublishingConnector({ baseUrl: platform.url, mayResend: true });
 
-beforeAll(async () => {
-  simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
-  x = createXPublishingConnector({ baseUrl: `${simulator.url}/x`, mayResend: true });
-});
-afterAll(() => simulator[Symbol.asyncDispose]());
-beforeEach(async () => {
-  await control("POST", "reset");
-  await control("POST", "settings", { quotas: false });
-});
-
-async function control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`${simulator.url}/_control/${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-  });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-  const text = await answer.text();
-  return (text === "" ? undefined : JSON.parse(text)) as T;
-}
-
-interface Issued {
-  readonly externalId: string;
-  readonly username: string;
-  readonly credentials: Readonly<Record<string, string>>;
-}
-
-async function createPublication(
-  media: Publication["media"],
-  text = "with media",
-): Promise<Publication> {
-  const { accounts } = await control<{ accounts: Issued[] }>("POST", "accounts", { platform: "x" });
-  const [account] = accounts;
-  if (account === undefined) throw new Error("the simulator made no account");
-  return {
-    targetId: "01936a5e-0000-7000-8000-000000000000",
-    text,
-    title: undefined,
-    privacy: undefined,
-    tags: [],
-    externalId: account.externalId,
-    username: account.username,
-    accessToken: account.credentials.accessToken ?? "",
-    attributes: {},
-    media,
-  };
-}
-
-interface Ready {
-  readonly handles: Handles;
-  readonly failure?: Failure;
-  /** The length of every wait of a step that was not 0. */
-  readonly waits: readonly number[];
-}
-
-function isFailure(made: StepResult): made is Failure {
-  return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
-}
-
-/** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
-async function prepare(
-  publication: Publication,
-  before: Handles = {},
-  maxRuns = 1000,
-): Promise<Ready> {
-  let handles = before;
-  const waits: number[] = [];
-  let runs = 0;
-  for (const step of x.steps(publication)) {
-    let isWaiting = !step.isDone(handles);
-    while (isWaiting && runs < maxRuns) {
-      runs += 1;
-      const made = await step.run(publication, handles, signal);
-      if (isFailure(made)) return { handles, failure: made, waits };
-      isWaiting = made.kind === "wait";
-      const added = made.kind === "wait" ? made.handles : made;
-      handles = { ...handles, ...(added as Handles) };
-      if (made.kind === "wait" && Number(made.afterMs) > 0) {
-        waits.push(Number(made.afterMs));
-        await control("POST", "clock", { advanceMs: made.afterMs });
-      }
-    }
-  }
-  return { handles, waits };
-}
-
-async function publish(publication: Publication): Promise<Outcome> {
-  const { handles, failure } = await prepare(publication);
-  return failure ?? (await x.publish(publication, handles, guard));
-}
-
-interface Visible {
-  readonly id: string;
-  readonly text: string;
-  readonly media: readonly { readonly kind: string; readonly sha256: string }[];
-}
-
-const visible = () => control<Visible[]>("GET", "visible?platform=x");
-const addFault = (operation: string, mode: string, extra: Record<string, unknown> = {}) =>
-  control("POST", "faults", { platform: "x", operation, mode, ...extra });
+const createPublication = (media: Publication["media"], text = "with media") =>
+  platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
+const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000) =>
+  platform.prepare(x, publication, { handles, maxRuns });
+const publish = (publication: Publication) => platform.publish(x, publication);
 
 /** The upload calls that X received, in order. */
 async function listUploads(): Promise<readonly string[]> {
-  const calls = await control<{ method: string; path: string }[]>("GET", "requests?platform=x");
-  return calls
+  return (await platform.listRequests())
     .filter(({ path }) => path.startsWith("/2/media/upload"))
     .map(({ method, path }) => `${method} ${path.split("/").at(-1)}`);
 }
 
 function toShown(media: TestMedia, kind: string): { kind: string; sha256: string } {
   return { kind, sha256: media.sha256 };
-}
-
-function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
-  const now = new Date();
-  return {
-    calledAt: new Date(now.getTime() - 1000),
-    callUntil: now,
-    looks: 0,
-    now,
-    timeScale: 0.001,
-    isOwned: () => Promise.resolve(new Set()),
-    ...overrides,
-  };
 }
 
 const MB = 1024 * 1024;
@@ -148,7 +33,7 @@ describe("publishing media on X", () => {
     const images = [1, 2, 3, 4].map(pngMedia);
     const publication = await createPublication(images);
     const outcome = await publish(publication);
-    const [entry] = await visible();
+    const [entry] = await platform.visible();
     expect(outcome).toMatchObject({
       kind: "published",
       externalId: entry?.id,
@@ -167,7 +52,7 @@ describe("publishing media on X", () => {
   test("the X connector uploads a GIF in segments like a video", async () => {
     const gif = gifMedia();
     expect(await publish(await createPublication([gif]))).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(gif, "gif")]);
+    expect((await platform.visible())[0]?.media).toEqual([toShown(gif, "gif")]);
   });
 
   test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
@@ -176,7 +61,7 @@ describe("publishing media on X", () => {
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
+    expect((await platform.visible())[0]?.media).toEqual([toShown(video, "video")]);
     expect(await listUploads()).toEqual([
       "POST initialize",
       "POST append",
@@ -199,7 +84,7 @@ describe("interrupted uploads to X", () => {
       const done = await listUploads();
       const { handles: ready } = await prepare(publication, handles);
       expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-      expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
+      expect((await platform.visible())[0]?.media).toEqual([toShown(video, "video")]);
       expect(done).toHaveLength(runs);
       expect((await listUploads()).filter((call) => call === "POST append")).toHaveLength(3);
       expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
@@ -215,10 +100,10 @@ describe("interrupted uploads to X", () => {
         "POST /2/media/upload/*/finalize",
         "GET /2/media/upload",
       ]) {
-        await control("POST", "reset");
+        await platform.reset();
         const video = mp4Media(5 * MB);
         const publication = await createPublication([video]);
-        await addFault(operation, mode);
+        await platform.addFault(operation, mode);
         let ready = await prepare(publication);
         for (let tries = 0; ready.failure !== undefined && tries < 3; tries += 1) {
           expect(ready.failure).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
@@ -227,7 +112,9 @@ describe("interrupted uploads to X", () => {
         expect(await x.publish(publication, ready.handles, guard)).toMatchObject({
           kind: "published",
         });
-        expect((await visible()).map(({ media }) => media)).toEqual([[toShown(video, "video")]]);
+        expect((await platform.visible()).map(({ media }) => media)).toEqual([
+          [toShown(video, "video")],
+        ]);
         const begun = (await listUploads()).filter((call) => call === "POST initialize");
         expect(begun).toHaveLength(operation.endsWith("initialize") ? 2 : 1);
       }
@@ -243,8 +130,8 @@ describe("interrupted uploads to X", () => {
     };
     const { handles: ready } = await prepare(publication, forgotten);
     expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
-    expect((await visible())[0]?.media).toEqual([toShown(video, "video")]);
-    await addFault("POST /2/media/upload/*/append", "status", { status: 400, times: 2 });
+    expect((await platform.visible())[0]?.media).toEqual([toShown(video, "video")]);
+    await platform.addFault("POST /2/media/upload/*/append", "status", { status: 400, times: 2 });
     expect((await prepare(publication)).failure).toMatchObject({
       kind: "refused",
       code: "media_rejected",
@@ -277,12 +164,12 @@ describe("X's answers about media", () => {
   ])(
     "HTTP %i in answer to an upload to X becomes the failure %j for an image and for a video",
     async (status, failure) => {
-      await addFault("upload", "status", { status, times: 2 });
+      await platform.addFault("upload", "status", { status, times: 2 });
       for (const media of [pngMedia(1), mp4Media(1000)]) {
         const publication = await createPublication([media]);
         expect((await prepare(publication)).failure).toMatchObject(failure);
       }
-      expect(await visible()).toEqual([]);
+      expect(await platform.visible()).toEqual([]);
     },
   );
 
@@ -323,7 +210,7 @@ describe("X's answers about media", () => {
       kind: "retryable",
       code: "platform_unavailable",
     });
-    await control("POST", "clock", { advanceMs: 2000 });
+    await platform.control("POST", "clock", { advanceMs: 2000 });
     const { handles: ready } = await prepare(publication, impatient);
     expect(await x.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
     expect((await listUploads()).filter((call) => call === "POST initialize")).toHaveLength(1);
@@ -337,7 +224,7 @@ describe("an unknown outcome with media on X", () => {
   ): Promise<readonly [Publication, Handles]> {
     const publication = await createPublication([pngMedia(1)], text);
     const { handles } = await prepare(publication);
-    await addFault("publish", mode);
+    await platform.addFault("publish", mode);
     expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
     return [publication, handles];
   }
@@ -346,7 +233,7 @@ describe("an unknown outcome with media on X", () => {
     "the X connector finds a post with the text %j, whose answer was lost, by its media",
     async (text) => {
       const [publication, handles] = await lose("drop_after_commit", text);
-      const [entry] = await visible();
+      const [entry] = await platform.visible();
       expect(await x.reconcile(publication, handles, unknownCall(), signal)).toMatchObject({
         kind: "present",
         externalId: entry?.id,

@@ -1,29 +1,21 @@
 import { createHash } from "node:crypto";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type {
   AuthorizationConnector,
   EnteredCredentials,
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.ts";
-import { signal, TestPlatform } from "../test-platform.ts";
+import { signal, startTestPlatform } from "../test-platform.ts";
 
-let platform: TestPlatform;
-let youtube: AuthorizationConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("youtube");
-  const baseUrl = platform.url;
-  youtube = createYoutubeAuthorizationConnector({
-    baseUrl,
-    oauthBaseUrl: baseUrl,
-    authorizeUrl: `${baseUrl}/o/oauth2/v2/auth`,
-    clientId: "app",
-    clientSecret: "secret",
-  });
+const platform = await startTestPlatform("youtube");
+const youtube: AuthorizationConnector = createYoutubeAuthorizationConnector({
+  baseUrl: platform.url,
+  oauthBaseUrl: platform.url,
+  authorizeUrl: `${platform.url}/o/oauth2/v2/auth`,
+  clientId: "app",
+  clientSecret: "secret",
 });
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
 
 async function createCredentials(): Promise<EnteredCredentials> {
   return (await platform.createAccount()).credentials;

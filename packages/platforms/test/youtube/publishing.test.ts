@@ -1,24 +1,20 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall } from "#src/publishing/verdict.ts";
 import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
 import { mp4Media, pngMedia, type TestMedia } from "../test-media.ts";
-import { guard, signal, TestPlatform } from "../test-platform.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
 
 const KB = 1024;
 const CHUNK_BYTES = 256 * KB;
 
-let platform: TestPlatform;
-let youtube: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("youtube");
-  youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: CHUNK_BYTES });
+const platform = await startTestPlatform("youtube");
+const youtube = createYoutubePublishingConnector({
+  baseUrl: platform.url,
+  chunkBytes: CHUNK_BYTES,
 });
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
 
 async function createPublication(
   media: readonly TestMedia[] = [mp4Media(1000)],
@@ -37,26 +33,8 @@ const prepare = (publication: Publication, options: { handles?: Handles; maxRuns
 const publish = (publication: Publication) => platform.publish(youtube, publication);
 const shown = (media: TestMedia) => [{ kind: "video", sha256: media.sha256 }];
 
-interface Logged {
-  readonly operation: string;
-}
-
 async function listOperations(): Promise<readonly string[]> {
-  const log = await platform.control<Logged[]>("GET", "requests?platform=youtube");
-  return log.map(({ operation }) => operation);
-}
-
-function unknownCall(overrides: Partial<UnknownCall> = {}): UnknownCall {
-  const now = new Date();
-  return {
-    calledAt: new Date(now.getTime() - 1000),
-    callUntil: now,
-    looks: 0,
-    now,
-    timeScale: 0.001,
-    isOwned: () => Promise.resolve(new Set()),
-    ...overrides,
-  };
+  return (await platform.listRequests()).map(({ operation }) => operation);
 }
 
 const reconcile = (

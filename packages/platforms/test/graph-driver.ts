@@ -1,0 +1,87 @@
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { guard, signal, type Ready, type TestPlatform } from "./test-platform.ts";
+import { unknownCall } from "./unknown-call.ts";
+
+const MINUTE_MS = 60_000;
+/** Maximum number of step runs before the steps are run again from the first. */
+const MAX_RUNS = 40;
+
+/** A call a minute ago with an unknown outcome, whose waits are the real ones. */
+export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall {
+  const calledAt = new Date(Date.now() - MINUTE_MS);
+  return unknownCall({ calledAt, timeScale: 1, ...given });
+}
+
+interface Settled {
+  readonly outcome: Outcome | Verdict;
+  readonly publishCalls: number;
+}
+
+/** Publishes with a connector of the Graph API as delivery does, until the outcome is known. */
+export class GraphDriver {
+  readonly #platform: TestPlatform;
+  readonly #connector: PublishingConnector;
+
+  constructor(platform: TestPlatform, connector: PublishingConnector) {
+    this.#platform = platform;
+    this.#connector = connector;
+  }
+
+  async reconcile(
+    publication: Publication,
+    handles: Handles,
+    given: Partial<UnknownCall> = {},
+  ): Promise<Verdict> {
+    return await this.#connector.reconcile(publication, handles, callOfLastMinute(given), signal);
+  }
+
+  /** Looks until the connector gives a verdict; instead of waiting, it advances the platform's clock. */
+  async judge(publication: Publication, handles: Handles): Promise<Verdict> {
+    let looks = 0;
+    let waitedMs = 0;
+    for (;;) {
+      const now = new Date(Date.now() + waitedMs);
+      const verdict = await this.reconcile(publication, handles, { looks, now });
+      if (verdict.kind !== "look_again") return verdict;
+      looks += verdict.isIncomplete === true ? 0 : 1;
+      waitedMs += verdict.afterMs;
+      await this.#platform.control("POST", "clock", { advanceMs: verdict.afterMs });
+    }
+  }
+
+  /** Reconciles an unknown outcome, and publishes again after a proved absence. */
+  async settle(publication: Publication, before: Handles = {}): Promise<Settled> {
+    let handles = before;
+    let publishCalls = 0;
+    for (;;) {
+      const prepared = await this.#prepareAgain(publication, handles);
+      ({ handles } = prepared);
+      if (prepared.failure !== undefined) return { outcome: prepared.failure, publishCalls };
+      const outcome = await this.#connector.publish(publication, handles, guard);
+      publishCalls += 1;
+      if (outcome.kind !== "unknown" && outcome.kind !== "pending")
+        return { outcome, publishCalls };
+      const verdict = await this.judge(publication, handles);
+      if (verdict.kind === "absent") handles = verdict.handles ?? handles;
+      else if (verdict.kind !== "repeat") return { outcome: verdict, publishCalls };
+    }
+  }
+
+  /** Runs the steps again from the first after a long wait or a retryable failure. */
+  async #prepareAgain(publication: Publication, handles: Handles): Promise<Ready> {
+    const run = (before: Handles) =>
+      this.#platform.prepare(this.#connector, publication, { handles: before, maxRuns: MAX_RUNS });
+    let prepared = await run(handles);
+    for (let again = 0; again < 4; again += 1) {
+      const steps = this.#connector.steps(publication);
+      const isReady = steps.every((step) => step.isDone(prepared.handles));
+      if (isReady || prepared.failure?.kind === "refused") break;
+      prepared = await run(prepared.handles);
+    }
+    return prepared;
+  }
+}
