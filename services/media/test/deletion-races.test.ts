@@ -390,40 +390,43 @@ test.each([
 test.each([
   { release: whole.release, what: "keeps", status: "ready" },
   { release: releaseAll, what: "that ignores versions would delete", status: "deleting" },
-])("a late release of media $what the usage of a newer post version", async ({ release, status }) => {
-  const workspaceId = newId();
-  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
-  const mediaId = await addMedia(workspaceId);
-  const request = { workspaceId, accountIds, mediaIds: [mediaId] };
-  const draft = await posts.createPost({ ...request, isDraft: true });
-  const isRemoved = Promise.withResolvers<void>();
-  const isAdded = Promise.withResolvers<void>();
-  const isReleased = Promise.withResolvers<void>();
-  media = {
-    ...whole,
-    use: async (use) => {
-      const answer = await whole.use(use);
-      if (use.postVersion > 1n) {
-        isAdded.resolve();
-        await isReleased.promise;
-      }
-      return answer;
-    },
-    release: async (uses) => {
-      isRemoved.resolve();
-      await isAdded.promise;
-      const answer = await release(uses);
-      await outcome(whole.delete({ workspaceId, mediaId }));
-      isReleased.resolve();
-      return answer;
-    },
-  };
-  const removal = carryOut("remove", draft, request);
-  await isRemoved.promise;
-  await carryOut("add", draft, request);
-  await removal;
-  expect(await look(workspaceId, mediaId)).toMatchObject({ status, users: 1 });
-});
+])(
+  "a late release of media $what the usage of a newer post version",
+  async ({ release, status }) => {
+    const workspaceId = newId();
+    const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
+    const mediaId = await addMedia(workspaceId);
+    const request = { workspaceId, accountIds, mediaIds: [mediaId] };
+    const draft = await posts.createPost({ ...request, isDraft: true });
+    const isRemoved = Promise.withResolvers<void>();
+    const isAdded = Promise.withResolvers<void>();
+    const isReleased = Promise.withResolvers<void>();
+    media = {
+      ...whole,
+      use: async (use) => {
+        const answer = await whole.use(use);
+        if (use.postVersion > 1n) {
+          isAdded.resolve();
+          await isReleased.promise;
+        }
+        return answer;
+      },
+      release: async (uses) => {
+        isRemoved.resolve();
+        await isAdded.promise;
+        const answer = await release(uses);
+        await outcome(whole.delete({ workspaceId, mediaId }));
+        isReleased.resolve();
+        return answer;
+      },
+    };
+    const removal = carryOut("remove", draft, request);
+    await isRemoved.promise;
+    await carryOut("add", draft, request);
+    await removal;
+    expect(await look(workspaceId, mediaId)).toMatchObject({ status, users: 1 });
+  },
+);
 
 test("a process that was suspended until its recorded usage no longer protects the media cannot store a post with deleted media", async () => {
   const workspaceId = newId();

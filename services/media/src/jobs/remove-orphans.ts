@@ -62,7 +62,10 @@ export function startRemovingOrphans(deps: RemoveOrphansOptions): AsyncDisposabl
     work: async () => {
       const count = await removeOrphans(deps);
       if (count > 0)
-        logger.info({ job: "remove-orphans", count }, "deleted stored objects that no row in the database references");
+        logger.info(
+          { job: "remove-orphans", count },
+          "deleted stored objects that no row in the database references",
+        );
       return false;
     },
     onError: (error) =>

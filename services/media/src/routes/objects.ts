@@ -69,7 +69,10 @@ async function openRange(
   { start, length }: ByteRange,
 ): Promise<Readable> {
   const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {
-    logger.warn({ err: error, step: "open" }, "a stored object could not be read; check the object store");
+    logger.warn(
+      { err: error, step: "open" },
+      "a stored object could not be read; check the object store",
+    );
     throw unavailable(error);
   });
   // The media were deleted after the row was read.

@@ -92,7 +92,10 @@ async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody):
     await store.put(key, body, stopping);
   } catch (error) {
     if (body.fault !== undefined) throw body.fault;
-    logger.warn({ err: error, step: "put" }, "the bytes of an upload could not be stored; check the object store");
+    logger.warn(
+      { err: error, step: "put" },
+      "the bytes of an upload could not be stored; check the object store",
+    );
     throw unavailable(error);
   }
   failpoint("media.upload-stored");

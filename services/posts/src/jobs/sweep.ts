@@ -112,7 +112,11 @@ export function startSweep(
     idleMs: options.everyMs,
     work: async () => {
       const count = await sweepTargets(options);
-      if (count > 0) logger.info({ job: "sweep", count }, "the sweep asked the delivery service about targets without a recent update");
+      if (count > 0)
+        logger.info(
+          { job: "sweep", count },
+          "the sweep asked the delivery service about targets without a recent update",
+        );
       return false;
     },
     onError: (error) =>

@@ -89,7 +89,9 @@ function toDate(instant: Timestamp | undefined): Date | null {
 
 function parseStatus(status: string): TargetUpdate["status"] {
   if (status === "publishing" || status === "published" || status === "failed") return status;
-  throw new Error(`the delivery service reported an unknown target status: ${JSON.stringify(status)}`);
+  throw new Error(
+    `the delivery service reported an unknown target status: ${JSON.stringify(status)}`,
+  );
 }
 
 /** An update as a value of the domain. An unknown status throws, so that its event is parked. */
@@ -110,7 +112,9 @@ function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
 
 function parseDeletionStatus(status: string): DeletionUpdate["status"] {
   if (status === "deleting" || status === "deleted" || status === "delete_failed") return status;
-  throw new Error(`the delivery service reported an unknown deletion status: ${JSON.stringify(status)}`);
+  throw new Error(
+    `the delivery service reported an unknown deletion status: ${JSON.stringify(status)}`,
+  );
 }
 
 /** As `parseTargetUpdate`, for the deletion of a target. */
