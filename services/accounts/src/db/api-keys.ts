@@ -74,7 +74,7 @@ export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> 
 }
 
 /**
- * Writes the time of the last use. Skips keys that another replica is writing at that moment, because the times hardly
+ * Writes the time of the last use. Skips keys that another replica is writing at that moment, because the times barely
  * differ.
  */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
