@@ -1,9 +1,10 @@
+import { expect } from "vitest";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { guard, signal, type Ready, type TestPlatform } from "./test-platform.ts";
+import { guard, signal, type Ready, type TestPlatform, type Visible } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
@@ -15,6 +16,29 @@ export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall 
   const calledAt = new Date(Date.now() - MINUTE_MS);
   return unknownCall({ calledAt, timeScale: 1, ...given });
 }
+
+type Fault = Readonly<Record<string, unknown>>;
+
+/** Faults of a call that makes nothing visible, which has to be repeated. */
+export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
+  ["drop_before", {}],
+  ["drop_after_commit", {}],
+  ["garbage_body", {}],
+  ["status_after_commit", { status: 500 }],
+  ["status", { status: 500 }],
+];
+
+/** Faults that leave the outcome of a visible call unknown, each with the number of visible calls that publish once. */
+export const VISIBLE_CALL_FAULTS: readonly (readonly [string, Fault, number])[] = [
+  ["drop_before", {}, 2],
+  ["drop_after_commit", {}, 1],
+  ["garbage_body", {}, 1],
+  ["status_after_commit", { status: 500 }, 1],
+  ["status_after_commit", { status: 429 }, 1],
+  ["status", { status: 500 }, 2],
+  ["status", { status: 429 }, 2],
+  ["status", { status: 404 }, 2],
+];
 
 interface Settled {
   readonly outcome: Outcome | Verdict;
@@ -84,4 +108,19 @@ export class GraphDriver {
     }
     return prepared;
   }
+}
+
+/** Publishes with this number of visible calls, and checks that one post exists and its id is known. */
+export async function expectOnePost(
+  { driver, platform }: { readonly driver: GraphDriver; readonly platform: TestPlatform },
+  publication: Publication,
+  calls: number,
+): Promise<Visible | undefined> {
+  const { outcome, publishCalls } = await driver.settle(publication);
+  const [entry, ...others] = await platform.visible();
+  expect(others).toEqual([]);
+  expect(["published", "present"]).toContain(outcome.kind);
+  expect(outcome).toMatchObject({ externalId: entry?.id });
+  expect(publishCalls).toBe(calls);
+  return entry;
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { mp4Media, TestMedia } from "@postrider/platforms/test/test-media";
+import { controlSimulator } from "@postrider/platforms/test/test-platform";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
@@ -95,16 +96,8 @@ class Stage implements AsyncDisposable {
   }
 
   async control<T>(path: string, body?: unknown): Promise<T> {
-    const post = {
-      method: "POST",
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json" },
-    };
-    const answer = await fetch(
-      `${this.simulatorUrl}/_control/${path}`,
-      body === undefined ? {} : post,
-    );
-    return (await answer.json()) as T;
+    const method = body === undefined ? "GET" : "POST";
+    return await controlSimulator<T>(this.simulatorUrl, method, path, body);
   }
 
   async addTarget(platform: Platform, media: readonly TestMedia[] = []): Promise<TestTarget> {

@@ -13,6 +13,7 @@ import {
   type Reaction,
   untilStatus,
 } from "./fixture.ts";
+import { runTarget } from "./run-target.ts";
 
 const unavailable: Reaction = () => ({
   kind: "retryable",
@@ -21,16 +22,9 @@ const unavailable: Reaction = () => ({
 });
 
 test("a retryable failure is tried again, and each attempt is reported", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [unavailable, unavailable];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world);
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
-  const updates = await listUpdates(database.sql, target);
+  await using run = await runTarget("published", { reactions: [unavailable, unavailable] });
+  const { sql, target } = run;
+  const updates = await listUpdates(sql, target);
   expect(
     updates.map(({ status, errorCode, attemptCount, attempt }) => ({
       status,
@@ -49,16 +43,11 @@ test("a retryable failure is tried again, and each attempt is reported", async (
 });
 
 test("a target fails with the code of its last retry", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [unavailable, unavailable, unavailable, unavailable];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world);
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
-  expect(await lastUpdate(database.sql, target)).toMatchObject({
+  await using run = await runTarget("failed", {
+    reactions: [unavailable, unavailable, unavailable, unavailable],
+  });
+  const { sql, target, world } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({
     status: "failed",
     errorCode: "platform_unavailable",
     errorRetryable: true,
@@ -68,16 +57,11 @@ test("a target fails with the code of its last retry", async () => {
 });
 
 test("a target that the platform refuses fails at once", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "too long" })];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world);
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
-  expect(await lastUpdate(database.sql, target)).toMatchObject({
+  await using run = await runTarget("failed", {
+    reactions: [() => ({ kind: "refused", code: "content_rejected", message: "too long" })],
+  });
+  const { sql, target } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({
     errorCode: "content_rejected",
     errorMessage: "too long",
     errorRetryable: false,
@@ -86,23 +70,20 @@ test("a target that the platform refuses fails at once", async () => {
 });
 
 test("attempts of a new generation continue the numbering of the older generation", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [() => ({ kind: "refused", code: "content_rejected", message: "" })];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world);
-  await request(database.sql, target);
-  await untilStatus(database.sql, target, "failed");
+  await using run = await runTarget("failed", {
+    reactions: [() => ({ kind: "refused", code: "content_rejected", message: "" })],
+  });
+  const { sql, target } = run;
 
   target.generation = 2;
-  await request(database.sql, target);
+  await request(sql, target);
 
-  await untilStatus(database.sql, target, "published");
-  expect(await listAttempts(database.sql, target)).toMatchObject([
+  await untilStatus(sql, target, "published");
+  expect(await listAttempts(sql, target)).toMatchObject([
     { number: 1, outcome: "failed" },
     { number: 2, outcome: "published" },
   ]);
-  expect(await lastUpdate(database.sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
+  expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
 test("a rate limit of the platform does not count as an attempt and holds back the whole account", async () => {

@@ -1,11 +1,10 @@
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
-import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
+import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
 import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createTiktokPublishingConnector } from "@postrider/platforms/tiktok/publishing/connector";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
@@ -26,25 +25,11 @@ const MIB = 1024 * 1024;
 /** The last look for lost photos comes after 5.4 s; TikTok shows photos only after some of that. */
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
-let platform: TestPlatform;
-let server: MediaServer;
-let tiktok: PublishingConnector;
-let database: TestDatabase;
-
-beforeAll(async () => {
-  [platform, server, database] = await Promise.all([
-    TestPlatform.start("tiktok"),
-    MediaServer.start(),
-    openDatabase(),
-  ]);
-  tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("tiktok");
+const server = await startMediaServer();
+const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
+const database = await openDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
 
 interface Scene {
   readonly world: World;

@@ -13,6 +13,7 @@ import {
   type Reaction,
   untilStatus,
 } from "./fixture.ts";
+import { runTarget } from "./run-target.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 
@@ -26,17 +27,16 @@ const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
 test("an unknown outcome is reported, and the post is found on the platform after call_until", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [lostAnswer];
-  world.verdicts = [() => ({ kind: "present", externalId: "id-1", permalink: null })];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
-  expect(await listUpdates(database.sql, target)).toMatchObject([
+  await using run = await runTarget(
+    "published",
+    {
+      reactions: [lostAnswer],
+      verdicts: [() => ({ kind: "present", externalId: "id-1", permalink: null })],
+    },
+    QUICK,
+  );
+  const { sql, target, world } = run;
+  expect(await listUpdates(sql, target)).toMatchObject([
     { status: "publishing", errorCode: "outcome_unknown", attempt: { outcome: "unknown" } },
     { status: "published", externalId: "id-1", attempt: { number: 1, outcome: "published" } },
   ]);
@@ -46,16 +46,9 @@ test("an unknown outcome is reported, and the post is found on the platform afte
 });
 
 test("a target whose outcome cannot be determined fails with outcome_unknown and is never sent again", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [lostAnswer];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
-  expect(await lastUpdate(database.sql, target)).toMatchObject({
+  await using run = await runTarget("failed", { reactions: [lostAnswer] }, QUICK);
+  const { sql, target, world } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
     errorRetryable: false,
@@ -65,111 +58,95 @@ test("a target whose outcome cannot be determined fails with outcome_unknown and
 });
 
 test("a target whose publishing call is proved to have published nothing is sent once more in the same generation", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [lostCall];
-  world.verdicts = [absent];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
-  expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 1, generation: 1 });
-  expect(await listAttempts(database.sql, target)).toMatchObject([
+  await using run = await runTarget(
+    "published",
+    { reactions: [lostCall], verdicts: [absent] },
+    QUICK,
+  );
+  const { sql, target } = run;
+  expect(await readTask(sql, target)).toMatchObject({ resendCount: 1, generation: 1 });
+  expect(await listAttempts(sql, target)).toMatchObject([
     { number: 1, outcome: "unknown" },
     { number: 2, outcome: "published" },
   ]);
 });
 
 test("after a second unknown outcome, the platform is searched from the first call on, and the target is not sent a third time", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [lostCall, lostCall];
-  world.verdicts = [absent, absent];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
-  expect(await lastUpdate(database.sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
+  await using run = await runTarget(
+    "failed",
+    { reactions: [lostCall, lostCall], verdicts: [absent, absent] },
+    QUICK,
+  );
+  const { sql, target, world } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
   expect(world.calls).toHaveLength(2);
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
 test("when the platform refuses a resend as a duplicate, the earlier post is searched for and adopted", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [
-    lostAnswer,
-    () => ({ kind: "refused", code: "duplicate_on_platform", message: "duplicate" }),
-  ];
-  world.verdicts = [absent, () => ({ kind: "present", externalId: "id-1", permalink: null })];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
-  expect(await readTask(database.sql, target)).toMatchObject({ externalId: "id-1" });
+  await using run = await runTarget(
+    "published",
+    {
+      reactions: [
+        lostAnswer,
+        () => ({ kind: "refused", code: "duplicate_on_platform", message: "duplicate" }),
+      ],
+      verdicts: [absent, () => ({ kind: "present", externalId: "id-1", permalink: null })],
+    },
+    QUICK,
+  );
+  const { sql, target, world } = run;
+  expect(await readTask(sql, target)).toMatchObject({ externalId: "id-1" });
   expect(world.visible).toHaveLength(1);
 });
 
 test("a target fails after proved absence when its connector may not resend", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.maxResends = 0;
-  world.reactions = [lostCall];
-  world.verdicts = [absent];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
+  await using run = await runTarget(
+    "failed",
+    { maxResends: 0, reactions: [lostCall], verdicts: [absent] },
+    QUICK,
+  );
+  const { world } = run;
   expect(world.calls).toHaveLength(1);
 });
 
 test("a publishing call that may be repeated is repeated with the same handles", async () => {
-  await using database = await openDatabase();
-  const world = new World();
   let made = 0;
-  world.prepare = [
+  await using run = await runTarget(
+    "published",
     {
-      name: "key",
-      isDone: ({ key }) => key !== undefined,
-      run: () => Promise.resolve({ key: `key-${(made += 1)}` }),
+      prepare: [
+        {
+          name: "key",
+          isDone: ({ key }) => key !== undefined,
+          run: () => Promise.resolve({ key: `key-${(made += 1)}` }),
+        },
+      ],
+      maxResends: Number.MAX_SAFE_INTEGER,
+      reactions: [lostCall, lostCall],
+      verdicts: [() => ({ kind: "repeat" }), () => ({ kind: "repeat" })],
     },
-  ];
-  world.maxResends = Number.MAX_SAFE_INTEGER;
-  world.reactions = [lostCall, lostCall];
-  world.verdicts = [() => ({ kind: "repeat" }), () => ({ kind: "repeat" })];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
+    QUICK,
+  );
+  const { world } = run;
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
 test("a target fails with outcome_unknown when a repeated call fails, because the first call may have published it", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [
-    lostAnswer,
-    () => ({ kind: "refused", code: "account_action_needed", message: "suspended" }),
-  ];
-  world.verdicts = [() => ({ kind: "repeat" })];
-  world.maxResends = 5;
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "failed");
-  expect(await lastUpdate(database.sql, target)).toMatchObject({
+  await using run = await runTarget(
+    "failed",
+    {
+      reactions: [
+        lostAnswer,
+        () => ({ kind: "refused", code: "account_action_needed", message: "suspended" }),
+      ],
+      verdicts: [() => ({ kind: "repeat" })],
+      maxResends: 5,
+    },
+    QUICK,
+  );
+  const { sql, target } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({
     errorCode: "outcome_unknown",
     errorMessage: "account_action_needed: suspended",
     errorRetryable: false,
@@ -177,21 +154,20 @@ test("a target fails with outcome_unknown when a repeated call fails, because th
 });
 
 test("only complete searches of a platform are counted", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.reactions = [lostCall];
-  world.verdicts = [
-    () => ({ kind: "look_again", afterMs: 10 }),
-    () => ({ kind: "look_again", afterMs: 10, isIncomplete: true }),
-    () => ({ kind: "look_again", afterMs: 10 }),
-    absent,
-  ];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
+  await using run = await runTarget(
+    "published",
+    {
+      reactions: [lostCall],
+      verdicts: [
+        () => ({ kind: "look_again", afterMs: 10 }),
+        () => ({ kind: "look_again", afterMs: 10, isIncomplete: true }),
+        () => ({ kind: "look_again", afterMs: 10 }),
+        absent,
+      ],
+    },
+    QUICK,
+  );
+  const { world } = run;
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
@@ -273,19 +249,18 @@ test("two targets with the same text on one account never have open calls at the
 });
 
 test("a rate limit on the publishing call holds back the account, and the resend after it is not counted", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  world.maxResends = 0;
-  world.reactions = [() => ({ kind: "unknown", message: "HTTP 429", limitedForMs: 500 })];
-  world.verdicts = [absent];
-  const target = world.addTarget();
-  await using _worker = startWorker(database, world, { settings: QUICK });
-
-  await request(database.sql, target);
-
-  await untilStatus(database.sql, target, "published");
-  expect(await readTask(database.sql, target)).toMatchObject({ resendCount: 0 });
-  const [row] = await database.sql<{ waitedMs: number }[]>`
+  await using run = await runTarget(
+    "published",
+    {
+      maxResends: 0,
+      reactions: [() => ({ kind: "unknown", message: "HTTP 429", limitedForMs: 500 })],
+      verdicts: [absent],
+    },
+    QUICK,
+  );
+  const { sql, target } = run;
+  expect(await readTask(sql, target)).toMatchObject({ resendCount: 0 });
+  const [row] = await sql<{ waitedMs: number }[]>`
     select extract(epoch from max(called_at) - min(called_at))::float8 * 1000 as waited_ms
     from publish_attempts`;
   expect(row?.waitedMs).toBeGreaterThan(450);

@@ -1,23 +1,18 @@
 import { createBlueskyPublishingConnector } from "@postrider/platforms/bluesky/publishing/connector";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import { openDatabase, readTask, request, startWorker, World, untilStatus } from "./fixture.ts";
 
-let platform: TestPlatform;
-let bluesky: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("bluesky");
-  bluesky = createBlueskyPublishingConnector({ baseUrl: platform.url, videoBaseUrl: platform.url });
+const platform = await startTestPlatform("bluesky");
+const bluesky = createBlueskyPublishingConnector({
+  baseUrl: platform.url,
+  videoBaseUrl: platform.url,
 });
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
 
 const createPublication = (media: Publication["media"], text: string) =>
   platform.createPublication(media, text, (credentials) =>

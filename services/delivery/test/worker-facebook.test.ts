@@ -1,10 +1,10 @@
-import { createFacebookPublishingConnector } from "@postrider/platforms/facebook/publishing/connector";
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import { gifMedia, mp4Media, pngMedia, toReel } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { facebookAt } from "@postrider/platforms/test/facebook/facebook-at";
+import { KINDS } from "@postrider/platforms/test/facebook/post-kinds";
+import { pngMedia } from "@postrider/platforms/test/test-media";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -18,32 +18,11 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-const MB = 1024 * 1024;
-
-let platform: TestPlatform;
-let facebook: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("facebook");
-  facebook = createFacebookPublishingConnector({
-    baseUrl: platform.url,
-    uploadBaseUrl: `${platform.url}/rupload`,
-    version: "v25.0",
-  });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("facebook");
+const facebook = facebookAt(platform.url);
 
 const createPublication = (media: readonly PublicationMedia[], text = "Greetings from the Page") =>
   platform.createPublication(media, text, ({ accessToken }) => accessToken ?? "");
-
-const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
-  ["a text", []],
-  ["a photo", [pngMedia(1)]],
-  ["several photos", [pngMedia(1), gifMedia(), pngMedia(2)]],
-  ["a video", [mp4Media(9 * MB)]],
-  ["a reel", [toReel(mp4Media(300_000))]],
-];
 
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 

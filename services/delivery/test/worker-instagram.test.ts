@@ -1,10 +1,9 @@
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { instagramAt } from "@postrider/platforms/test/instagram/instagram-at";
-import { jpegMedia, MediaServer } from "@postrider/platforms/test/media-server";
+import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
 import type { TestMedia } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -18,20 +17,9 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-let platform: TestPlatform;
-let files: MediaServer;
-let instagram: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("instagram");
-  files = await MediaServer.start();
-  instagram = instagramAt(platform.url);
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await files[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("instagram");
+const files = await startMediaServer();
+const instagram = instagramAt(platform.url);
 
 const createPublication = (media: readonly TestMedia[], text: string) =>
   platform.createPublication(

@@ -1,10 +1,9 @@
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import { createTelegramPublishingConnector } from "@postrider/platforms/telegram/publishing/connector";
 import { mp4Media, pngMedia } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -19,15 +18,8 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-let platform: TestPlatform;
-let telegram: PublishingConnector;
-
-beforeAll(async () => {
-  platform = await TestPlatform.start("telegram");
-  telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
-});
-afterAll(() => platform[Symbol.asyncDispose]());
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("telegram");
+const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 const createPublication = (media: Publication["media"], text = "with media") =>
   platform.createPublication(media, text, ({ botToken }) => botToken ?? "");

@@ -1,11 +1,9 @@
-import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
-import { TestPlatform } from "@postrider/platforms/test/test-platform";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createYoutubePublishingConnector } from "@postrider/platforms/youtube/publishing/connector";
-import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -24,19 +22,10 @@ import {
 const KB = 1024;
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };
 
-let platform: TestPlatform;
-let youtube: PublishingConnector;
-let database: TestDatabase;
-
-beforeAll(async () => {
-  [platform, database] = await Promise.all([TestPlatform.start("youtube"), openDatabase()]);
-  youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: 256 * KB });
-});
-afterAll(async () => {
-  await platform[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
-beforeEach(() => platform.reset());
+const platform = await startTestPlatform("youtube");
+const youtube = createYoutubePublishingConnector({ baseUrl: platform.url, chunkBytes: 256 * KB });
+const database = await openDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
 
 interface Scene {
   readonly world: World;

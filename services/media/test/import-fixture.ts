@@ -4,19 +4,17 @@ import { createServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type AddressInfo, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
-import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
-import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
+import { createImportClient } from "./import-client.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -58,17 +56,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     const client = new OutboundClient({ allow: ALLOW, resolve });
     const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, tempDir });
     started.push(imports);
-    const deps = {
-      sql,
-      store,
-      imports,
-      assertRoom: () => Promise.resolve(),
-      nudgeRelay: () => undefined,
-    };
-    const peer = createTestPeer((router) => {
-      router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
-    });
-    return { imports, media: peer.client(MediaService) };
+    return { imports, media: createImportClient({ sql, store, imports }) };
   };
   return {
     ...startReplica(),

@@ -1,13 +1,11 @@
-import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { parseAllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { openSql } from "@postrider/shared/postgres";
 import { configureFailpoints } from "@postrider/shared/process/failpoints";
-import { createTestPeer } from "@postrider/shared/testing/router";
 import { Imports } from "#src/operations/imports.ts";
-import { importMedia } from "#src/rpc/import-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
+import { createImportClient } from "./import-client.ts";
 
 /** Runs one import in its own process, which a failpoint can kill. Its argument is a JSON object. */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
@@ -31,15 +29,5 @@ await using imports = new Imports({
   totalMs: 10_000,
   tempDir,
 });
-const deps = {
-  sql,
-  store,
-  imports,
-  assertRoom: () => Promise.resolve(),
-  nudgeRelay: () => undefined,
-};
-const peer = createTestPeer((router) => {
-  router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
-});
-await peer.client(MediaService).importMedia(order.request);
+await createImportClient({ sql, store, imports }).importMedia(order.request);
 await sql.end();

@@ -17,6 +17,26 @@ function publisher(workspaceId: string) {
   };
 }
 
+/** The ids of all posts, read in pages of five; `afterPage` runs after each page. */
+async function listAll(
+  filter: { readonly workspaceId: string; readonly platform?: string },
+  afterPage: () => Promise<void>,
+): Promise<readonly string[]> {
+  const met: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await posts.posts.listPosts({
+      ...filter,
+      limit: 5,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    met.push(...page.posts.map(({ id }) => id));
+    cursor = page.nextCursor;
+    await afterPage();
+  } while (cursor !== undefined);
+  return met;
+}
+
 test("ListPosts returns the latest post first and omits the attempts", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
@@ -40,18 +60,9 @@ test("paging through a list while posts are added returns every earlier post onc
     set created_at = date_trunc('second', created_at)
     where workspace_id = ${workspaceId}`;
 
-  const met: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await posts.posts.listPosts({
-      workspaceId,
-      limit: 5,
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    met.push(...page.posts.map(({ id }) => id));
-    cursor = page.nextCursor;
+  const met = await listAll({ workspaceId }, async () => {
     await publish();
-  } while (cursor !== undefined);
+  });
 
   expect(met).toHaveLength(12);
   expect(met.toSorted()).toEqual(earlier.toSorted());
@@ -162,19 +173,9 @@ test("paging a filtered list while posts are added and published returns each po
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
   for (let count = 0; count < 12; count += 1) earlier.push((await publish()).id);
-  const met: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await posts.posts.listPosts({
-      workspaceId,
-      limit: 5,
-      platform: "x",
-      ...(cursor === undefined ? {} : { cursor }),
-    });
-    met.push(...page.posts.map(({ id }) => id));
-    cursor = page.nextCursor;
+  const met = await listAll({ workspaceId, platform: "x" }, async () => {
     await posts.report([deliveryOf(await publish())(0, "published")]);
-  } while (cursor !== undefined);
+  });
 
   expect(met).toEqual(earlier.toReversed());
 });

@@ -47,6 +47,11 @@ async function addRule(workspaceId: string, times: string[], endsOn: string | nu
   return id;
 }
 
+const listTakenSlots = (workspaceId: string) => posts.sql`
+  select 1
+  from slot_assignments
+  where workspace_id = ${workspaceId}`;
+
 test("concurrent posts get consecutive queue slots without sharing one", async () => {
   const next = queue();
   const { workspaceId } = next();
@@ -81,11 +86,7 @@ test("a post without a free queue slot is refused and does not use up its idempo
   const post = await posts.createPost(keyed);
 
   expect(await posts.createPost(keyed)).toEqual(post);
-  const taken = await posts.sql`
-    select 1
-    from slot_assignments
-    where workspace_id = ${keyed.workspaceId}`;
-  expect(taken).toHaveLength(1);
+  expect(await listTakenSlots(keyed.workspaceId)).toHaveLength(1);
 });
 
 test("concurrent requests with one idempotency key take one queue slot", async () => {
@@ -96,11 +97,7 @@ test("concurrent requests with one idempotency key take one queue slot", async (
   const made = await Promise.all([1, 2, 3, 4].map(() => posts.createPost(keyed)));
 
   expect(new Set(made.map(({ id }) => id)).size).toBe(1);
-  const taken = await posts.sql`
-    select 1
-    from slot_assignments
-    where workspace_id = ${keyed.workspaceId}`;
-  expect(taken).toHaveLength(1);
+  expect(await listTakenSlots(keyed.workspaceId)).toHaveLength(1);
 });
 
 test("a refusal reports the first reason in the order violations, duplicate, missing queue slot, quota", async () => {
@@ -126,9 +123,5 @@ test("a refusal reports the first reason in the order violations, duplicate, mis
   posts.peers.limits.set(other().workspaceId, { monthlyQuota: 0 });
   await addRule(other().workspaceId, [EARLIER]);
   await expect(posts.createPost(other())).rejects.toMatchObject({ reason: "quota_exceeded" });
-  const taken = await posts.sql`
-    select 1
-    from slot_assignments
-    where workspace_id = ${other().workspaceId}`;
-  expect(taken).toHaveLength(0);
+  expect(await listTakenSlots(other().workspaceId)).toHaveLength(0);
 });

@@ -4,7 +4,13 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
-import { callOfLastMinute, GraphDriver } from "../graph-driver.ts";
+import {
+  callOfLastMinute,
+  expectOnePost,
+  GraphDriver,
+  STEP_FAULTS,
+  VISIBLE_CALL_FAULTS,
+} from "../graph-driver.ts";
 import { mp4Media, TestMedia, toReel } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { facebookAt } from "./facebook-at.ts";
@@ -105,13 +111,7 @@ describe("publishing on Facebook", () => {
 });
 
 describe("failing preparation steps on Facebook", () => {
-  test.each([
-    ["drop_before", {}],
-    ["drop_after_commit", {}],
-    ["garbage_body", {}],
-    ["status_after_commit", { status: 500 }],
-    ["status", { status: 500 }],
-  ])(
+  test.each(STEP_FAULTS)(
     "a Facebook post that meets the simulated fault %s on any call before the publishing call is published once",
     async (mode, extra) => {
       for (const operation of ["create", "upload", "status"]) {
@@ -189,28 +189,14 @@ describe("failing preparation steps on Facebook", () => {
 });
 
 describe("publishing calls to Facebook without a clear answer", () => {
-  test.each([
-    ["drop_before", {}, 2],
-    ["drop_after_commit", {}, 1],
-    ["garbage_body", {}, 1],
-    ["status_after_commit", { status: 500 }, 1],
-    ["status_after_commit", { status: 429 }, 1],
-    ["status", { status: 500 }, 2],
-    ["status", { status: 429 }, 2],
-    ["status", { status: 404 }, 2],
-  ])(
+  test.each(VISIBLE_CALL_FAULTS)(
     "a publishing call to Facebook that meets the simulated fault %s %o ends in exactly one post",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
         const publication = await createPublication(media);
         await platform.addFault("publish", mode, extra);
-        const { outcome, publishCalls } = await driver.settle(publication);
-        const [entry, ...others] = await platform.visible();
-        expect(others).toEqual([]);
-        expect(["published", "present"]).toContain(outcome.kind);
-        expect(outcome).toMatchObject({ externalId: entry?.id });
-        expect(publishCalls).toBe(calls);
+        await expectOnePost({ driver, platform }, publication, calls);
       }
     },
     60_000,

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { describe, expect, test } from "vitest";
 import type { Publication } from "#src/publishing/publication.ts";
-import { GraphDriver } from "../graph-driver.ts";
+import { expectOnePost, GraphDriver, STEP_FAULTS, VISIBLE_CALL_FAULTS } from "../graph-driver.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
@@ -149,13 +149,7 @@ describe("Instagram's publishing limit", () => {
 });
 
 describe("failing preparation steps on Instagram", () => {
-  test.each([
-    ["drop_before", {}],
-    ["drop_after_commit", {}],
-    ["garbage_body", {}],
-    ["status_after_commit", { status: 500 }],
-    ["status", { status: 500 }],
-  ])(
+  test.each(STEP_FAULTS)(
     "an Instagram preparation step that meets the simulated fault %s when it creates a container is retried and makes nothing visible",
     async (mode, extra) => {
       for (const [, media] of KINDS) {
@@ -250,28 +244,14 @@ describe("failing preparation steps on Instagram", () => {
 });
 
 describe("publishing calls to Instagram without a clear answer", () => {
-  test.each([
-    ["drop_before", {}, 2],
-    ["drop_after_commit", {}, 1],
-    ["garbage_body", {}, 1],
-    ["status_after_commit", { status: 500 }, 1],
-    ["status_after_commit", { status: 429 }, 1],
-    ["status", { status: 500 }, 2],
-    ["status", { status: 429 }, 2],
-    ["status", { status: 404 }, 2],
-  ])(
+  test.each(VISIBLE_CALL_FAULTS)(
     "a publishing call to Instagram that meets the simulated fault %s %o ends in exactly one post (publishing calls: %i)",
     async (mode, extra, calls) => {
       for (const [, media] of KINDS) {
         await platform.reset();
         const publication = await createPublication(media);
         await platform.addFault("publish", mode, extra);
-        const { outcome, publishCalls } = await driver.settle(publication);
-        const [entry, ...others] = await platform.visible();
-        expect(others).toEqual([]);
-        expect(["published", "present"]).toContain(outcome.kind);
-        expect(outcome).toMatchObject({ externalId: entry?.id });
-        expect(publishCalls).toBe(calls);
+        const entry = await expectOnePost({ driver, platform }, publication, calls);
         expect(entry?.createCalls).toBe(1);
       }
     },

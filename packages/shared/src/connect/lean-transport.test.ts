@@ -65,37 +65,22 @@ async function outcome(transport: Transport, id: string, timeoutMs = 1000): Prom
 
 const agent = new Agent();
 afterAll(() => agent.close());
+const startLean = () =>
+  createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, internalSecret: SECRET });
+
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   "the lean RPC transport returns the same result as Connect's client for the post %s",
   async (id) => {
-    const lean = createLeanTransport({
-      baseUrl,
-      dispatcher: agent,
-      timeoutMs: 1000,
-      internalSecret: SECRET,
-    });
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
-    expect(await outcome(lean, id)).toEqual(await outcome(stock, id));
+    expect(await outcome(startLean(), id)).toEqual(await outcome(stock, id));
   },
 );
 
 test("the lean RPC transport fails with the same error as Connect's client when the deadline passes", async () => {
-  const lean = createLeanTransport({
-    baseUrl,
-    dispatcher: agent,
-    timeoutMs: 1000,
-    internalSecret: SECRET,
-  });
-  expect(await outcome(lean, "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
+  expect(await outcome(startLean(), "slow", 50)).toMatchObject({ code: "DeadlineExceeded" });
 });
 
 test("the lean RPC transport fails with the same error as Connect's client when the server does not have the RPC", async () => {
-  const lean = createLeanTransport({
-    baseUrl,
-    dispatcher: agent,
-    timeoutMs: 1000,
-    internalSecret: SECRET,
-  });
   const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
   const call = (transport: Transport) =>
     createClient(WorkspaceService, transport).listWorkspaces(
@@ -107,7 +92,7 @@ test("the lean RPC transport fails with the same error as Connect's client when 
       () => "ok",
       (error: unknown) => ConnectError.from(error).code,
     );
-  expect(await code(lean)).toBe(await code(stock));
+  expect(await code(startLean())).toBe(await code(stock));
 });
 
 // A call in JSON does not take the lean path.

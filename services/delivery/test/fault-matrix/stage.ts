@@ -5,6 +5,7 @@ import {
 } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
 import { MediaServer } from "@postrider/platforms/test/media-server";
+import { controlSimulator } from "@postrider/platforms/test/test-platform";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -82,14 +83,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-    const answer = await fetch(`${this.#simulator.url}/_control/${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status} ${await answer.text()}`);
-    return (await answer.json()) as T;
+    return await controlSimulator<T>(this.#simulator.url, method, path, body);
   }
 
   /** Adds `count` rounds of a cell, each with an account, a target and the rules of its fault. */

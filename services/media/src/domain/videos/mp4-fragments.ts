@@ -2,7 +2,8 @@ import type { ByteSource } from "./byte-source.ts";
 import { payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 
-interface Parts {
+/** The boxes and the video track from which the duration is read. */
+export interface Mp4Parts {
   readonly source: ByteSource;
   readonly top: readonly Box[];
   readonly inMovie: readonly Box[];
@@ -11,7 +12,7 @@ interface Parts {
 }
 
 /** End of the last fragment in ticks, for videos whose header was written before their duration was known. */
-export function readFragmentsEnd({ source, top, inMovie, video, budget }: Parts): number {
+export function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): number {
   const extension = inMovie.find(({ type }) => type === "mvex");
   if (extension === undefined) return 0;
   const defaults = readBoxes(source, extension, budget)

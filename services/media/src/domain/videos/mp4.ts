@@ -1,10 +1,10 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
-import { readFragmentsEnd } from "./mp4-fragments.ts";
+import { readFragmentsEnd, type Mp4Parts } from "./mp4-fragments.ts";
 import { findMp4Metadata } from "./mp4-metadata.ts";
 import { readTimes } from "./mp4-times.ts";
-import { readMp4Track, type Mp4Track } from "./mp4-track.ts";
+import { readMp4Track } from "./mp4-track.ts";
 import { MAX_DURATION_MS, type VideoLayout } from "./video-layout.ts";
 
 const MAX_BOXES = 100_000;
@@ -33,15 +33,7 @@ export function readMp4(source: ByteSource): VideoLayout {
   };
 }
 
-interface Parts {
-  readonly source: ByteSource;
-  readonly top: readonly Box[];
-  readonly inMovie: readonly Box[];
-  readonly video: Mp4Track;
-  readonly budget: BoxBudget;
-}
-
-function readDuration(parts: Parts): number {
+function readDuration(parts: Mp4Parts): number {
   const header = parts.inMovie.find(({ type }) => type === "mvhd");
   if (header === undefined) throw unreadable("The video has no movie header.");
   const movie = readMovieHeader(parts.source, header);

@@ -1,0 +1,13 @@
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { importMedia } from "#src/rpc/import-media.ts";
+
+/** A client whose server has only ImportMedia. */
+export function createImportClient(given: Pick<RpcDependencies, "sql" | "store" | "imports">) {
+  const deps = { ...given, assertRoom: () => Promise.resolve(), nudgeRelay: () => undefined };
+  const peer = createTestPeer((router) => {
+    router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
+  });
+  return peer.client(MediaService);
+}
