@@ -26,7 +26,10 @@ export interface IssuedAccount {
   readonly credentials: Readonly<Record<string, string | number>>;
 }
 
-/** A social platform. To add one, write a folder with a factory of this type and list it in `platforms.ts`. */
+/**
+ * A social platform. To add a platform, write a folder with a factory of this type and list the factory in
+ * `platforms.ts`.
+ */
 export interface Platform {
   /** The platform's id, which is also its path prefix. */
   readonly id: string;

@@ -43,7 +43,7 @@ export function cidOf(content: unknown): string {
   return `b${base32(Buffer.concat([PREFIX, digest]))}`;
 }
 
-/** The CID of a file, equal to the one that a real PDS computes. */
+/** The CID of a file, equal to the CID that a real PDS computes. */
 export function blobCidOf(sha256: string): string {
   return `b${base32(Buffer.concat([RAW_PREFIX, Buffer.from(sha256, "hex")]))}`;
 }

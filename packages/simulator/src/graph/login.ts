@@ -51,7 +51,7 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
   return userTokenReply(token, SHORT_LIFETIME_MS);
 }
 
-/** Exchanges a user token for one that lasts 60 days. */
+/** Exchanges a short-lived user token for a user token that lasts 60 days. */
 function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: number): Reply {
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
   if (check.kind === "refused" || check.token.kind !== "user") {
@@ -63,7 +63,9 @@ function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: numb
   return userTokenReply(token, LONG_LIFETIME_MS);
 }
 
-/** `GET /oauth/access_token`: exchanges a code for a short-lived token, or a short-lived token for a long-lived one. */
+/**
+ * `GET /oauth/access_token`: exchanges a code for a short-lived token, or a short-lived token for a long-lived token.
+ */
 function tokenRoute(login: FacebookLogin, choices: Choices, codes: AuthorizationCodes): Route {
   const handle = (call: Call, { now }: Moment): Reply => {
     const parameters = parametersOf(call);

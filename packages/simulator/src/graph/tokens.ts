@@ -44,7 +44,7 @@ export class GraphTokens {
   }
 
   issue(token: Omit<GraphToken, "deadBecause">): string {
-    // Tokens of graph.instagram.com begin with IGAA, those of graph.facebook.com with EAA.
+    // Tokens of graph.instagram.com begin with IGAA; tokens of graph.facebook.com begin with EAA.
     const prefix = token.kind === "instagram" ? "IGAA" : "EAA";
     const text = this.#secrets.issue(`${prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     this.#rows.put(text, { ...token, deadBecause: null });

@@ -6,7 +6,7 @@ import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
 const NO_BODY = Buffer.alloc(0);
-/** Maximum body of platforms without their own limit. */
+/** Maximum size of a request body in bytes, for platforms without their own limit. */
 const DEFAULT_MAX_BODY_BYTES = 64_000_000;
 const TOO_LARGE = "FST_ERR_CTP_BODY_TOO_LARGE";
 
@@ -72,7 +72,7 @@ export function registerPlatforms(
   for (const platform of platforms.values()) {
     void app.register(
       async (scope) => {
-        // Bodies stay unparsed, because each platform decides which ones are valid.
+        // Bodies stay unparsed, because each platform decides which bodies are valid.
         scope.removeAllContentTypeParsers();
         scope.addContentTypeParser(
           "*",

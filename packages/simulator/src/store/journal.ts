@@ -60,7 +60,7 @@ export class Journal implements Disposable {
     writeAll(this.#fd, `${line}\n`);
   }
 
-  /** Replaces the whole content atomically: a kill leaves either the old file or the new one. */
+  /** Replaces the whole content atomically: a kill leaves either the old file or the new file. */
   rewrite(lines: readonly string[]): void {
     const next = `${this.#path}.next`;
     const fd = openSync(next, "w", 0o600);

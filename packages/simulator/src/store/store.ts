@@ -35,8 +35,8 @@ export class Store implements Disposable {
   }
 
   /**
-   * Returns the table with this name, with the rows that an earlier process committed. Only one module uses each
-   * name.
+   * Returns the table with this name, including the rows that an earlier process committed. Only one module may use
+   * each name.
    */
   table<T>(name: string, options: { readonly keptOnReset?: boolean } = {}): Table<T> {
     const rows = this.#loaded.get(name) ?? new Map<string, unknown>();

@@ -28,7 +28,10 @@ function takeEscapeOrLink(scan: Scan): boolean {
   return true;
 }
 
-/** Consumes a style marker, or the `>` of a quotation at the start of a line; returns false when neither is there. */
+/**
+ * Consumes a style marker, or the `>` of a quotation at the start of a line; returns false when neither is at the
+ * current position.
+ */
 function takeMarker(scan: Scan): boolean {
   const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
   if (scan.source[scan.at] === ">" && isLineStart) {

@@ -48,7 +48,7 @@ export function requireChat(network: TelegramNetwork, parameters: Parameters): A
   return findChat(network, parameters) ?? refuse("chat not found");
 }
 
-/** The channel of the call when the bot has this right there; otherwise ends the call with an error. */
+/** The channel of the call. Ends the call with an error unless the bot has the given right in the channel. */
 export function requireRight(
   network: TelegramNetwork,
   { bot, parameters }: BotCall,

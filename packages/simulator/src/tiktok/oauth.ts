@@ -82,7 +82,7 @@ function revoke(network: TiktokNetwork, call: Call): Reply {
     : oauthError(200, "invalid_request", "The token is invalid or expired.");
 }
 
-/** The token endpoints. */
+/** The routes of TikTok's token endpoints. */
 export function oauthRoutes(network: TiktokNetwork): readonly Route[] {
   return [
     {

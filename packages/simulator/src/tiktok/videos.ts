@@ -20,7 +20,7 @@ const FIELDS: readonly string[] = [
 ];
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
-/** Maximum length of titles and descriptions in lists; longer ones are cut. */
+/** Maximum length of a title or description in lists; a longer text is cut. */
 const MAX_LISTED_CHARACTERS = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {

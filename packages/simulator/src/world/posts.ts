@@ -7,7 +7,7 @@ export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
   /** SHA-256 of the bytes as they arrived, in hexadecimal digits. */
   readonly sha256: string;
-  /** The platform's own id of the file, on platforms whose posts show one. */
+  /** The platform's own id of the file; absent on platforms that show no such id. */
   readonly key?: string;
 }
 
@@ -61,7 +61,7 @@ export class Posts {
     store.onReset(() => this.#order.clear());
   }
 
-  /** Returns a post, also a deleted one. */
+  /** Returns a post, even when the post is deleted. */
   get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
@@ -99,7 +99,7 @@ export class Posts {
     return found;
   }
 
-  /** Every post of an account, newest first, including deleted ones. */
+  /** Every post of an account, newest first, including deleted posts. */
   *newestFirst(account: Account): Generator<Post> {
     const keys = this.#keys({ account });
     for (let index = keys.length - 1; index >= 0; index -= 1) {

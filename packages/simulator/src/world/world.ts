@@ -27,7 +27,7 @@ export interface World {
   readonly snowflakes: Snowflakes;
 }
 
-/** Loads the state that an earlier process left in the folder, or creates an empty one. */
+/** Loads the state that an earlier process left in the folder; without such a state, creates an empty state. */
 export function createWorld(dataDir?: string): World {
   const store = new Store(dataDir);
   const pieces = new Pieces(dataDir);

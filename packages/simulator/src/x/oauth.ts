@@ -89,7 +89,7 @@ function grantOf(call: Call): string {
   return formOf(call).get("grant_type") ?? "";
 }
 
-/** The token endpoints. */
+/** The routes of X's token endpoints. */
 export function oauthRoutes(network: XNetwork): Route[] {
   return [
     {

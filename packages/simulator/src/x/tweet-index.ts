@@ -35,7 +35,7 @@ export class TweetIndex {
     this.#latestOfContent.set(contentKey(post.account, post), post.id);
   }
 
-  /** A tweet of any account, also a deleted one. */
+  /** A tweet of any account, even when the tweet is deleted. */
   find(id: string): Post | undefined {
     const author = this.#accounts.byId("x", this.#authors.get(id) ?? "");
     return author === undefined ? undefined : this.#posts.get(author, id);

@@ -53,7 +53,7 @@ export function requireParameter(query: URLSearchParams, name: string): string {
     : value;
 }
 
-/** Reads the requested parts: at least one, and only known ones. */
+/** Reads the requested parts. Refuses a call without a part, or with an unknown part. */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
   for (const name of names) {

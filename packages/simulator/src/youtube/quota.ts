@@ -18,7 +18,7 @@ const pacificDay = new Intl.DateTimeFormat("en-CA", {
   day: "2-digit",
 });
 
-/** The date in California, as in `2026-11-21`. The project's counters start again at midnight there. */
+/** The date in California, for example `2026-11-21`. A project's counters start again at midnight in California. */
 export function pacificDayOf(now: number): string {
   return pacificDay.format(now);
 }

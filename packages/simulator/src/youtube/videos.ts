@@ -35,7 +35,7 @@ export function existsAt({ createdAt, deletedAt }: Video, instant: number): bool
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
-/** All videos. The control API shows those that readers see: public videos whose file YouTube can read. */
+/** All videos. The control API shows the videos that readers see: public videos whose file YouTube can read. */
 export class Videos {
   readonly #rows: Table<Video>;
   readonly #posts: Posts;
@@ -50,7 +50,7 @@ export class Videos {
     store.onReset(() => this.#byChannel.clear());
   }
 
-  /** Returns a video, also a deleted one. */
+  /** Returns a video, even when the video is deleted. */
   get(id: string): Video | undefined {
     return this.#rows.get(id);
   }
@@ -79,7 +79,7 @@ export class Videos {
     }
   }
 
-  /** Every video of a channel, newest first, including deleted ones. */
+  /** Every video of a channel, newest first, including deleted videos. */
   *newestFirst(channel: string): Generator<Video> {
     for (const id of (this.#byChannel.get(channel) ?? []).toReversed()) {
       const video = this.#rows.get(id);

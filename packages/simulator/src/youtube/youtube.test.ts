@@ -380,7 +380,9 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
   expect((await renew()).body["error"]).toBe("invalid_grant");
 });
 
-/** Milliseconds until 19:00 UTC of the next day in California, which is shortly before or at noon there. */
+/**
+ * Milliseconds until 19:00 UTC of the next day in California, which is shortly before noon or at noon in California.
+ */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
     timeZone: "America/Los_Angeles",

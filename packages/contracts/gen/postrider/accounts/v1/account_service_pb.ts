@@ -345,7 +345,7 @@ export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountRespon
  */
 export const AccountService: GenService<{
   /**
-   * ListAccounts returns the accounts of a workspace, newest first, without disconnected ones.
+   * ListAccounts returns the accounts of a workspace, newest first, without disconnected accounts.
    * Errors: none specific to this RPC.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.ListAccounts
@@ -356,7 +356,7 @@ export const AccountService: GenService<{
     output: typeof ListAccountsResponseSchema;
   },
   /**
-   * BatchGetAccounts returns the given accounts, including disconnected ones. Each must belong to the given workspace.
+   * BatchGetAccounts returns the given accounts, including disconnected accounts. Each account must belong to the given workspace.
    * Errors: none specific to this RPC; accounts that do not exist are left out.
    *
    * @generated from rpc postrider.accounts.v1.AccountService.BatchGetAccounts

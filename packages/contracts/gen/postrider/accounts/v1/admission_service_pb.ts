@@ -112,7 +112,7 @@ export type AdmissionGrant = Message<"postrider.accounts.v1.AdmissionGrant"> & {
   key?: AdmittedKey | undefined;
 
   /**
-   * Absent when the key has several workspaces and none is named, or when it may not use the named workspace.
+   * Absent when the key has several workspaces and the query names none, or when the key may not use the named workspace.
    *
    * @generated from field: postrider.accounts.v1.AdmittedWorkspace workspace = 2;
    */

@@ -194,7 +194,7 @@ export const PostOptionSchema: GenMessage<PostOption> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post, 1);
 
 /**
- * TagList is a list of tags; a message, so that it can be absent.
+ * TagList is a list of tags. It is a message so that the field can be absent.
  *
  * @generated from message postrider.posts.v1.TagList
  */

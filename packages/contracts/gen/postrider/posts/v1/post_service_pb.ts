@@ -537,7 +537,7 @@ export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE_
   messageDesc(file_postrider_posts_v1_post_service, 12);
 
 /**
- * IdList is a list of ids; a message, so that it can be absent.
+ * IdList is a list of ids. It is a message so that the field can be absent.
  *
  * @generated from message postrider.posts.v1.IdList
  */
@@ -558,7 +558,7 @@ export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_post_service, 13);
 
 /**
- * OptionMap is a map of options; a message, so that it can be absent.
+ * OptionMap is a map of options. It is a message so that the field can be absent.
  *
  * @generated from message postrider.posts.v1.OptionMap
  */
@@ -740,7 +740,7 @@ export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE_
   messageDesc(file_postrider_posts_v1_post_service, 20);
 
 /**
- * DeletePostResponse carries the cancelled post, if it still exists.
+ * DeletePostResponse carries the cancelled post, if the post still exists.
  *
  * @generated from message postrider.posts.v1.DeletePostResponse
  */
