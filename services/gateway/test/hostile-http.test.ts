@@ -152,7 +152,7 @@ test("an upload is not aborted while the media service does not read from it", a
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several intervals during which media reads nothing.
+  // Several intervals during which the media service reads nothing.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
   read();

@@ -15,7 +15,7 @@ export interface KafkaClientOptions {
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
-/** Opens a client with bounded waits that writes to our logger. */
+/** Opens a client whose waits are limited and which logs to our logger. */
 export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
     ...toKafkaConfig(security),

@@ -127,7 +127,7 @@ async function redrive(
   });
 }
 
-/** Locks the row, or skips it while another redrive has it: two redrives at the same time share the work. */
+/** Locks the row, or skips it while another redrive has locked it, so that two concurrent redrives share the work. */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
   const [row] = await tx<ParkedRow[]>`
     select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at

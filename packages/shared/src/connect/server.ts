@@ -20,7 +20,7 @@ const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** One secret, or all that are accepted. */
+  /** The accepted internal secret, or all accepted secrets during a rotation. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
@@ -43,7 +43,10 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
   };
 }
 
-/** Refuses unauthenticated requests before their body is read; interceptors only run afterwards. */
+/**
+ * Refuses unauthenticated requests before their body is read. Connect's interceptors run only after the body has been
+ * read.
+ */
 function refuseUnauthenticated(
   app: FastifyInstance,
   internalSecret: string | readonly string[],

@@ -16,7 +16,7 @@ export type OutboundFailure =
   | "too_large";
 
 /**
- * A name that leads to a private address has the same message as one that does not answer: customers read these messages
+ * A host name with a private address has the same message as a host that does not answer: customers read these messages
  * and must not learn what exists in our network.
  */
 const MESSAGES = {

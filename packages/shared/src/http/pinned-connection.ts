@@ -7,7 +7,7 @@ import { mayConnect } from "#src/http/outbound-url.ts";
 /** A target to connect to: a name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** All checked. The name is not resolved again. */
+  /** The checked addresses of the name, which is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -17,7 +17,7 @@ export interface ConnectOptions {
   readonly allow: readonly AllowedAddress[];
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM, instead of Node's. */
+  /** Certificate authorities in PEM, which replace those of Node. */
   readonly ca: string | undefined;
 }
 

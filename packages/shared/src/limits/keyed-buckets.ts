@@ -7,7 +7,10 @@ import {
 } from "#src/limits/token-bucket.ts";
 
 interface KeyedBucketsOptions extends BucketSize {
-  /** Maximum number of keys that are remembered. Beyond it the key that was used longest ago has a full bucket again. */
+  /**
+   * Maximum number of stored keys. Beyond it, the bucket of the least recently used key is dropped, so that this key
+   * has a full bucket again.
+   */
   readonly maxKeys: number;
 }
 
@@ -35,7 +38,7 @@ export class KeyedBuckets {
     return isThere;
   }
 
-  /** Takes a token also when there is none: for what is known only after it has happened. */
+  /** Takes a token even if there is none, for a request that turns out to count only after it was served. */
   takeOnCredit(key: string, now: number): void {
     this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
   }

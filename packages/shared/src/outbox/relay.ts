@@ -41,7 +41,7 @@ export function startRelay(options: RelayOptions): Loop {
     onError: (error) =>
       options.logger.error(
         { err: error, topic: options.topic },
-        "the relay failed and continues after a pause",
+        "the outbox relay failed; it continues after a pause",
       ),
   });
 }
@@ -73,7 +73,7 @@ class Relay {
       const { logger, topic } = this.#options;
       logger.warn(
         { err: error, topic, attempt: this.#failures, delayMs },
-        "events were not published",
+        "events in the outbox could not be published; they are tried again after a pause",
       );
       return delayMs;
     }

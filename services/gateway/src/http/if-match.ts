@@ -9,8 +9,8 @@ const VERSION = /^[1-9]\d{0,17}$/;
 
 /**
  * The condition of the header `If-Match` (RFC 9110, 13.1.1); undefined without one. Tags are compared strongly, so that
- * weak tags match no version, like tags that are not ours. A malformed header matches no version: a condition that cannot
- * be read must not count as fulfilled.
+ * weak tags match no version, and neither do tags that the API never issued. A malformed header matches no version: a
+ * condition that cannot be read must not count as fulfilled.
  */
 export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   if (header === undefined) return undefined;

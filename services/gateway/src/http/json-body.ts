@@ -67,7 +67,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // Without the path, which would repeat most of the body.
+  // The fault has no path, because the path would repeat most of the body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;

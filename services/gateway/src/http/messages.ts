@@ -23,8 +23,8 @@ const FALLBACKS: Readonly<Record<Locale, string>> = {
 };
 
 /**
- * The language of an answer: the supported one with the highest weight in `Accept-Language`, of two equal ones the first,
- * and `defaultLocale` when no supported one is listed.
+ * The language of an answer: the supported language with the highest weight in `Accept-Language`. Of two languages with
+ * the same weight the first is chosen, and `defaultLocale` when no supported language is listed.
  */
 export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
   if (acceptLanguage === undefined) return defaultLocale;

@@ -53,7 +53,7 @@ export interface Patience {
   readonly requestMs: number;
   /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
   readonly stallMs: number;
-  /** An upload that was slower than this during an interval of `stallMs` is cut off. */
+  /** An upload that was slower than this during an interval of `stallMs` is aborted. */
   readonly minBytesPerSecond: number;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;

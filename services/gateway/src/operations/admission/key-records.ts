@@ -13,11 +13,14 @@ const MAX_RECORDS = 10_000;
 const MAX_UNKNOWN_KEYS = 10_000;
 /** Maximum age of an answer that is used, from the moment it was asked for: a revocation takes effect within this time. */
 const MAX_TTL_MS = 3_000;
-/** How much longer an answer is used while accounts does not answer: a revocation takes effect within 5 s even then. */
+/**
+ * How much longer an answer is used while the accounts service does not answer: a revocation takes effect within 5 s
+ * even then.
+ */
 const OUTAGE_MS = 2_000;
-/** Granted requests that are not used within this time are returned to accounts. */
+/** Granted requests that are not used within this time are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/** A budget without a query for this long is full again at accounts, and its debt is covered. */
+/** A budget without a query for this long is full again in the accounts service, which covers its debt. */
 const BUDGET_IDLE_MS = 60_000;
 
 /** A key that works, and the workspace that a request with it belongs to. */
@@ -30,9 +33,9 @@ export interface KeyRecord {
   readonly source: AdmissionSource;
   /** When the answer was asked for. */
   readonly sentAt: number;
-  /** Until then the record decides without a call to accounts. */
+  /** Until then the record decides without a call to the accounts service. */
   readonly freshUntil: number;
-  /** Until then the record decides while accounts does not answer. */
+  /** Until then the record decides while the accounts service does not answer. */
   readonly usableUntil: number;
 }
 
@@ -46,7 +49,7 @@ export interface AnsweredQuery {
 
 export interface KeyRecords {
   find(pairId: string): KeyRecord | undefined;
-  /** Whether a recent answer of accounts says that the key does not work. */
+  /** Whether a recent answer of the accounts service says that the key does not work. */
   isUnknown(key: string, now: number): boolean;
   /** Stores an answer. Returns undefined when the key does not work. */
   store(query: AnsweredQuery, grant: AdmissionGrant, now: number): KeyRecord | undefined;
@@ -62,7 +65,8 @@ function toRecord(
   ttlMs: number,
   workspace: KeyRecord["workspace"],
 ): KeyRecord {
-  // By the clock of this process, which may be off. Afterwards accounts is asked, which goes by the database's clock.
+  // Compared with the clock of this process, which may be wrong. Afterwards the accounts service decides by the
+  // database's clock.
   const expiresAt = key.expiresAt === undefined ? Infinity : timestampMs(key.expiresAt);
   const until = query.sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return {
@@ -76,7 +80,9 @@ function toRecord(
   };
 }
 
-/** Answers of accounts about keys, and the budgets of their workspaces: bounded in number and short-lived. */
+/**
+ * Answers of the accounts service about keys, and the budgets of their workspaces: bounded in number and short-lived.
+ */
 export function createKeyRecords(): KeyRecords {
   const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
   // Until when each key is known not to work. Separate from `records`, so that a flood of bad keys evicts no good one.

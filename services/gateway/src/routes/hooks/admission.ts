@@ -8,7 +8,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** The error that refuses the request, or undefined when it is admitted; its caller is known from then on. */
+/** The error that refuses the request, or undefined when the request is admitted, in which case its caller is set. */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {

@@ -12,7 +12,10 @@ export const IF_MATCH_HEADERS = {
   ),
 };
 
-/** A version that no post has, because they start at 1. Posts answers with `not_found` first if the post does not exist. */
+/**
+ * A version that no post has, because versions start at 1. If the post does not exist, the posts service answers with
+ * `not_found` first.
+ */
 const NO_VERSION = 0n;
 
 /**
