@@ -2,7 +2,7 @@ import type { TransactionSql } from "#src/postgres.ts";
 
 /** An event on the bus: CloudEvents headers and the proto JSON of its message. */
 export interface BusRecord {
-  /** Records with the same key keep their order, unless one of them fails. */
+  /** A consumer receives records with the same key in order, unless the processing of such a record fails. */
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: string;
@@ -33,8 +33,8 @@ export interface Bus extends AsyncDisposable {
   /** The technology of the bus, as the value of OpenTelemetry's attribute `messaging.system`. */
   readonly system: "kafka" | "postgresql";
   /**
-   * Appends to a topic; resolves when the records are durable (Kafka) or will be by the commit of `tx` (Postgres).
-   * Called inside the relay's transaction, which only the Postgres adapter uses.
+   * Appends records to a topic. Resolves when the records are durable (Kafka) or will become durable with the commit of
+   * `tx` (Postgres). Called inside the relay's transaction, which only the Postgres adapter uses.
    *
    * @throws RefusedRecordsError when at least one of the records can never be accepted.
    */

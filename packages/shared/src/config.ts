@@ -107,7 +107,7 @@ export class EnvReader {
     return this.#find(name) !== undefined;
   }
 
-  /** An empty value counts as absent, as shells and container manifests often set it. */
+  /** An empty value counts as absent, because shells and container manifests often set empty values. */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");
     return this.#find(name);

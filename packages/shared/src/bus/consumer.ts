@@ -109,7 +109,7 @@ function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): voi
 }
 
 /**
- * The failed events that must be parked now. @throws RetryLaterError while one of them has tries left, so that the
+ * The failed events that must be parked now. @throws RetryLaterError while a failed event has tries left, so that the
  * batch is retried.
  */
 function countTries(

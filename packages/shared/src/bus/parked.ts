@@ -72,7 +72,10 @@ interface RedriveResult {
   readonly failed: number;
 }
 
-/** Redrives every event that is parked now, oldest first. Events that are parked meanwhile are not included. */
+/**
+ * Redrives every event that is parked at the start, oldest first. Events that are parked during the redrive are not
+ * included.
+ */
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;

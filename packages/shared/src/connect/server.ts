@@ -67,8 +67,8 @@ function refuseUnauthenticated(
 }
 
 /**
- * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients take a
- * lean path; every other Connect, gRPC-web or JSON client is answered by Connect's plugin.
+ * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients are
+ * answered by the lean handler, and those of other Connect, gRPC-web or JSON clients by Connect's plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { internalSecret, logger, routes } = options;

@@ -22,7 +22,7 @@ export type Ownership =
   | { readonly kind: "restored" };
 
 /**
- * Compares the deployment that the data belongs to with the one that uses it.
+ * Compares the deployment that the data belongs to with the deployment that uses the data.
  *
  * @returns The first difference, or `own`; never `restored`, which this comparison cannot see.
  */

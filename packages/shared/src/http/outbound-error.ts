@@ -10,7 +10,10 @@ export type OutboundFailure =
   | "broken"
   /** The exchange exceeded its deadline. */
   | "timed_out"
-  /** There were too many redirects, or one from https to http, or to something that is not an http(s) URL. */
+  /**
+   * There were too many redirects, or a redirect from https to http, or a redirect to a target that is not an http(s)
+   * URL.
+   */
   | "redirect_refused"
   /** The body has more than `maxBytes` bytes. */
   | "too_large";

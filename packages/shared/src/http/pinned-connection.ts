@@ -21,7 +21,7 @@ export interface ConnectOptions {
   readonly ca: string | undefined;
 }
 
-/** How long to wait for an address before the next one is tried. */
+/** How long to wait for a connection to an address before the next address is tried. */
 const NEXT_ADDRESS_MS = 1000;
 
 /** Maximum number of addresses that are tried, because a name may have any number of them. */

@@ -17,7 +17,7 @@ interface KeyedBucketsOptions extends BucketSize {
 /** A token bucket for each key, in the memory of this process. Every call takes the time in milliseconds. */
 export class KeyedBuckets {
   readonly #size: BucketSize;
-  /** Keys that are absent have a full bucket. */
+  /** A key without an entry has a full bucket. */
   readonly #levels: BoundedMap<string, BucketLevel>;
 
   constructor({ capacity, windowMs, maxKeys }: KeyedBucketsOptions) {
@@ -31,7 +31,7 @@ export class KeyedBuckets {
     return level === undefined ? this.#size.capacity : tokensAt(level, this.#size, now);
   }
 
-  /** Takes a token. Returns false, and takes nothing, when the key has less than one. */
+  /** Takes a token. Returns false, and takes nothing, when the key has less than one token. */
   tryTake(key: string, now: number): boolean {
     const isThere = this.tokensOf(key, now) >= 1;
     if (isThere) this.takeOnCredit(key, now);

@@ -31,9 +31,9 @@ export function keyInProgress(): ServiceError {
 }
 
 /**
- * The response to an earlier request with this key, if there was one.
+ * The response to an earlier request with this key; undefined if there was no such request.
  *
- * @throws `idempotency_key_reused` when the earlier request was a different one.
+ * @throws `idempotency_key_reused` when the earlier request had different contents.
  */
 export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8Array | undefined> {
   const stored = await findStoredResponse(sql, keyed);

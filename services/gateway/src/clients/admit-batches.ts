@@ -10,7 +10,7 @@ const BATCH_WINDOW_MS = 2;
 /** Maximum number of queries per call. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
-/** Maximum number of waiting requests; the answer would come too late for further ones. */
+/** Maximum number of waiting requests. Further requests are refused, because their answer would come too late. */
 const MAX_WAITING = 10_000;
 /** Timeout of a call. Without an answer, its requests are decided without the accounts service. */
 const TIMEOUT_MS = 1_000;

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 
 /**
- * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they are the
- * same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of its own.
+ * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they are
+ * the same JSON value, whatever their white space and order of keys. The fingerprint of an absent body differs from
+ * that of every JSON value.
  */
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");

@@ -85,7 +85,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
-    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown one.
+    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown id.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: longBodies.exempt((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),

@@ -27,7 +27,7 @@ const BUDGET_IDLE_MS = 60_000;
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Undefined when the request had to name a workspace, or the key does not belong to the named one. */
+  /** Undefined when the request had to name a workspace, or when the key does not belong to the named workspace. */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
   /** The query that renews this record. */
   readonly source: AdmissionSource;
@@ -55,7 +55,10 @@ export interface KeyRecords {
   store(query: AnsweredQuery, grant: AdmissionGrant, now: number): KeyRecord | undefined;
   /** Deletes expired records. */
   sweep(now: number): void;
-  /** Removes and returns granted requests that were not used: those older than 3 s, or all. */
+  /**
+   * Removes and returns granted requests that were not used: the requests that are older than 3 s or, with `all`, every
+   * request.
+   */
   takeUnused(now: number, all: boolean): readonly { source: AdmissionSource; count: number }[];
 }
 
@@ -85,7 +88,8 @@ function toRecord(
  */
 export function createKeyRecords(): KeyRecords {
   const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
-  // Until when each key is known not to work. Separate from `records`, so that a flood of bad keys evicts no good one.
+  // Until when each key is known not to work. This map is separate from `records`, so that a flood of invalid keys does
+  // not evict a valid key.
   const unknown = new BoundedMap<string, number>(MAX_UNKNOWN_KEYS);
   const budgets = new BoundedMap<string, WorkspaceBudget>(MAX_RECORDS);
 
@@ -113,7 +117,7 @@ export function createKeyRecords(): KeyRecords {
       if (grant.key === undefined) return storeUnknown(query.source, query.sentAt + ttlMs);
       const record = toRecord(query, grant.key, ttlMs, storeBudget(query, grant, now));
       const newest = records.get(query.source.pairId);
-      // Answers may arrive out of order: the one that was asked for last is kept.
+      // Answers may arrive out of order: the answer to the newest query is kept.
       if (newest === undefined || newest.sentAt <= record.sentAt)
         records.set(query.source.pairId, record);
       return record;

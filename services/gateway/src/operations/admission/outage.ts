@@ -2,7 +2,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** How long the accounts service is not called after a failed call. */
 const PAUSE_MS = 100;
-/** How long a probing call may take before the next one is sent. */
+/** How long a probing call may take before the next probing call is sent. */
 const PROBE_MS = 1_000;
 
 export interface Outage {

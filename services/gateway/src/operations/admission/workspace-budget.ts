@@ -63,7 +63,7 @@ export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: nu
     budget.prepaidAt = Math.max(budget.prepaidAt, answer.sentAt);
     budget.source = answer.source;
   }
-  // Answers may arrive out of order: an older one does not know what is left now.
+  // Answers may arrive out of order: an older answer does not say how many requests are left now.
   if (answer.sentAt < budget.sentAt) return;
   budget.sentAt = answer.sentAt;
   budget.quota = answer.quota;

@@ -16,7 +16,7 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
 }
 
-/** The faults of all parts of a request; fastify itself stops at the first part that has one. */
+/** The faults of all parts of a request; fastify itself stops at the first part with a fault. */
 function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const { body, query, headers, routeOptions } = request;
   const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {

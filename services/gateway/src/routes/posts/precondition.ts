@@ -19,8 +19,8 @@ export const IF_MATCH_HEADERS = {
 const NO_VERSION = 0n;
 
 /**
- * The version that `If-Match` requires; undefined when any will do. Of several versions the current one is chosen: if the
- * post changes before the operation, the condition fails, which is safe.
+ * The version that `If-Match` requires; undefined when any version is accepted. Of several versions the current one is
+ * chosen: if the post changes before the operation, the condition fails, which is safe.
  */
 export async function readIfVersion(
   { posts }: Pick<ServerDeps, "posts">,
