@@ -56,7 +56,7 @@ async function rollDelivery(system: System): Promise<void> {
 }
 
 function countStops(logs: string): number {
-  const lines = logs.split("\n").filter((line) => line.includes('"msg":"stopping"'));
+  const lines = logs.split("\n").filter((line) => line.includes('"msg":"the process is stopping"'));
   return lines.filter((line) => line.includes('"service":"delivery"')).length;
 }
 

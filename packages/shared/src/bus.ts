@@ -2,7 +2,7 @@ import type { TransactionSql } from "#src/postgres.ts";
 
 /** An event on the bus: CloudEvents headers and the proto JSON of its message. */
 export interface BusRecord {
-  /** Records with the same key keep their order, unless one of them fails. */
+  /** A consumer receives records with the same key in order, unless the processing of such a record fails. */
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: string;
@@ -26,27 +26,27 @@ export interface Subscription {
 }
 
 /**
- * Delivers events between services at least once. The position of a group never moves before the effects of its handler
- * are committed. It may move later, so that events are repeated: handlers must be idempotent.
+ * Delivers events between services at least once. The position of a group moves only after the effects of its handler
+ * are committed. A crash in between repeats events, so handlers must be idempotent.
  */
 export interface Bus extends AsyncDisposable {
-  /** The technology, named as OpenTelemetry's `messaging.system`. */
+  /** The technology of the bus, as the value of OpenTelemetry's attribute `messaging.system`. */
   readonly system: "kafka" | "postgresql";
   /**
-   * Appends to a topic; resolves when the records are durable (Kafka) or will be by the commit of `tx` (Postgres).
-   * Called inside the relay's transaction, which only the Postgres adapter uses.
+   * Appends records to a topic. Resolves when the records are durable (Kafka) or will become durable with the commit of
+   * `tx` (Postgres). Called inside the relay's transaction, which only the Postgres adapter uses.
    *
    * @throws RefusedRecordsError when at least one of the records can never be accepted.
    */
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
-  /** Starts consuming. Disposing stops it after the current batch. */
+  /** Starts a consumer. Disposing of it stops it after the current batch. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
 }
 
 /** Maximum number of records per call of a `BatchHandler`. */
 export const MAX_BATCH_RECORDS = 200;
 
-/** The broker refuses these records permanently. */
+/** Thrown when the broker can never accept at least one of the records. */
 export class RefusedRecordsError extends Error {
   override name = "RefusedRecordsError";
 }

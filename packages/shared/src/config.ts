@@ -26,7 +26,7 @@ interface NumberRule {
 interface SettingDetails {
   /** Default: `usual`. */
   readonly level?: SettingLevel;
-  /** Shown as the default, where that depends on the machine or on other settings. */
+  /** The text that the reference shows as the default if the default depends on the machine or on other settings. */
   readonly default?: string;
 }
 
@@ -56,7 +56,7 @@ export class EnvReader {
     this.faults = shared.faults ?? [];
   }
 
-  /** Every setting read so far, in that order. */
+  /** Every setting read so far, in the order of reading. */
   get settings(): readonly Setting[] {
     return this.#settings.all;
   }
@@ -76,7 +76,10 @@ export class EnvReader {
     return this.#derive({ note: { about, isSecret, level, shownDefault } });
   }
 
-  /** For settings that matter only when `isUsed`: otherwise they are recorded and their faults are ignored. */
+  /**
+   * For settings that are used only if `isUsed` is true. If it is false, they are recorded and their faults are
+   * ignored.
+   */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
   }
@@ -104,7 +107,7 @@ export class EnvReader {
     return this.#find(name) !== undefined;
   }
 
-  /** An empty value counts as absent, as shells and container manifests often set it. */
+  /** An empty value counts as absent, because shells and container manifests often set empty values. */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");
     return this.#find(name);

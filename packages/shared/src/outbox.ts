@@ -43,9 +43,9 @@ function toRow(event: OutboxEvent, current: Cause) {
 }
 
 /**
- * The statement that appends events to the service's outbox, in the given order. Awaited it runs by itself. As part of a
- * larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit transaction. Only use that for a
- * new aggregate: changing one must take its lock first, see `appendEvents`.
+ * The statement that appends events to the service's outbox, in the given order. When awaited, it runs on its own. As
+ * part of a larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit transaction. Use it
+ * as a part only for a new aggregate: a change of an existing aggregate must lock its row first, see `appendEvents`.
  *
  * @param events At least one.
  */

@@ -20,7 +20,10 @@ import { createServer } from "#src/routes/server.ts";
 /** Maximum duration of a request; each RPC that it makes gets the time that is left. */
 const REQUEST_TIMEOUT_MS = 15_000;
 
-/** How long after the stop began requests in flight are answered with `unavailable`, before their connections are cut. */
+/**
+ * Time after the start of the shutdown at which requests in flight are answered with `unavailable`, before their
+ * connections are closed.
+ */
 const ABORT_CALLS_MS = 16_000;
 
 function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposable {
@@ -66,7 +69,7 @@ export async function startApp(config: Config): Promise<App> {
   const ops = createOpsServer(health);
   const url = await server.listen({ host: config.host, port: config.port });
   const metricsUrl = await ops.listen({ host: config.host, port: config.metricsPort });
-  logger.info({ url, metricsUrl }, "listening");
+  logger.info({ url, metricsUrl }, "the service is listening");
   return {
     logger,
     [Symbol.asyncDispose]: async () => {

@@ -22,7 +22,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest);
 }
 
-/** Proxies whose word about the client's address is trusted. The whole internet (`0.0.0.0/0`) is refused. */
+/** Proxies whose `X-Forwarded-For` header is trusted. The whole internet (`0.0.0.0/0`) is refused. */
 function readProxies(read: EnvReader, name: string): readonly string[] {
   const proxies = read.list(name);
   for (const proxy of proxies) {
@@ -37,9 +37,9 @@ const RECEIVE_LIMITS = {
   headersMs: 15_000,
   /** The whole request with its body; uploads may take longer. */
   requestMs: 30_000,
-  /** An upload that sends nothing for this long is ended. */
+  /** An upload that sends nothing for this long is aborted. */
   stallMs: 30_000,
-  /** Minimum average rate of an upload; a slower one is ended. */
+  /** Minimum average rate of an upload; a slower upload is aborted. */
   minBytesPerSecond: 1000,
 };
 

@@ -59,7 +59,7 @@ const tokenFor = (claims = CLAIMS, expiresAt = inMs(60_000), key = MEDIA_KEY, pu
 
 const get = (token = tokenFor(), init: RequestInit = {}) => fetch(`${url}/media/${token}`, init);
 
-/** Makes media serve these bytes, and ranges of them. */
+/** Makes the media service serve these bytes, and ranges of them. */
 function serve(found: object[] = [MEDIA]): void {
   known = found;
   media.handle((request, response) => {

@@ -152,7 +152,7 @@ test("an upload is not aborted while the media service does not read from it", a
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several intervals during which media reads nothing.
+  // Several intervals during which the media service reads nothing.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
   read();
@@ -275,7 +275,7 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
   headers,
 });
 
-/** Sends requests until they are rate-limited, including those that become available meanwhile. */
+/** Sends requests until they are rate-limited, including requests that are refilled in the meantime. */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
     const answer = await server.inject(from(address, url));
@@ -337,7 +337,7 @@ test("X-Forwarded-For is ignored unless a trusted proxy sent it", async () => {
   await using alone = await open({}, admit);
   expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
   await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
-  // The last address was added by our proxy; the ones before it are claims of the client.
+  // The trusted proxy added the last address. The client sent the addresses before it, which are not trusted.
   expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
   expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
 });

@@ -52,7 +52,7 @@ async function summary(answer: Response) {
   return [answer.status, body.error.code];
 }
 
-/** Makes media accept every upload; returns what it received. */
+/** Makes the media service accept every upload; returns the body that it received. */
 function accept(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   media.handle((request, response) => {

@@ -31,7 +31,7 @@ export function toRecord(event: StoredEvent, source: string, time: Date): BusRec
   };
 }
 
-/** The id of the event; for a record without one, which another producer sent, it is derived from the key. */
+/** The id of the event. If a record of another producer has no id, the id is derived from the key. */
 export function eventIdOf(record: BusRecord): string {
   return record.headers.ce_id ?? `without-id:${record.key}`;
 }

@@ -15,9 +15,9 @@ export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/ev
 
 export interface ConsumerOptions {
   readonly bus: Bus;
-  /** The consumer's own database, the same that the bus opens its transactions on. */
+  /** The consumer's own database, in which the bus opens the transactions of the batches. */
   readonly sql: Sql;
-  /** Name of the service. */
+  /** Name of the service, which is also the name of its consumer group. */
   readonly group: string;
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
@@ -95,7 +95,10 @@ function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   return new Set([...files].flatMap((file) => file.messages.map((message) => message.typeName)));
 }
 
-/** A newer replica that is just starting may know the type, so the batch is retried until the event is old enough. */
+/**
+ * Retries the batch until the event has the age `waitMs`, because a newer replica that is just starting may know its
+ * type.
+ */
 function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
   const leftMs = Math.max(...records.map((record) => waitMs - eventAgeMs(record, now)));
@@ -105,7 +108,10 @@ function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): voi
   throw new RetryLaterError(message, Math.min(leftMs, UNKNOWN_TYPE_POLL_MS));
 }
 
-/** The failures to park now. @throws RetryLaterError while one of them has tries left, so that the batch is retried. */
+/**
+ * The failed events that must be parked now. @throws RetryLaterError while a failed event has tries left, so that the
+ * batch is retried.
+ */
 function countTries(
   tries: TryCounts,
   failures: readonly Failure<BusRecord>[],
@@ -138,6 +144,6 @@ async function park(
   });
   options.logger.error(
     { err: error, topic: options.topic, eventType: type, eventId },
-    "an event was parked: fix its cause, then redrive it",
+    "an event kept failing and was parked; fix the cause, then run `postrider events redrive`",
   );
 }

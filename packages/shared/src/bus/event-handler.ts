@@ -10,7 +10,7 @@ export interface IncomingEvent<T extends DescMessage> {
   /** The id of the event, the same in every repetition. */
   readonly id: string;
   readonly message: MessageShape<T>;
-  /** The request that caused the event, to be passed to everything that follows from it. */
+  /** The request that caused the event. The handler passes it to everything that it does because of the event. */
   readonly cause: Cause;
 }
 
@@ -27,10 +27,10 @@ function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): Incomi
 }
 
 /**
- * Creates a handler of one type of event. It receives up to 200 events in the order of the topic, and must give the same
- * result whatever their order, repetitions and gaps. After a transient error (database or peer unavailable) the whole
- * batch is retried; after any other error the batch is halved until the failing event is alone. If all events belong to
- * one request, the handler runs in its context, else in a new one.
+ * Creates a handler of one type of event. It receives up to 200 events in the order of the topic, and must give the
+ * same result whatever their order, repetitions and gaps. After a transient error (database or peer unavailable) the
+ * whole batch is retried; after any other error the batch is halved until the failing event is alone. If all events
+ * belong to one request, the handler runs in the context of this request, otherwise in a new context.
  */
 export function handleEvents<T extends DescMessage>(
   schema: T,

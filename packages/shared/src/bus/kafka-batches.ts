@@ -78,11 +78,12 @@ export class KafkaBatches implements Disposable {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // Most likely the group rebalances. The effect is committed, and repeating the batch elsewhere is harmless.
+      // The usual cause is a rebalance of the group. The effect of the batch is committed, and repeating it in another
+      // member is harmless.
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },
-        "the offset was not committed, so the batch may be repeated",
+        "the offset of a batch could not be committed; the batch may be repeated",
       );
       return false;
     }
@@ -97,7 +98,7 @@ export class KafkaBatches implements Disposable {
     const delayMs = retryDelayMs(error, attempt);
     logger.warn(
       { err: error, topic, group, partition, attempt, delayMs },
-      "a batch failed and will be retried",
+      "a batch of events failed; it is retried after a pause",
     );
     const resume = payload.pause();
     const timer = setTimeout(() => {

@@ -15,7 +15,7 @@ export interface KafkaClientOptions {
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
-/** Opens a client with bounded waits that writes to our logger. */
+/** Opens a client whose waits are limited and which logs to our logger. */
 export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
     ...toKafkaConfig(security),
@@ -50,8 +50,8 @@ const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
 /**
- * Creates missing topics with 12 partitions. With three brokers or more they have three replicas, of which two must have a
- * record before it counts as sent.
+ * Creates missing topics with 12 partitions. With three brokers or more, a topic has three replicas, and a record
+ * counts as sent when two replicas have it.
  */
 export async function ensureTopics(
   options: KafkaClientOptions,

@@ -34,7 +34,7 @@ export class KafkaMember implements AsyncDisposable {
       // idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Limits what is repeated after a crash, per partition.
+      // Limits the number of records that are repeated after a crash, per partition.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
       // kafkajs joins again after an outage of the broker of any length, unless this member is leaving.
@@ -63,11 +63,13 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // A restart that began before leaving would otherwise own partitions that are not processed.
+      // Without this, a restart that began before leaving would be assigned partitions that it does not process.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
-          .catch((err: unknown) => logger.debug({ err }, "the consumer could not leave its group"));
+          .catch((err: unknown) =>
+            logger.debug({ err }, "the consumer could not leave its group; its session expires"),
+          );
     });
     await this.#consumer.connect();
     // Start at the beginning, also when an offset is out of range because the topic was truncated or records expired.

@@ -3,7 +3,7 @@ import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 
 const ACK_ALL = -1;
 const SEND_TIMEOUT_MS = 5_000;
-/** Below the broker's default `message.max.bytes` of 1 MiB, which holds for a whole batch. */
+/** Maximum size of a request: below the broker's default `message.max.bytes` of 1 MiB, which limits a whole batch. */
 const MAX_SEND_BYTES = 768 * 1024;
 /** Estimated size of a record without its value: key, headers, framing. */
 const RECORD_OVERHEAD_BYTES = 512;
@@ -33,7 +33,7 @@ export class KafkaPublisher implements AsyncDisposable {
     });
   }
 
-  /** @throws RefusedRecordsError when the broker refuses one of them permanently. */
+  /** @throws RefusedRecordsError when the broker refuses one of the records permanently. */
   async publish(topic: string, records: readonly BusRecord[]): Promise<void> {
     await this.#connect();
     for (const part of splitByBytes(records)) {
@@ -65,7 +65,7 @@ export class KafkaPublisher implements AsyncDisposable {
   }
 }
 
-/** Finds the broker's error inside of those of kafkajs. */
+/** Finds the error of the broker inside the errors in which kafkajs wraps it. */
 function toRefusal(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const type = "type" in cause ? String(cause.type) : "";

@@ -5,7 +5,9 @@ import type { EnvReader } from "#src/config.ts";
 /** Encryption and authentication of connections to Kafka. */
 export interface KafkaSecurity {
   readonly isEncrypted: boolean;
-  /** PEM file with the certificate authorities of the brokers; undefined for those that Node trusts. */
+  /**
+   * PEM file with the certificate authorities of the brokers. If undefined, the authorities that Node trusts are used.
+   */
   readonly caFile: string | undefined;
   readonly login: KafkaLogin | undefined;
 }

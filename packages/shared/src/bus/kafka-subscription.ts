@@ -15,7 +15,10 @@ export interface KafkaSubscriptionOptions extends Omit<
 }
 
 const MAX_PAUSE_MS = 60_000;
-/** Longer than any handler may run, shorter than the time in which a process must stop. */
+/**
+ * Time limit for leaving the group: longer than any handler may run, shorter than the time in which a process must
+ * stop.
+ */
 const LEAVE_TIMEOUT_MS = 15_000;
 /** How long stopping waits for a member to join; joining takes about a second with healthy brokers. */
 const JOIN_GRACE_MS = 3_000;
@@ -28,12 +31,13 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
     onError: (error) =>
-      logger.error({ err: error, topic, group }, "a consumer failed and continues after a pause"),
+      logger.error({ err: error, topic, group }, "a consumer failed; it continues after a pause"),
   });
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // The broker notices a member that leaves while it joins only when its session expires, so it joins first.
+      // If a member leaves while it is joining, the broker notices this only when the session expires. So the member
+      // joins first.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -47,7 +51,10 @@ class KafkaSubscription {
   readonly #watchdog: Watchdog;
   #member: KafkaMember | undefined;
   #failures = 0;
-  /** Whether the member has rejoined without progress since. A second stall is fatal, because rejoining did not help. */
+  /**
+   * Whether the member has rejoined its group and made no progress since then. A second stall is fatal, because
+   * rejoining did not help.
+   */
   #hasRejoined = false;
 
   constructor(options: KafkaSubscriptionOptions) {
@@ -57,7 +64,10 @@ class KafkaSubscription {
     this.#watchdog = new Watchdog({ ...options, groupId: this.#groupId });
   }
 
-  /** Joins the group if there is no member, else checks its progress. Returns the milliseconds until the next check. */
+  /**
+   * Joins the group if there is no member yet, otherwise checks the member's progress. Returns the milliseconds until
+   * the next check.
+   */
   async turn(): Promise<number> {
     const { stallMs } = this.#options;
     if (this.#member === undefined) return await this.#join();
@@ -97,7 +107,7 @@ class KafkaSubscription {
       const delayMs = retryDelayMs(error, this.#failures);
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "the consumer could not join its group and will retry",
+        "the consumer could not join its group; it tries again after a pause",
       );
       await member[Symbol.asyncDispose]();
       return delayMs;

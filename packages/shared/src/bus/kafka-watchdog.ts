@@ -38,7 +38,8 @@ export class Watchdog {
   /**
    * Whether the consumer is stuck.
    *
-   * @param assigned Its partitions; undefined when it has not joined, then all partitions count.
+   * @param assigned The partitions of the consumer. Undefined before it has joined the group; then all partitions
+   *   count.
    */
   async isStalled(assigned: readonly number[] | undefined): Promise<boolean> {
     if (this.quietMs < this.#options.stallMs) return false;
@@ -49,7 +50,10 @@ export class Watchdog {
     return false;
   }
 
-  /** Undefined while the database or the broker does not answer, because then the consumer is not stuck but waits. */
+  /**
+   * The consumer's lag. Undefined while the database or the broker does not answer, because then the consumer is not
+   * stuck but waits.
+   */
   async #findLag(
     assigned: readonly number[] | undefined,
   ): Promise<{ readonly records: bigint; readonly committed: string } | undefined> {
@@ -57,7 +61,10 @@ export class Watchdog {
       await this.#options.sql`select 1`;
       return await withAdmin(this.#options.kafka, (admin) => this.#readLag(admin, assigned));
     } catch (error) {
-      this.#options.logger.debug({ err: error }, "the lag of the consumer could not be read");
+      this.#options.logger.debug(
+        { err: error },
+        "the lag of the consumer could not be read; the next check tries again",
+      );
       return undefined;
     }
   }

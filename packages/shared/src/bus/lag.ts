@@ -13,13 +13,13 @@ export interface LagPlace {
   readonly partition: number;
 }
 
-/** Reports the time of the record that a group processes now; undefined when it has caught up. */
+/** Reports the time of the record that a group processes now, or undefined when the group has processed all records. */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;
   lag.set({ topic, group, partition: String(partition) }, oldestAt);
 }
 
-/** Stops reporting partitions that are assigned to another consumer now. */
+/** Stops reporting the lag of partitions that are now assigned to another consumer. */
 export function keepLag(topic: string, group: string, partitions: readonly number[]): void {
   const kept = new Set(partitions.map(String));
   lag.forget((of) => of.topic === topic && of.group === group && !kept.has(of.partition));

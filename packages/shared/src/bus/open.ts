@@ -4,7 +4,7 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** All topics. Each has one producer, the service after which it is named. */
+/** All topics. The only producer of a topic is the service after which the topic is named. */
 export const TOPICS = [
   "accounts.events.v1",
   "delivery.events.v1",
@@ -24,18 +24,24 @@ export interface OpenBusOptions {
   readonly databaseUrl: string;
   readonly service: string;
   readonly logger: Logger;
-  /** Called when the bus cannot continue in this process. Default: log the error and exit with 1, to be restarted. */
+  /**
+   * Called when the bus cannot continue in this process. Default: log the error and exit with 1, so that the process is
+   * restarted.
+   */
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the configured bus. The code of the other one is not loaded. */
+/** Opens the configured bus. The code of the other kind of bus is not loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {
     return createPostgresBus({ sql, listenUrl: options.databaseUrl, logger });
   }
   const exit = (error: unknown): never => {
-    logger.fatal({ err: error }, "the bus cannot continue; the process exits to be restarted");
+    logger.fatal(
+      { err: error },
+      "the event bus cannot continue; the process exits so that it is restarted",
+    );
     process.exit(1);
   };
   const { createKafkaBus } = await import("#src/bus/kafka.ts");

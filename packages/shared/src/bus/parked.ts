@@ -72,7 +72,10 @@ interface RedriveResult {
   readonly failed: number;
 }
 
-/** Redrives every event that is parked now, oldest first. Events that are parked meanwhile are not included. */
+/**
+ * Redrives every event that is parked at the start, oldest first. Events that are parked during the redrive are not
+ * included.
+ */
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;
@@ -127,7 +130,7 @@ async function redrive(
   });
 }
 
-/** Locks the row, or skips it while another redrive has it: two redrives at the same time share the work. */
+/** Locks the row, or skips it while another redrive has locked it, so that two concurrent redrives share the work. */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
   const [row] = await tx<ParkedRow[]>`
     select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at

@@ -23,13 +23,13 @@ const parkedTotal = createCounter("events_parked_total", "Events parked for an o
   "direction",
 ]);
 
-/** An error for operators, without the details in which a database quotes values. */
+/** The text of an error for operators, without the details in which a database quotes values. */
 export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Parks an event. One that is already parked keeps its row and gets the new error. */
+/** Parks an event. If the event is already parked, its row is kept and its error is replaced. */
 export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise<void> {
   const { direction, topic, event, tries } = entry;
   await tx`
@@ -51,11 +51,15 @@ const parkedGauge = createGauge("parked_events", "Parked events that wait for an
   "topic",
 ]);
 
-/** Keeps the gauge of a topic's parked events up to date. It should be 0. */
+/** Keeps the gauge that counts a topic's parked events up to date. The gauge should be 0. */
 export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_MS,
-    onError: (error) => logger.debug({ err: error, topic }, "parked events were not counted"),
+    onError: (error) =>
+      logger.debug(
+        { err: error, topic },
+        "the parked events could not be counted; the gauge keeps its last value",
+      ),
     work: async () => {
       const [row] = await sql<{ count: number }[]>`
         select count(*) as count

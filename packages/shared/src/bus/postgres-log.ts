@@ -11,16 +11,20 @@ export interface LogRecord extends BusRecord {
   readonly appendedAt: Date;
 }
 
-/** Classes of SQLSTATE that are caused by the data itself: 22 data exception, 23 constraint, 54 limit exceeded. */
+/**
+ * Classes of SQLSTATE with which Postgres refuses the inserted data itself: 22 data exception, 23 constraint, 54 limit
+ * exceeded.
+ */
 const REFUSALS = /^(22|23|54)/;
 
 /**
  * Appends records to a topic in the caller's transaction.
  *
  * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned in commit order. The
- * lock ensures that: it is taken before the first id and released once the transaction is visible, for every service.
+ * lock ensures this order across all services: it is taken before the first id is assigned and released once the
+ * transaction is visible.
  *
- * @throws RefusedRecordsError when the database refuses one of them permanently.
+ * @throws RefusedRecordsError when the database refuses one of the records permanently.
  */
 export async function appendRecords(
   tx: TransactionSql,
@@ -28,7 +32,8 @@ export async function appendRecords(
   records: readonly BusRecord[],
 ): Promise<void> {
   const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
-  // Sent together and executed in order: the insert takes its snapshot and its ids after the lock.
+  // The statements are sent together and executed in order, so that the insert takes its snapshot and its ids after the
+  // lock.
   const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
   const insert = tx`
     insert into bus.records (topic, key, headers, value)
@@ -48,7 +53,7 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** What can be seen without a lock, to decide whether to take the lock. */
+/** What a poll without a lock finds; it decides whether the lock is needed. */
 export type Peek = "no position" | "nothing new" | "something to do";
 
 /** Looks for new records without a lock, because most polls find none and a lock would write to the table. */
@@ -71,8 +76,9 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
 }
 
 /**
- * Locks the group's position in the topic until the end of the transaction; undefined while another replica holds it. The
- * records after it are processed by this transaction alone, and the position moves together with their effect.
+ * Locks the group's position in the topic until the end of the transaction; undefined while another replica holds the
+ * lock. Only this transaction processes the records after the position, and the position moves together with their
+ * effect.
  */
 export async function lockPosition(
   tx: TransactionSql,
@@ -102,7 +108,10 @@ export async function readRecords(
     limit ${limit}`;
 }
 
-/** The last id of the topic. A separate statement after the lock, so that its snapshot is not older than the position. */
+/**
+ * The last id of the topic. It is read in a separate statement after the lock, so that the snapshot is not older than
+ * the position.
+ */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
     select max(id) as newest

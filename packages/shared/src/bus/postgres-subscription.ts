@@ -20,7 +20,7 @@ export interface PostgresSubscriptionOptions extends Subscription {
   readonly pollMs: number;
 }
 
-/** Longer than any pause that a turn returns. */
+/** Maximum pause of the loop, longer than any pause that a turn returns. */
 const MAX_PAUSE_MS = 60_000;
 
 /** Starts consuming a topic for a group. Replicas of the group take turns, batch by batch. */
@@ -31,7 +31,7 @@ export function startPostgresSubscription(options: PostgresSubscriptionOptions):
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
     onError: (error) =>
-      logger.error({ err: error, topic, group }, "a consumer failed and continues after a pause"),
+      logger.error({ err: error, topic, group }, "a consumer failed; it continues after a pause"),
   });
 }
 
@@ -59,7 +59,7 @@ class PostgresSubscription {
       const { logger, topic, group } = this.#options;
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "a batch failed and will be retried",
+        "a batch of events failed; it is retried after a pause",
       );
       return delayMs;
     }
@@ -101,7 +101,10 @@ class PostgresSubscription {
     const { group, topic, logger } = this.#options;
     const newest = await findNewestId(tx, topic);
     if (newest === undefined || newest >= position) return false;
-    logger.warn({ topic, group }, "the log was replaced; the consumer starts at its beginning");
+    logger.warn(
+      { topic, group },
+      "the event log was replaced; the consumer starts at the beginning of the new log",
+    );
     await updatePosition(tx, group, topic, 0);
     return true;
   }

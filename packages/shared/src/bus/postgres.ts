@@ -22,8 +22,9 @@ const DAY_MS = 24 * 3_600_000;
 const LISTEN_RETRY_MS = 1_000;
 
 /**
- * The bus on Postgres, for a single machine: a log table in the schema `bus` (see `postgres/bus.sql`). Publishing is part
- * of the relay's transaction, and moving a consumer's position part of the transaction of its effect, so both are atomic.
+ * The bus on Postgres, for a single machine: a log table in the schema `bus` (see `postgres/bus.sql`). Records are
+ * published in the relay's transaction, and a consumer's position moves in the transaction of its effect, so both are
+ * atomic.
  */
 export function createPostgresBus(options: PostgresBusOptions): Bus {
   const { sql, logger } = options;
@@ -71,11 +72,18 @@ function startListener(
         listening = true;
         return DAY_MS;
       } catch (error) {
-        logger.debug({ err: error }, "listening for notifications failed and will be retried");
+        logger.debug(
+          { err: error },
+          "listening for notifications of new events failed; it is tried again after a pause",
+        );
         return LISTEN_RETRY_MS;
       }
     },
-    onError: (error) => logger.error({ err: error }, "listening for notifications failed"),
+    onError: (error) =>
+      logger.error(
+        { err: error },
+        "listening for notifications of new events failed; events are found by polling",
+      ),
   });
   return {
     [Symbol.asyncDispose]: async () => {
@@ -85,7 +93,10 @@ function startListener(
   };
 }
 
-/** Deletes old records once a day, first after a random number of minutes, so that replicas do not do so together. */
+/**
+ * Deletes old records once a day, the first time after a random number of minutes, so that replicas do not start at the
+ * same time.
+ */
 function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
   let dueAt = performance.now() + (1 + Math.random() * 9) * 60_000;
   return startLoop({
@@ -95,9 +106,13 @@ function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
       if (leftMs > 0) return leftMs;
       dueAt = performance.now() + DAY_MS;
       const count = await deleteOldRecords(sql, RETENTION_MS);
-      logger.info({ count }, "old events were deleted from the log");
+      logger.info({ count }, "old events were deleted from the event log");
       return DAY_MS;
     },
-    onError: (error) => logger.warn({ err: error }, "old events could not be deleted from the log"),
+    onError: (error) =>
+      logger.warn(
+        { err: error },
+        "old events could not be deleted from the event log; the next daily run tries again",
+      ),
   });
 }

@@ -2,7 +2,7 @@ import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
-/** The bus and the topic for OpenTelemetry's semantic conventions for messaging. */
+/** The bus and the topic of a span, in the terms of OpenTelemetry's semantic conventions for messaging. */
 export interface MessagingPlace {
   /** `messaging.system`. */
   readonly system: string;

@@ -1,8 +1,8 @@
 const MAX_ENTRIES = 10_000;
 
 /**
- * How often each event has failed when it was tried alone. Kept in memory: a restart costs a few more tries, while storing
- * it would need a second transaction beside the one that is rolled back.
+ * How often each event has failed when it was tried alone. The counts are only in memory: a restart repeats a few
+ * tries, whereas storing the counts would need a second transaction, because the first is rolled back.
  */
 export class TryCounts {
   readonly #counts = new Map<string, number>();

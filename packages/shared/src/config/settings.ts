@@ -9,12 +9,12 @@ export type SettingLevel = (typeof SETTING_LEVELS)[number];
 /** One variable that a process reads, as the reference for operators shows it. */
 export interface Setting {
   readonly name: string;
-  /** The allowed values, with their unit. */
+  /** The allowed values of the setting and their unit, for example `seconds`. */
   readonly type: string;
   /** As Markdown; empty = the setting is optional and has no default, `required` = it must be set. */
   readonly default: string;
   readonly isSecret: boolean;
-  /** What it does; empty when its reader does not describe it. */
+  /** What the setting does; empty when the code that reads it gives no description. */
   readonly about: string;
   readonly level: SettingLevel;
 }
@@ -31,7 +31,7 @@ export interface SettingNote {
 /** The default that the reference shows for a setting that must be set. */
 export const REQUIRED = "required";
 
-/** The settings that were read, in that order. A setting that is read twice keeps its first description. */
+/** The settings that were read, in the order of reading. A setting that is read twice keeps its first description. */
 export class SettingList {
   readonly #settings = new Map<string, Setting>();
 

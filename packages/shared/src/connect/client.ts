@@ -8,7 +8,7 @@ export interface ClientOptions {
   /** Base address of the service, for example `http://posts:8082`. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Deadline of a call, unless its request has an earlier one. Default: 10 s. */
+  /** Deadline of a call, unless the request that makes the call has an earlier deadline. Default: 10 s. */
   readonly timeoutMs?: number;
   /** Maximum age of a connection, which is closed after its current call. Default: 30 s. */
   readonly connectionMs?: number;
@@ -17,7 +17,7 @@ export interface ClientOptions {
 /** A service that is called. Its clients share one connection pool; failed calls throw `ServiceError`. */
 export interface Peer extends AsyncDisposable {
   client<T extends DescService>(service: T): Client<T>;
-  /** Fails every call in flight and all later ones with `unavailable`. */
+  /** Fails every call in flight and every later call with `unavailable`. */
   abortCalls(): Promise<void>;
 }
 

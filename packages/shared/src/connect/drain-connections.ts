@@ -9,16 +9,19 @@ const QUIET_CHECKS = 30;
 /** Time without traffic, and without connections, after which fewer quiet checks suffice. */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
-/** Maximum number of checks. Clients that keep coming after it are sent by a load balancer that ignores `/readyz`. */
+/** Maximum number of checks. If clients still connect afterwards, the load balancer ignores `/readyz`. */
 const MAX_CHECKS = 200;
 /** Number of checks after which a connection without a single request is closed. */
 const UNUSED_CONNECTION_CHECKS = 40;
-/** How long after the stop clients that have not sent their request, or not read their answer, are disconnected. */
+/**
+ * Time after the start of the shutdown at which clients that have not sent their request or not read their answer are
+ * disconnected.
+ */
 const DISCONNECT_MS = 21_000;
 
 /**
- * A pause that ends right after the event loop has read everything that has arrived: a process that was not scheduled for
- * a while sees that traffic before it decides that there was none.
+ * Pauses until the event loop has read everything that has arrived, so that a process that was not scheduled for a
+ * while sees the traffic of that time before it decides that there was none.
  */
 async function nextCheck(): Promise<void> {
   await sleep(CHECK_EVERY_MS);
@@ -76,13 +79,13 @@ class Traffic {
 }
 
 /**
- * Makes `app.close()` lose no request. A load balancer needs a moment to learn from `/readyz` that the process stops. If the
- * port closed immediately, connections that wait to be accepted would be reset, and requests on kept-alive connections
- * would fail without saying whether they were processed.
+ * Makes `app.close()` lose no request. A load balancer needs a moment to learn from `/readyz` that the process stops.
+ * If the port closed immediately, connections that wait to be accepted would be reset, and requests on kept-alive
+ * connections would fail without saying whether they were processed.
  *
  * So requests are answered as before, but each answer closes its connection. Once there is no new traffic, the port is
- * closed, then idle connections, repeatedly, because those with a request in flight become idle later. After 21 s the
- * remaining connections are closed.
+ * closed. Then idle connections are closed repeatedly, because a connection with a request in flight becomes idle
+ * later. After 21 s the remaining connections are closed.
  */
 export function drainConnections(app: FastifyInstance): void {
   const { server } = app;

@@ -16,7 +16,10 @@ export interface Answer {
 
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
-/** Failures before the first byte of an answer. Only these are retried: reads always, other calls if nothing was sent. */
+/**
+ * Error codes of failures before the first byte of an answer. Only these failures are retried: reads always, other
+ * calls if nothing was sent.
+ */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -31,7 +34,7 @@ const CONNECTION_CODES = new Set([
   "UND_ERR_DESTROYED",
 ]);
 
-/** The failures of these that happen before there is a connection, so that the peer has received nothing. */
+/** Error codes of failures before there is a connection, so that the peer has received nothing. */
 const NO_CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",

@@ -5,8 +5,9 @@ import type { RequestContext } from "#src/telemetry/request-context.ts";
 import { parseTraceparent } from "#src/tracing/traceparent.ts";
 
 /**
- * Creates a check that throws unless the header contains the shared secret, or one of several during a rotation. Comparing
- * takes the same time for every wrong secret of the right length. The length is not protected: it helps no attacker.
+ * Creates a check that throws unless the header contains an accepted internal secret, of which there are several during
+ * a rotation. Comparing takes the same time for every wrong secret of the right length. The length of the secret is not
+ * protected, because it does not help an attacker.
  */
 export function createAuthorizer(
   internalSecret: string | readonly string[],

@@ -18,7 +18,7 @@ import { runInContext, type RequestContext } from "#src/telemetry/request-contex
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** One secret, or all that are accepted. */
+  /** The accepted internal secret, or all accepted secrets during a rotation. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
   readonly maxMessageBytes: number;
@@ -120,7 +120,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // Before the body is read, so that nothing of an unauthenticated request is stored.
+      // The secret is checked before the body is read, so that nothing of an unauthenticated request is stored.
       authorize(request.headers.authorization ?? "");
       const body = await readBody(request, options.maxMessageBytes);
       answer(response, 200, "application/proto", await serve(route, context, body));

@@ -86,7 +86,7 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
 
 /**
  * Sends a call once more if it is a read and failed before the answer, or if it was never sent: a replica that is being
- * replaced refuses connections, but another one answers at the same address.
+ * replaced refuses connections, but another replica answers at the same address.
  */
 async function exchangeSafely(
   dispatcher: Dispatcher,

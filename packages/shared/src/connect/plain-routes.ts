@@ -27,7 +27,7 @@ function firstHeader({ headers }: IncomingMessage, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Discards the rest of a body after the answer. A client that continues to send is cut off. */
+/** Discards the rest of a body after the answer. A client that continues to send is disconnected. */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
@@ -47,7 +47,7 @@ export async function addPlainRoutes(
   app: FastifyInstance,
   options: {
     readonly routes: PlainRoutes;
-    /** One secret, or all that are accepted. */
+    /** The accepted internal secret, or all accepted secrets during a rotation. */
     readonly internalSecret: string | readonly string[];
     readonly logger: Logger;
   },

@@ -20,7 +20,7 @@ const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** One secret, or all that are accepted. */
+  /** The accepted internal secret, or all accepted secrets during a rotation. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
@@ -43,7 +43,10 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
   };
 }
 
-/** Refuses unauthenticated requests before their body is read; interceptors only run afterwards. */
+/**
+ * Refuses unauthenticated requests before their body is read. Connect's interceptors run only after the body has been
+ * read.
+ */
 function refuseUnauthenticated(
   app: FastifyInstance,
   internalSecret: string | readonly string[],
@@ -64,8 +67,8 @@ function refuseUnauthenticated(
 }
 
 /**
- * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients take a
- * lean path; every other Connect, gRPC-web or JSON client is answered by Connect's plugin.
+ * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients are
+ * answered by the lean handler, and those of other Connect, gRPC-web or JSON clients by Connect's plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { internalSecret, logger, routes } = options;

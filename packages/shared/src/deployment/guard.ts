@@ -8,14 +8,20 @@ const WATCH_MS = 5_000;
 export interface DeploymentGuardOptions {
   /** What is held while the data is foreign, as the subject of a log line, for example "publishing". */
   readonly activity: string;
-  /** 1 while the activity is held. */
+  /** The gauge that is 1 while the activity is held. */
   readonly heldGauge: ReturnType<typeof createGauge>;
-  /** Asks the database. It can be replaced under a running process, so each answer counts for one use. */
+  /**
+   * Reads from the database whether the data is this deployment's own. The database can be replaced under a running
+   * process, so each answer is used only once.
+   */
   readonly readOwnership: () => Promise<Ownership>;
   readonly logger: Logger;
 }
 
-/** Holds what a copy of the data must not do, and reports it: in a gauge, and with one log line per change. */
+/**
+ * Stops an activity that must not run on a copy of the data, such as publishing. It reports this in a gauge, and with
+ * one log line per change.
+ */
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
   #reported: ForeignReason | undefined;
@@ -47,7 +53,7 @@ export class DeploymentGuard {
 }
 
 /**
- * Asks the guard every 5 s until disposed of, so that a copy is reported also while there is nothing to do.
+ * Asks the guard every 5 s until disposed of, so that a copy of the data is reported even while there is no work.
  *
  * @param onOwn Called each time the data proves to be the deployment's own.
  */
@@ -63,6 +69,9 @@ export function startDeploymentWatch(
       return false;
     },
     onError: (error) =>
-      logger.warn({ err: error }, "the deployment that the data belongs to could not be read"),
+      logger.warn(
+        { err: error },
+        "the database could not be asked which deployment its data belongs to; the next check asks again",
+      ),
   });
 }

@@ -1,4 +1,7 @@
-/** Where data lies and under which name it is used: what a copy of the data cannot take along. */
+/**
+ * Identifies the database that stores the data and the deployment that uses it. A copy of the data has another
+ * identity.
+ */
 export interface Deployment {
   /** Identifier of the Postgres cluster, made by initdb. */
   readonly systemIdentifier: string;
@@ -7,7 +10,7 @@ export interface Deployment {
   readonly deploymentId: string;
 }
 
-/** Which part of the deployment differs from the one that the data belongs to. */
+/** Which part of the identity differs between the deployment that the data belongs to and the one that uses it. */
 export type ForeignReason = "system_identifier" | "database" | "deployment";
 
 /** Whether a process may act on its data. */
@@ -19,7 +22,7 @@ export type Ownership =
   | { readonly kind: "restored" };
 
 /**
- * Compares the deployment that the data belongs to with the one that uses it.
+ * Compares the deployment that the data belongs to with the deployment that uses the data.
  *
  * @returns The first difference, or `own`; never `restored`, which this comparison cannot see.
  */

@@ -5,9 +5,12 @@ type Fragment = ReturnType<ISql>;
 
 /** Columns that a service's `deployment` table has beyond the common three. */
 export interface FurtherColumns {
-  /** Their names, separated by commas. */
+  /** Names of the columns, separated by commas. */
   readonly names: Fragment;
-  /** Their values in the same order, in a query that names the current place `p` (and, on adoption, the table `d`). */
+  /**
+   * Values of the columns in the same order, for a query in which `p` is the current place (and, on adoption, `d` is
+   * the table).
+   */
   readonly values: Fragment;
 }
 
@@ -30,7 +33,10 @@ function further(sql: ISql, fragment: Fragment | undefined): Fragment {
   return fragment === undefined ? sql`` : sql`, ${fragment}`;
 }
 
-/** Records which deployment the data belongs to, unless it is recorded: the first process that starts decides. */
+/**
+ * Records this deployment as the owner of the data, unless an owner is already recorded: the first process that starts
+ * decides.
+ */
 export async function insertDeployment(
   sql: ISql,
   deploymentId: string,
@@ -44,8 +50,8 @@ export async function insertDeployment(
 }
 
 /**
- * Whether the data belongs to this deployment. While no process has recorded whose it is, it becomes this deployment's;
- * so this is for tables without further columns.
+ * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Use
+ * it only for tables without further columns.
  */
 export async function readOwnership(
   sql: ISql,
@@ -70,7 +76,7 @@ export async function readOwnership(
 }
 
 /**
- * Makes foreign data the deployment's own. Of several calls at once, one does it.
+ * Records this deployment as the owner of foreign data. Of several concurrent calls, only one does so.
  *
  * @returns False when the data belongs to this deployment already.
  */

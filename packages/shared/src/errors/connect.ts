@@ -42,7 +42,7 @@ export function mapServerError(error: unknown, rpc: string, logger: Logger): Con
     logger.warn({ err: error, rpc }, "an RPC failed because the database did not answer");
     return toConnectError(unavailable(error));
   }
-  logger.error({ err: error, rpc }, "an RPC failed unexpectedly");
+  logger.error({ err: error, rpc }, "an RPC failed with an unexpected error");
   return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
 }
 

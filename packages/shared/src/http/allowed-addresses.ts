@@ -3,7 +3,7 @@ import type { EnvReader } from "#src/config.ts";
 
 /** A private address that the operator allows, on the ports from `fromPort` to `toPort`. */
 export interface AllowedAddress {
-  /** In its shortest form. */
+  /** The IP address in its shortest form. */
   readonly address: string;
   readonly fromPort: number;
   readonly toPort: number;

@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { openSpan } from "#src/tracing/tracing.ts";
 
-/** The outcome of a call: the status of an answer, or the kind of failure. */
+/** The outcome of a call: the HTTP status of its answer, or the kind of its failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;

@@ -13,7 +13,7 @@ export interface OutboundClientOptions {
   /** Private addresses that the operator allows. */
   readonly allow: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, instead of Node's. */
+  /** Certificate authorities in PEM, which replace those of Node. */
   readonly ca?: string;
 }
 
@@ -126,7 +126,7 @@ export class OutboundClient {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // The deadline limits the whole exchange instead.
+      // These time-outs of undici are off, because the deadline limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -152,7 +152,7 @@ export class OutboundClient {
   }
 }
 
-/** The answer, whose disposal also ends the deadline of the exchange. */
+/** Returns the answer with a disposal that also ends the deadline of the exchange. */
 function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
   return {
     ...answer,

@@ -10,13 +10,16 @@ export type OutboundFailure =
   | "broken"
   /** The exchange exceeded its deadline. */
   | "timed_out"
-  /** There were too many redirects, or one from https to http, or to something that is not an http(s) URL. */
+  /**
+   * There were too many redirects, or a redirect from https to http, or a redirect to a target that is not an http(s)
+   * URL.
+   */
   | "redirect_refused"
   /** The body has more than `maxBytes` bytes. */
   | "too_large";
 
 /**
- * A name that leads to a private address has the same message as one that does not answer: customers read these messages
+ * A host name with a private address has the same message as a host that does not answer: customers read these messages
  * and must not learn what exists in our network.
  */
 const MESSAGES = {

@@ -7,7 +7,7 @@ import { mayConnect } from "#src/http/outbound-url.ts";
 /** A target to connect to: a name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** All checked. The name is not resolved again. */
+  /** The checked addresses of the name, which is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -17,11 +17,11 @@ export interface ConnectOptions {
   readonly allow: readonly AllowedAddress[];
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM, instead of Node's. */
+  /** Certificate authorities in PEM, which replace those of Node. */
   readonly ca: string | undefined;
 }
 
-/** How long to wait for an address before the next one is tried. */
+/** How long to wait for a connection to an address before the next address is tried. */
 const NEXT_ADDRESS_MS = 1000;
 
 /** Maximum number of addresses that are tried, because a name may have any number of them. */

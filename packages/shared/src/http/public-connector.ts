@@ -10,13 +10,14 @@ export interface PublicConnectorOptions {
   /** Private addresses that are allowed. Default: none. */
   readonly allow?: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, instead of Node's. */
+  /** Certificate authorities in PEM, which replace those of Node. */
   readonly ca?: string;
 }
 
 /**
- * The `connect` option of an undici `Agent` or `Client` that connects only to public addresses, whatever the DNS answers.
- * It is for hosts that a platform names but a customer can influence, so that they cannot point into our network.
+ * The `connect` option of an undici `Agent` or `Client` that connects only to public addresses, whatever the DNS
+ * answers. Use it for a host that a platform returns but a customer can choose, so that the host cannot lead into our
+ * network.
  */
 export function createPublicConnector({
   connectMs,

@@ -1,6 +1,6 @@
 import ipaddr from "ipaddr.js";
 
-/** Stands for all remote addresses that are not IP addresses: some proxies write a word, or nothing. */
+/** The key of all remote addresses that are not IP addresses, because some proxies send a word or an empty text. */
 const UNKNOWN = "unknown";
 
 const V6_PARTS_OF_A_NETWORK = 4;

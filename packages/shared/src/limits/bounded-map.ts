@@ -24,12 +24,12 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
   }
 
-  /** From the oldest to the newest. */
+  /** The values of the entries, from the oldest to the newest. */
   values(): MapIterator<V> {
     return this.#entries.values();
   }
 
-  /** Deletes the oldest entries up to the first one that is not expired. */
+  /** Deletes the oldest entries up to the first entry that is not expired. */
   deleteOldestWhile(isExpired: (value: V) => boolean): void {
     for (const [key, value] of this.#entries) {
       if (!isExpired(value)) return;

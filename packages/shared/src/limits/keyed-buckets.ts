@@ -7,14 +7,17 @@ import {
 } from "#src/limits/token-bucket.ts";
 
 interface KeyedBucketsOptions extends BucketSize {
-  /** Maximum number of keys that are remembered. Beyond it the key that was used longest ago has a full bucket again. */
+  /**
+   * Maximum number of stored keys. Beyond it, the bucket of the least recently used key is dropped, so that this key
+   * has a full bucket again.
+   */
   readonly maxKeys: number;
 }
 
 /** A token bucket for each key, in the memory of this process. Every call takes the time in milliseconds. */
 export class KeyedBuckets {
   readonly #size: BucketSize;
-  /** Keys that are absent have a full bucket. */
+  /** A key without an entry has a full bucket. */
   readonly #levels: BoundedMap<string, BucketLevel>;
 
   constructor({ capacity, windowMs, maxKeys }: KeyedBucketsOptions) {
@@ -28,14 +31,14 @@ export class KeyedBuckets {
     return level === undefined ? this.#size.capacity : tokensAt(level, this.#size, now);
   }
 
-  /** Takes a token. Returns false, and takes nothing, when the key has less than one. */
+  /** Takes a token. Returns false, and takes nothing, when the key has less than one token. */
   tryTake(key: string, now: number): boolean {
     const isThere = this.tokensOf(key, now) >= 1;
     if (isThere) this.takeOnCredit(key, now);
     return isThere;
   }
 
-  /** Takes a token also when there is none: for what is known only after it has happened. */
+  /** Takes a token even if there is none, for a request that turns out to count only after it was served. */
   takeOnCredit(key: string, now: number): void {
     this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
   }

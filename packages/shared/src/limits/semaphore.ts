@@ -12,11 +12,14 @@ export interface SemaphoreLimits {
 }
 
 export interface AcquireOptions {
-  /** Whose share is used, for example a workspace, an upload grant or an address. Callers without a key share one. */
+  /**
+   * Identifies whose share is used, for example a workspace, an upload grant or an address. Callers without a key use
+   * one common share.
+   */
   readonly key?: string;
   /** Number of permits, for example bytes. A request for more than the limits allow gets as many as they allow. */
   readonly amount?: number;
-  /** Ends the waiting. */
+  /** Aborts the wait for permits. */
   readonly signal?: AbortSignal;
 }
 

@@ -13,7 +13,7 @@ export interface BucketLevel {
   readonly at: number;
 }
 
-/** The tokens of a bucket `now`: those of an earlier instant and what has been refilled since. */
+/** The tokens of a bucket at the instant `now`: the tokens of an earlier instant and the tokens refilled since then. */
 export function tokensAt({ tokens, at }: BucketLevel, size: BucketSize, now: number): number {
   const refilled = (Math.max(0, now - at) * size.capacity) / size.windowMs;
   return Math.min(size.capacity, tokens + refilled);

@@ -2,7 +2,7 @@ import { unavailable } from "#src/errors.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import type { Sql } from "#src/postgres.ts";
 
-/** Maximum number of waiting events up to which requests are accepted during an outage of the bus. */
+/** Number of waiting events from which requests are refused, because the bus has been unavailable for too long. */
 const MAX_ROWS = 1_000_000;
 const CHECK_INTERVAL_MS = 2_000;
 

@@ -112,7 +112,7 @@ async function publishRows(
     await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
     logger.error(
       { err: error, topic, eventType: item.type, eventId: item.eventId },
-      "event refused",
+      "the broker refused an event permanently; the event was parked",
     );
   }
 }

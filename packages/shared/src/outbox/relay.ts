@@ -10,7 +10,10 @@ export interface RelayOptions extends PassOptions {
 }
 
 const POLL_MS = 200;
-/** Pause while another relay holds the lock: its pass may have begun before our rows were committed. */
+/**
+ * Pause while another relay holds the lock. A retry is needed, because the pass of that relay may have begun before our
+ * rows were committed.
+ */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 const MEASURE_MS = 5_000;
@@ -30,8 +33,9 @@ const publishedTotal = createCounter(
 );
 
 /**
- * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run it; the lock lets one work at
- * a time. `nudge` it after a commit that appended events. Polling finds events that a crash left behind.
+ * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run it; the lock ensures that
+ * only one replica publishes at a time. `nudge` it after a commit that appended events. Polling finds events that a
+ * crash left behind.
  */
 export function startRelay(options: RelayOptions): Loop {
   const relay = new Relay(options);
@@ -41,7 +45,7 @@ export function startRelay(options: RelayOptions): Loop {
     onError: (error) =>
       options.logger.error(
         { err: error, topic: options.topic },
-        "the relay failed and continues after a pause",
+        "the outbox relay failed; it continues after a pause",
       ),
   });
 }
@@ -73,7 +77,7 @@ class Relay {
       const { logger, topic } = this.#options;
       logger.warn(
         { err: error, topic, attempt: this.#failures, delayMs },
-        "events were not published",
+        "events in the outbox could not be published; they are tried again after a pause",
       );
       return delayMs;
     }

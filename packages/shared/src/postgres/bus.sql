@@ -1,12 +1,13 @@
 -- The Postgres bus: a log that all services append to, and each consumer group's position in each topic.
 create schema if not exists bus;
 
--- A sequence of its own, which no column owns: `truncate bus.records restart identity` leaves it alone, so an id is never
--- given twice and no position can be ahead of records that are still to come. `cache 1` keeps ids in the order of the calls.
+-- No column owns this sequence, so `truncate bus.records restart identity` does not restart it. An id is therefore
+-- never assigned twice, and no position is ahead of later records. `cache 1` keeps ids in the order of the calls.
 create sequence if not exists bus.record_ids cache 1;
 
 create table if not exists bus.records (
-  -- Given under the lock on the topic, so per topic ids are in commit order and `id > position` is complete.
+  -- Assigned under the lock on the topic, so that the ids of a topic are in commit order and `id > position` misses no
+  -- record.
   id bigint primary key default nextval('bus.record_ids'),
   topic text not null,
   key text not null,

@@ -31,9 +31,9 @@ export function keyInProgress(): ServiceError {
 }
 
 /**
- * The response to an earlier request with this key, if there was one.
+ * The response to an earlier request with this key; undefined if there was no such request.
  *
- * @throws `idempotency_key_reused` when the earlier request was a different one.
+ * @throws `idempotency_key_reused` when the earlier request had different contents.
  */
 export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8Array | undefined> {
   const stored = await findStoredResponse(sql, keyed);
@@ -65,9 +65,9 @@ export async function takeKeyOrReplay(
 }
 
 /**
- * Takes a key for this transaction and stores its response, or takes nothing when another request has it. The unique index
- * decides: while another transaction holds the key uncommitted, this waits for it for at most 2 s, then fails with a lock
- * timeout. A key older than 24 hours is free, even if it has not been deleted yet.
+ * Takes a key for this transaction and stores its response, or takes nothing when another request has it. The unique
+ * index decides: while another transaction that has not committed holds the key, the insert waits for at most 2 s, then
+ * fails with a lock timeout. A key older than 24 hours is free, even if it has not been deleted yet.
  */
 async function takeKey(
   tx: TransactionSql,
@@ -129,7 +129,7 @@ export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDis
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-idempotency-keys" },
-        "expired idempotency keys could not be deleted",
+        "expired idempotency keys could not be deleted; the next run tries again",
       ),
   });
 }

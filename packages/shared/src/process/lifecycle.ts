@@ -1,6 +1,9 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Maximum time from SIGTERM to the end of a process. Delivery has its own, because it waits for calls in flight. */
+/**
+ * Maximum time from SIGTERM to the end of a process. The delivery service has a maximum of its own, because it waits
+ * for calls in flight.
+ */
 export const GRACE_MS = 24_000;
 
 /** A running application. Disposing stops its parts in the right order. */
@@ -29,13 +32,16 @@ export async function runProcess(
     }
     stopping = now;
     if (app === undefined) process.exit(0);
-    app.logger.info({ signal }, "stopping");
+    app.logger.info({ signal }, "the process is stopping");
     setTimeout(() => process.exit(1), options.graceMs).unref();
     try {
       await app[Symbol.asyncDispose]();
       process.exit(0);
     } catch (error) {
-      app.logger.error({ err: error }, "the process could not stop cleanly");
+      app.logger.error(
+        { err: error },
+        "a part of the process could not be stopped; the process exits with 1",
+      );
       process.exit(1);
     }
   };

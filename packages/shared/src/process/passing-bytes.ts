@@ -14,14 +14,14 @@ function findCollector(): () => void {
 }
 
 /**
- * Collects young objects after every 16 MB of bodies that this process pipes from socket to socket. Call it with the length
- * of each chunk.
+ * Runs a minor garbage collection after every 16 MB of bodies that this process pipes from socket to socket. Call it
+ * with the length of each chunk.
  *
- * A piped chunk is a 64 KB buffer outside V8's heap and leaves almost no garbage inside, so V8 does not collect until 64 MB
- * of such buffers have piled up, and then marks the whole heap. Measured in the gateway with `--max-semi-space-size=2` and an
- * upload of 1 GB: memory grows by 20 MB instead of 60 MB (four uploads of 250 MB: by 20 MB instead of 75 MB), with 1.1 s
- * instead of 1.5 s of processor time. Code that handles each chunk in JavaScript causes enough collections by itself: media's
- * uploads got slower with this call.
+ * A piped chunk is a 64 KB buffer outside V8's heap and leaves almost no garbage inside, so V8 does not collect until
+ * 64 MB of such buffers have piled up, and then marks the whole heap. Measured in the gateway with
+ * `--max-semi-space-size=2` and an upload of 1 GB: memory grows by 20 MB instead of 60 MB (four uploads of 250 MB: by
+ * 20 MB instead of 75 MB), with 1.1 s instead of 1.5 s of processor time. Code that handles each chunk in JavaScript
+ * causes enough collections by itself: uploads in the media service got slower with this call.
  */
 export function notePassingBytes(bytes: number): void {
   uncollectedBytes += bytes;

@@ -27,7 +27,7 @@ export interface ProcessConfig {
   readonly metricsPort: number;
   /** The secret that is sent to other services. */
   readonly internalSecret: string;
-  /** The secrets that are accepted from callers: the same one, and further ones during a rotation. */
+  /** The secrets that are accepted from callers: the sent secret, and further secrets during a rotation. */
   readonly acceptedSecrets: readonly [string, ...string[]];
   readonly logLevel: string;
   /** For tests only: see `failpoints`. */
@@ -211,7 +211,7 @@ export async function listenService(options: {
   const ops = createOpsServer(health);
   const url = await server.listen({ host: config.host, port: config.port });
   const metricsUrl = await ops.listen({ host: config.host, port: config.metricsPort });
-  logger.info({ url, metricsUrl }, "listening");
+  logger.info({ url, metricsUrl }, "the service is listening");
   return {
     [Symbol.asyncDispose]: () =>
       disposeInOrder([

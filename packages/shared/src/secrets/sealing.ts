@@ -12,7 +12,10 @@ export interface SealingKey {
   readonly secret: Buffer;
 }
 
-/** The place where a sealed text is stored. It can only be unsealed for the same place, so copying it is useless. */
+/**
+ * The place where a sealed text is stored. The text can only be unsealed for the same place, so that copying it to
+ * another row or column is useless.
+ */
 export interface SealedPlace {
   readonly table: string;
   readonly rowId: string;

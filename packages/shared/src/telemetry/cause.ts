@@ -46,8 +46,8 @@ export function contextOf({ requestid, traceparent }: Cause): RequestContext {
 }
 
 /**
- * The cause of items that are processed together: their request if all of them have the same, else empty, because shared
- * work belongs to none of several requests.
+ * The cause of items that are processed together: their request if all of them have the same, otherwise empty, because
+ * work that several requests share belongs to none of them.
  */
 export function sharedCause(causes: readonly Cause[]): Cause {
   const [first = {}] = causes;

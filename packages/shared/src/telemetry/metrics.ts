@@ -53,7 +53,7 @@ export function listMetrics(): readonly RegisteredMetric[] {
 }
 
 /**
- * A counter; name it `<noun>_total`.
+ * Creates a counter; name it `<noun>_total`.
  *
  * @param known Series that exist from the start with the value 0. A series that is created by its first count shows no
  *   increase, so series with alerts must be listed here.
@@ -70,9 +70,9 @@ export function createCounter<L extends string>(
 }
 
 /**
- * A value that goes up and down.
+ * Creates a gauge: a value that can rise and fall.
  *
- * @param measure Called when metrics are read, to set the value then.
+ * @param measure Called each time metrics are read, to set the current value.
  */
 export function createGauge<L extends string>(
   name: string,
@@ -93,7 +93,7 @@ export function createGauge<L extends string>(
 
 /** A gauge of how long something has been waiting, which grows without further updates. */
 export interface AgeGauge<L extends string> {
-  /** @param since Since when the oldest item waits; undefined when none waits. */
+  /** @param since The time since which the oldest item waits; undefined when no item waits. */
   set(labels: Record<L, string>, since: Date | undefined): void;
   /** Removes series that another process reports from now on. */
   forget(isForgotten: (labels: Record<L, string>) => boolean): void;

@@ -15,7 +15,9 @@ export interface TracingConfig {
   readonly endpoint: string;
   /** Headers for the receiver, for example for authentication. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The part of the traces that is recorded, from 0 to 1, of those that start here or come from outside. */
+  /**
+   * The ratio of recorded traces, from 0 to 1, among those that start in this process or come from external clients.
+   */
   readonly ratio: number;
 }
 

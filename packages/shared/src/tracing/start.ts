@@ -32,7 +32,10 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
-/** Undefined without an endpoint: then no spans are recorded and the OpenTelemetry SDK is not loaded. */
+/**
+ * Reads the tracing settings. Undefined without an endpoint: then no spans are recorded and the OpenTelemetry SDK is
+ * not loaded.
+ */
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(

@@ -26,7 +26,10 @@ export interface SpanOptions {
   readonly kind: keyof typeof KINDS;
   /** Ids, codes and numbers. Never a secret, a user's text, a whole URL or the message of an error. */
   readonly attributes?: Attributes;
-  /** The `traceparent` of the parent span. Default: that of the current request; without one, a new trace starts. */
+  /**
+   * The `traceparent` of the parent span. Default: the `traceparent` of the current request. Without a current request,
+   * a new trace starts.
+   */
   readonly parent?: string | undefined;
 }
 

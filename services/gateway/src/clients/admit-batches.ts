@@ -10,12 +10,12 @@ const BATCH_WINDOW_MS = 2;
 /** Maximum number of queries per call. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
-/** Maximum number of waiting requests; the answer would come too late for further ones. */
+/** Maximum number of waiting requests. Further requests are refused, because their answer would come too late. */
 const MAX_WAITING = 10_000;
-/** A call without an answer after this time has failed: the request is decided without accounts. */
+/** Timeout of a call. Without an answer, its requests are decided without the accounts service. */
 const TIMEOUT_MS = 1_000;
 
-/** A pair of API key and workspace, for which accounts grants requests. */
+/** A pair of API key and workspace, for which the accounts service grants requests. */
 export interface AdmissionSource {
   /** Identifies the pair within this process. */
   readonly pairId: string;
@@ -33,7 +33,7 @@ export interface PendingQuery<Waiter> {
   giveBack: number;
 }
 
-/** A query in flight, with what was set aside for its waiters. */
+/** A query in flight, and what is reserved for its waiters until it is answered. */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
   readonly want: number;
@@ -47,7 +47,10 @@ export type AdmitOutcome =
 
 interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
-  /** Called for each query right before it is sent: how many requests to ask for, and what to set aside meanwhile. */
+  /**
+   * Called for each query right before it is sent. Returns how many requests to ask for, and what to reserve until the
+   * answer.
+   */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;
     readonly prepared: Prepared;
@@ -67,7 +70,10 @@ function toMessage({ query, want }: SentQuery<unknown, unknown>) {
   return { keyHash, ...named, want, giveBack: query.giveBack };
 }
 
-/** Collects queries for a short window, one per pair of key and workspace, and sends them to accounts in one call. */
+/**
+ * Collects queries for a short window, one per pair of key and workspace, and sends them to the accounts service in one
+ * call.
+ */
 export class AdmitBatches<Waiter, Prepared> {
   readonly #options: AdmitBatchesOptions<Waiter, Prepared>;
   readonly #pending = new Map<string, PendingQuery<Waiter>>();
@@ -96,7 +102,7 @@ export class AdmitBatches<Waiter, Prepared> {
     this.#schedule();
   }
 
-  /** Sends what is pending and resolves when every call has ended. */
+  /** Sends the pending queries and resolves when every call has ended. */
   async drain(): Promise<void> {
     while (this.#pending.size > 0 || this.#inFlight.size > 0) {
       this.#flush();

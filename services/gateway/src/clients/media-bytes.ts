@@ -31,16 +31,19 @@ export interface ObjectAnswer {
   /** 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The caller must read it without delay, because it occupies a connection. Empty with 416. */
+  /**
+   * The bytes, which the caller must read without delay, because they occupy a connection. Empty with the status 416.
+   */
   readonly body: Readable;
 }
 
 /** Uploads to and downloads from the media service; its README describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
-   * Streams the body of the client's request to media, no faster than media reads it.
+   * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
-   * @throws ServiceError The error of media; `invalid_request` when the client disconnects, `unavailable` when media does.
+   * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
+   *   when the media service does.
    */
   upload(upload: Upload): Promise<void>;
   /** @throws ServiceError `not_found`, `unavailable`. */
@@ -48,7 +51,7 @@ export interface MediaBytes extends AsyncDisposable {
 }
 
 export interface MediaBytesOptions {
-  /** The media service. */
+  /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
   /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
@@ -64,7 +67,10 @@ const EXPECTED_STATUSES = new Set([200, 206, 416]);
 interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
-  /** Every transfer holds a permit. A transfer does not wait for one, because those before it may be slow. */
+  /**
+   * Every transfer holds a permit. Without a free permit a transfer is refused instead of waiting, because earlier
+   * transfers may be slow.
+   */
   readonly permits: Semaphore;
 }
 
@@ -138,7 +144,7 @@ async function open(
   }
 }
 
-/** The headers that media needs. Without a length, media could not tell an absent body from a chunked one. */
+/** The headers that the media service needs. Without a length, it could not tell an absent body from a chunked one. */
 function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const found = FORWARDED.map((name) => [name, headers[name]]);

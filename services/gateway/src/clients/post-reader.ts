@@ -19,9 +19,9 @@ interface Waiting {
 const MAX_REFS = 100;
 
 /**
- * Combines all reads of one turn of the event loop into one call to posts. A call costs more than its SQL statement, so
- * that sharing calls raises the throughput under load without delaying a single read. The call runs in the context of its
- * first request.
+ * Combines all reads of one turn of the event loop into one call to the posts service. A call costs more than its SQL
+ * statement, so that sharing calls raises the throughput under load without delaying a single read. The call runs in
+ * the context of its first request.
  */
 export function createPostReader(
   client: Pick<Client<typeof PostService>, "batchGetPosts">,

@@ -5,7 +5,10 @@ import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
-/** Maximum time without traffic. After the last byte, media makes the file durable, which takes long for a gigabyte. */
+/**
+ * Maximum time without traffic. After the last byte, the media service makes the file durable, which takes long for a
+ * gigabyte.
+ */
 const STORE_TIMEOUT_MS = 120_000;
 
 export interface BodyToPut {

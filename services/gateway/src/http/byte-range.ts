@@ -1,4 +1,7 @@
-/** First and last byte, both inclusive. Without the last, up to the end; without the first, a number of bytes at the end. */
+/**
+ * A range with its first and last byte, both inclusive. Without a last byte it extends to the end of the file; without
+ * a first byte it is a number of bytes at the end.
+ */
 const SINGLE = /^bytes=(\d{0,15})-(\d{0,15})$/i;
 
 /**

@@ -124,7 +124,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
   },
 };
 
-/** The page for an outcome of the authorization; `unavailable` for an unknown one. */
+/** The page for an outcome of the authorization; the page `unavailable` for an unknown outcome. */
 export function toConnectPage(outcome: string): ConnectPage {
   if (outcome === "unknown_state") return "unknown";
   return CONNECT_PAGES.find((page) => page === outcome) ?? "unavailable";

@@ -92,7 +92,7 @@ export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): Error
   return isErrorCode(reason) ? reason : FALLBACKS[kind];
 }
 
-/** The HTTP status of a failure: the one of the code that `errorCodeOf` returns. */
+/** The HTTP status of a failure: the status of the code that `errorCodeOf` returns. */
 export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
   return STATUSES[errorCodeOf(reason, kind)];
 }
@@ -105,7 +105,7 @@ export interface ErrorBodyInput {
   readonly locale: Locale;
 }
 
-/** The body of a failed request, with at most 100 details, and without any for an internal error. */
+/** The body of a failed request, with at most 100 details. The body of an internal error has no details. */
 export function toErrorBody({
   reason,
   kind = "internal",

@@ -1,4 +1,4 @@
-/** The versions that a request accepts: any, or one of a list, which may be empty. */
+/** The versions that a request accepts: any version, or the versions of a list, which may be empty. */
 export type IfMatch = "any" | readonly bigint[];
 
 const ENTITY_TAG = /^(?<weak>W\/)?"(?<value>[\x21\x23-\x7e\x80-\xff]*)"$/;
@@ -8,9 +8,9 @@ const LIST_ITEM = /(?:"[^"]*"|[^",])+/g;
 const VERSION = /^[1-9]\d{0,17}$/;
 
 /**
- * The condition of the header `If-Match` (RFC 9110, 13.1.1); undefined without one. Tags are compared strongly, so that
- * weak tags match no version, like tags that are not ours. A malformed header matches no version: a condition that cannot
- * be read must not count as fulfilled.
+ * The condition of the header `If-Match` (RFC 9110, 13.1.1); undefined without the header. Tags are compared strongly,
+ * so that weak tags match no version, and neither do tags that the API never issued. A malformed header matches no
+ * version: a condition that cannot be read must not count as fulfilled.
  */
 export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   if (header === undefined) return undefined;

@@ -7,8 +7,9 @@ export type ParsedBody =
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Maximum number of members of one list or object, and of all together; no field needs as many. */
+/** Maximum number of members of one list or object. No field of the API needs as many. */
 const MAX_MEMBERS = 1_000;
+/** Maximum number of members of all lists and objects of a body together. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
 // A byte order mark is kept as a character and therefore refused: JSON does not allow it.
@@ -67,7 +68,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // Without the path, which would repeat most of the body.
+  // The fault has no path, because the path would repeat most of the body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;

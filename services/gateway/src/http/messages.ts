@@ -23,8 +23,8 @@ const FALLBACKS: Readonly<Record<Locale, string>> = {
 };
 
 /**
- * The language of an answer: the supported one with the highest weight in `Accept-Language`, of two equal ones the first,
- * and `defaultLocale` when no supported one is listed.
+ * The language of an answer: the supported language with the highest weight in `Accept-Language`. Of two languages with
+ * the same weight the first is chosen, and `defaultLocale` when no supported language is listed.
  */
 export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
   if (acceptLanguage === undefined) return defaultLocale;
@@ -59,12 +59,12 @@ export function hasMessage(code: string): boolean {
   return CATALOGUES.en.has(code);
 }
 
-/** The message of an error or of a detail. A code without a message gets a general one. */
+/** The message of an error or of a detail. A code without a message gets a general message. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
   return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
 }
 
-/** The message for the failure of a target. A code without a message gets the one of `internal_error`. */
+/** The message for the failure of a target. A code without a message gets the message of `internal_error`. */
 export function targetMessageFor(locale: Locale, code: string): string {
   const texts = TARGET_CATALOGUES[locale];
   return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];

@@ -6,7 +6,7 @@ export const WINDOW_MS = 60_000;
 
 /** The state of a rate limit as clients see it. */
 export interface RateLimitState {
-  /** Whose limit it is: the workspace's requests, or those of a remote address. */
+  /** What the limit counts: the requests of the workspace, or those of a remote address. */
   readonly policy: "workspace" | "address";
   /** Requests per window, which is also the burst. */
   readonly quota: number;
@@ -17,7 +17,9 @@ export interface RateLimitState {
   readonly resetSeconds: number;
 }
 
-/** The state of a limit of which `left` requests are left, with fractions; below zero after takes on credit. */
+/**
+ * The state of a limit with `left` remaining requests, which may be a fraction, or negative after requests on credit.
+ */
 export function toRateLimitState(
   policy: RateLimitState["policy"],
   quota: number,

@@ -129,7 +129,7 @@ function settleUnion(errors: readonly SchemaError[], union: SchemaError): Schema
   return [...others, { ...first, instancePath: union.instancePath }];
 }
 
-/** Prefers the fault of a constant to that of a type: its branch has the right type. */
+/** Prefers the fault of a constant to the fault of a type, because the branch of the constant has the right type. */
 function rank(error: SchemaError): number {
   return error.keyword === "const" ? 0 : 1;
 }

@@ -14,7 +14,7 @@ const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
  * The instant of an RFC 3339 time with an offset, cut to milliseconds. Undefined for any other text, and for dates and
- * times that do not exist; leap seconds count as such.
+ * times that do not exist, which include leap seconds.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);

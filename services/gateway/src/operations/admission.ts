@@ -33,7 +33,10 @@ interface AdmissionRequest {
 
 /** Authenticates requests and applies the rate limit of their workspace. Disposing returns unused grants. */
 export interface Admission extends AsyncDisposable {
-  /** Decides about a request and counts it: from memory where that suffices, else after one batched call to accounts. */
+  /**
+   * Decides whether a request is admitted and counts it: from stored answers if they suffice, otherwise after one
+   * batched call to the accounts service.
+   */
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
 }
 
@@ -49,7 +52,7 @@ interface Waiter {
   readonly resolve: (result: AdmissionResult) => void;
 }
 
-/** Prepaid requests that are set aside for the waiters of a query until it is answered. */
+/** Granted requests that are reserved for the waiters of a query until it is answered. */
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;
   readonly count: number;
@@ -145,7 +148,8 @@ class BatchedAdmission implements Admission {
     // All grants are stored before the first waiter is answered: queries about one workspace share its grants.
     const stored = sent.map(({ query: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
-      // Debt that grew while the call was in flight waits if accounts has more: it takes no grant from a waiter.
+      // Debt that grew during the call is repaid later if the accounts service has more requests, so that it takes no
+      // grant from a waiter.
       const isShort = grant === undefined || grant.remaining === 0;
       const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.store({ source, sentAt, kept }, grant, time) };
@@ -174,7 +178,10 @@ class BatchedAdmission implements Admission {
   }
 }
 
-/** Keeps the answers of accounts for up to 3 s, uses the requests that it granted, and asks in batches for the rest. */
+/**
+ * Stores the answers of the accounts service for up to 3 s, uses the requests that they grant, and asks in batches for
+ * further requests.
+ */
 export function createAdmission(options: AdmissionOptions): Admission {
   return new BatchedAdmission(options);
 }

@@ -39,7 +39,7 @@ export interface ServerDeps {
   /** Web origins whose pages may send uploads. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
-  /** Limits on slow connections; an absent one has its production value. */
+  /** Limits on slow connections. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
   /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
@@ -53,7 +53,7 @@ export interface Patience {
   readonly requestMs: number;
   /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
   readonly stallMs: number;
-  /** An upload that was slower than this during an interval of `stallMs` is cut off. */
+  /** An upload that was slower than this during an interval of `stallMs` is aborted. */
   readonly minBytesPerSecond: number;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
@@ -81,7 +81,7 @@ export interface Caller {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The scope that the operation requires. Routes without one need no API key. */
+    /** The scope that the operation requires. Routes without a scope need no API key. */
     readonly scope?: Scope;
     /** Maximum duration of a request, where it differs from the default. */
     readonly timeoutMs?: number;
@@ -95,7 +95,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Set on every route that requires a scope. */
     caller: Caller | undefined;
-    /** Length of the body in bytes; 0 without one. */
+    /** Length of the body in bytes; 0 without a body. */
     bodyBytes: number;
     /** `error.code` of a failed answer, for the log. */
     errorCode: string | undefined;

@@ -31,7 +31,7 @@ export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${"$id" in schema ? String(schema.$id) : ""}#` });
 }
 
-/** For operations without query parameters: any that is sent is refused. */
+/** Schema of operations without query parameters: every parameter is refused. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
 /** The handler checks ids in paths, because a text that is not a UUID is answered with `not_found`. */

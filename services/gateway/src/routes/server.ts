@@ -32,7 +32,7 @@ import { registerUploads } from "#src/routes/uploads/routes.ts";
 /** Maximum size of a JSON body. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** A client that sends slowly must not keep its connection for long. */
+/** Default limits on slow clients, so that they do not keep their connections for long. */
 const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
@@ -85,7 +85,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
-    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown one.
+    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown id.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: longBodies.exempt((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),

@@ -16,12 +16,15 @@ export type AdmissionResult =
   | { readonly kind: "workspace_required"; readonly limit: RateLimitState }
   /** The key does not belong to the workspace that the request names. */
   | { readonly kind: "workspace_forbidden"; readonly limit: RateLimitState }
-  /** Without a workspace, the remote address failed to authenticate too often. */
+  /**
+   * A rate limit is used up: that of the workspace or, without a workspace, that of failed authentications of the
+   * remote address.
+   */
   | {
       readonly kind: "rate_limited";
       readonly workspaceId: string | undefined;
       readonly retryAfterSeconds: number;
       readonly limit: RateLimitState;
     }
-  /** Accounts does not answer, and no recent answer about the key is known. */
+  /** The accounts service does not answer, and no recent answer about the key is stored. */
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };

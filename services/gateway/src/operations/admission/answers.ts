@@ -16,11 +16,14 @@ type Workspace = NonNullable<KeyRecord["workspace"]>;
 export interface Answers {
   /** Refuses a request without a working key, and counts it towards the limit of its address. */
   refuse(address: string, now: number): AdmissionResult;
-  /** Decides from a fresh record. Undefined when accounts must be asked for more requests. */
+  /** Decides from a fresh record. Undefined when the accounts service must be asked for more requests. */
   fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
-  /** Decides from an answer of accounts that has just arrived; a record of undefined means that the key does not work. */
+  /**
+   * Decides from an answer of the accounts service that has just arrived; a record of undefined means that the key does
+   * not work.
+   */
   fromGrant(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
-  /** Decides without accounts, from an older answer. */
+  /** Decides from an older answer while the accounts service does not answer. */
   duringOutage(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
 }
 

@@ -13,26 +13,29 @@ const MAX_RECORDS = 10_000;
 const MAX_UNKNOWN_KEYS = 10_000;
 /** Maximum age of an answer that is used, from the moment it was asked for: a revocation takes effect within this time. */
 const MAX_TTL_MS = 3_000;
-/** How much longer an answer is used while accounts does not answer: a revocation takes effect within 5 s even then. */
+/**
+ * How much longer an answer is used while the accounts service does not answer: a revocation takes effect within 5 s
+ * even then.
+ */
 const OUTAGE_MS = 2_000;
-/** Granted requests that are not used within this time are returned to accounts. */
+/** Granted requests that are not used within this time are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/** A budget without a query for this long is full again at accounts, and its debt is covered. */
+/** A budget without a query for this long is full again in the accounts service, which covers its debt. */
 const BUDGET_IDLE_MS = 60_000;
 
 /** A key that works, and the workspace that a request with it belongs to. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Undefined when the request had to name a workspace, or the key does not belong to the named one. */
+  /** Undefined when the request had to name a workspace, or when the key does not belong to the named workspace. */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
   /** The query that renews this record. */
   readonly source: AdmissionSource;
   /** When the answer was asked for. */
   readonly sentAt: number;
-  /** Until then the record decides without a call to accounts. */
+  /** Until then the record decides without a call to the accounts service. */
   readonly freshUntil: number;
-  /** Until then the record decides while accounts does not answer. */
+  /** Until then the record decides while the accounts service does not answer. */
   readonly usableUntil: number;
 }
 
@@ -46,13 +49,16 @@ export interface AnsweredQuery {
 
 export interface KeyRecords {
   find(pairId: string): KeyRecord | undefined;
-  /** Whether a recent answer of accounts says that the key does not work. */
+  /** Whether a recent answer of the accounts service says that the key does not work. */
   isUnknown(key: string, now: number): boolean;
   /** Stores an answer. Returns undefined when the key does not work. */
   store(query: AnsweredQuery, grant: AdmissionGrant, now: number): KeyRecord | undefined;
   /** Deletes expired records. */
   sweep(now: number): void;
-  /** Removes and returns granted requests that were not used: those older than 3 s, or all. */
+  /**
+   * Removes and returns granted requests that were not used: the requests that are older than 3 s or, with `all`, every
+   * request.
+   */
   takeUnused(now: number, all: boolean): readonly { source: AdmissionSource; count: number }[];
 }
 
@@ -62,7 +68,8 @@ function toRecord(
   ttlMs: number,
   workspace: KeyRecord["workspace"],
 ): KeyRecord {
-  // By the clock of this process, which may be off. Afterwards accounts is asked, which goes by the database's clock.
+  // Compared with the clock of this process, which may be wrong. Afterwards the accounts service decides by the
+  // database's clock.
   const expiresAt = key.expiresAt === undefined ? Infinity : timestampMs(key.expiresAt);
   const until = query.sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return {
@@ -76,10 +83,13 @@ function toRecord(
   };
 }
 
-/** Answers of accounts about keys, and the budgets of their workspaces: bounded in number and short-lived. */
+/**
+ * Answers of the accounts service about keys, and the budgets of their workspaces: bounded in number and short-lived.
+ */
 export function createKeyRecords(): KeyRecords {
   const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
-  // Until when each key is known not to work. Separate from `records`, so that a flood of bad keys evicts no good one.
+  // Until when each key is known not to work. This map is separate from `records`, so that a flood of invalid keys does
+  // not evict a valid key.
   const unknown = new BoundedMap<string, number>(MAX_UNKNOWN_KEYS);
   const budgets = new BoundedMap<string, WorkspaceBudget>(MAX_RECORDS);
 
@@ -107,7 +117,7 @@ export function createKeyRecords(): KeyRecords {
       if (grant.key === undefined) return storeUnknown(query.source, query.sentAt + ttlMs);
       const record = toRecord(query, grant.key, ttlMs, storeBudget(query, grant, now));
       const newest = records.get(query.source.pairId);
-      // Answers may arrive out of order: the one that was asked for last is kept.
+      // Answers may arrive out of order: the answer to the newest query is kept.
       if (newest === undefined || newest.sentAt <= record.sentAt)
         records.set(query.source.pairId, record);
       return record;

@@ -1,18 +1,20 @@
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/** How long accounts is not called after a call that failed. */
+/** How long the accounts service is not called after a failed call. */
 const PAUSE_MS = 100;
-/** How long a probing call may take before the next one is sent. */
+/** How long a probing call may take before the next probing call is sent. */
 const PROBE_MS = 1_000;
 
 export interface Outage {
-  /** Whether accounts may be called now: during an outage, one call at a time probes whether it has ended. */
+  /**
+   * Whether the accounts service may be called now: during an outage, one call at a time probes whether it has ended.
+   */
   mayCall(now: number): boolean;
   begin(error: unknown, now: number): void;
   end(): void;
 }
 
-/** Remembers that accounts does not answer, so that requests do not each wait for a call to fail. */
+/** Remembers that the accounts service does not answer, so that not every request waits for a call that fails. */
 export function createOutage(logger: Logger): Outage {
   let pausedUntil: number | undefined;
   return {
@@ -24,11 +26,14 @@ export function createOutage(logger: Logger): Outage {
     },
     begin: (err, now) => {
       if (pausedUntil === undefined)
-        logger.warn({ err }, "accounts does not answer; requests are admitted from memory");
+        logger.warn(
+          { err },
+          "the accounts service does not answer; requests are admitted by its last answers",
+        );
       pausedUntil = now + PAUSE_MS;
     },
     end: () => {
-      if (pausedUntil !== undefined) logger.info("accounts answers again");
+      if (pausedUntil !== undefined) logger.info("the accounts service answers again");
       pausedUntil = undefined;
     },
   };

@@ -7,16 +7,19 @@ export interface WorkspaceBudget {
   readonly workspaceId: string;
   /** Requests per minute, which is also the burst. */
   quota: number;
-  /** Requests that accounts granted and that are not used yet. While accounts answers, only these are used. */
+  /**
+   * Requests that the accounts service granted and that are not used yet. While the service answers, only these are
+   * used.
+   */
   prepaid: number;
   /** When the newest grant in `prepaid` was asked for. */
   prepaidAt: number;
   /** The pair of key and workspace to which unused requests are returned. */
   source: AdmissionSource;
-  /** Requests that accounts had left at `leftAt`: an estimate, shown to clients and used during outages. */
+  /** Requests that the accounts service had left at `leftAt`: an estimate, shown to clients and used during outages. */
   left: number;
   leftAt: number;
-  /** Until then accounts has no requests left for the workspace. */
+  /** Until then the accounts service has no requests left for the workspace. */
   emptyUntil: number;
   /** Requests admitted during an outage, to be repaid from the next grants. */
   debt: number;
@@ -24,7 +27,7 @@ export interface WorkspaceBudget {
   sentAt: number;
 }
 
-/** One answer of accounts about a workspace. */
+/** One answer of the accounts service about a workspace. */
 export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
@@ -60,7 +63,7 @@ export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: nu
     budget.prepaidAt = Math.max(budget.prepaidAt, answer.sentAt);
     budget.source = answer.source;
   }
-  // Answers may arrive out of order: an older one does not know what is left now.
+  // Answers may arrive out of order: an older answer does not say how many requests are left now.
   if (answer.sentAt < budget.sentAt) return;
   budget.sentAt = answer.sentAt;
   budget.quota = answer.quota;
@@ -81,8 +84,8 @@ function estimatedLeft({ left, leftAt, quota }: WorkspaceBudget, now: number): n
 }
 
 /**
- * For outages of accounts: uses one of the requests that were left there, refilled at the workspace's own rate. Returns
- * false when none is left.
+ * Used during outages of the accounts service: takes one of the requests that the workspace had left, refilled at its
+ * own rate. Returns false when none is left.
  */
 export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   budget.left = estimatedLeft(budget, now);
@@ -107,7 +110,7 @@ export function rateLimitOf(budget: WorkspaceBudget, now: number): RateLimitStat
   return toRateLimitState("workspace", quota, remaining);
 }
 
-/** Seconds, at least 1, until accounts may grant another request. */
+/** Seconds, at least 1, until the accounts service may grant another request. */
 export function retryAfterSeconds(budget: WorkspaceBudget, now: number): number {
   return Math.max(1, Math.ceil((budget.emptyUntil - now) / 1000));
 }

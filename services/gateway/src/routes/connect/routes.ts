@@ -120,10 +120,13 @@ export function registerConnect(app: FastifyInstance, deps: Deps): void {
     config: { timeoutMs: CALLBACK_TIMEOUT_MS, isOpen: true },
     // People read these answers in a browser, so a failure is a page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      // A person does not reach the rate limit, so that error stays JSON.
+      // The error of the rate limit stays JSON, because a person with a browser does not reach the limit.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
-      deps.logger.warn({ err: error, requestId: request.id }, "an account could not be connected");
+      deps.logger.warn(
+        { err: error, requestId: request.id },
+        "a page for connecting an account failed; the browser shows an error page",
+      );
       sendPage(reply, { page: "unavailable" });
     },
   };

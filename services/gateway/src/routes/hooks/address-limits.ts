@@ -7,7 +7,7 @@ import {
 } from "#src/operations/admission/address-limits.ts";
 
 const SWEEP_MS = 1_000;
-/** Requests without a key per minute of one remote address. A whole office may share an address. */
+/** Maximum number of requests without an API key per minute and remote address. A whole office may share an address. */
 const OPEN_REQUESTS_PER_MINUTE = 300;
 
 /** Counts the failures of each remote address on a route where a token replaces the API key. */
@@ -18,7 +18,7 @@ export interface FailureLimit {
   count(address: string): void;
 }
 
-/** Limits that are swept regularly until the server closes. */
+/** Address limits whose expired entries are deleted regularly until the server closes. */
 function openAddressLimits(app: FastifyInstance, quota?: number): AddressLimits {
   const limits = createAddressLimits(quota);
   const timer = setInterval(() => limits.sweep(performance.now()), SWEEP_MS);
@@ -35,7 +35,7 @@ function rateLimited(limits: AddressLimits, address: string, now: number): Servi
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs });
 }
 
-/** A limit on failures of its own, as high as the one on failed authentications. */
+/** A separate limit on failures, as high as the limit on failed authentications. */
 export function openFailureLimit(app: FastifyInstance): FailureLimit {
   const limits = openAddressLimits(app);
   return {

@@ -8,7 +8,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** The error that refuses the request, or undefined when it is admitted; its caller is known from then on. */
+/** The error that refuses the request, or undefined when the request is admitted, in which case its caller is set. */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
@@ -45,10 +45,10 @@ function isKeyKnown(result: AdmissionResult): boolean {
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
-/** Whether the request needs a key: every path of the API, also an unknown one, but not the API description. */
+/** Whether the request needs a key: every path of the API, including unknown paths, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // A path may be written with escapes, so the route that was found counts as well.
+  // The path may contain escapes, so the route that the router found is checked as well.
   return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
 }
 

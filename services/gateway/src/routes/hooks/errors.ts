@@ -16,7 +16,7 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
 }
 
-/** The faults of all parts of a request; fastify itself stops at the first part that has one. */
+/** The faults of all parts of a request; fastify itself stops at the first part with a fault. */
 function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const { body, query, headers, routeOptions } = request;
   const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {
@@ -54,14 +54,14 @@ export function addErrorAnswers(
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
-        "a request failed unexpectedly",
+        "a request failed with an unexpected error",
       );
     const answer = known ?? new ServiceError("internal", "internal");
     const status = httpStatusOf(answer.reason, answer.kind);
     if (answer.kind === "internal")
       logger.error(
         { err: answer, requestId: request.id },
-        "a request ended with an internal error",
+        "a request was answered with an internal error",
       );
     setErrorHeaders(reply, answer, status);
     const { reason, kind } = answer;

@@ -2,7 +2,7 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { QuerySchema } from "#src/http/schema-faults.ts";
 
-/** Far more headers than a client and all proxies on the way send. */
+/** Maximum number of headers, far more than a client and all proxies on the way send. */
 const MAX_HEADERS = 100;
 
 /** Integers as JSON writes them, with so few digits that a number holds them exactly. */
@@ -37,7 +37,7 @@ function readIntegers(query: Record<string, unknown>, { properties = {} }: Query
   }
 }
 
-/** Applies to the texts of a query the rules that hold for those of a body. */
+/** Applies the rules for the texts of a body to the texts of a query. */
 export function addQueryRules(app: FastifyInstance): void {
   app.addHook("preValidation", (request, _reply, done) => {
     const start = request.url.indexOf("?");

@@ -5,13 +5,16 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
-/** Minimum number of samples for a mean that means something. */
+/** Minimum number of samples for a reliable mean. */
 const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 /** Probes are answered under load: restarting the process, or taking it out of service, would only move the load. */
 const PROBES = new Set(["/livez", "/readyz"]);
 
-/** The mean delay without the longest one, which is over when it is measured: shedding load would not undo it. */
+/**
+ * The mean delay without the longest delay: when a single long delay is measured, it is over, and refusing requests
+ * would not help.
+ */
 function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDelay>): number {
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;
 }

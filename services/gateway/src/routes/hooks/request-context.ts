@@ -8,7 +8,10 @@ import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
-/** The request's place in a trace: the client's, or a new one. The client does not decide whether it is recorded. */
+/**
+ * The trace that a request belongs to: the client's trace or a new one. The client does not decide whether it is
+ * recorded.
+ */
 interface RequestTrace {
   readonly span: Span;
   /** Sent with every call, also when the trace is not recorded, because log lines contain the id of the trace. */
@@ -30,8 +33,8 @@ function beginTrace(request: FastifyRequest): RequestTrace {
 }
 
 /**
- * Gives each request an id, which its answer and its RPCs carry, a place in a trace, and one log line when it ends. The
- * context begins right before the handler, because it would be lost while the body is read.
+ * Gives each request an id, which its answer and its RPCs carry, a trace, and one log line when it ends. The context is
+ * set right before the handler runs, because it would be lost while the body is read.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();
@@ -74,7 +77,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
         code: request.errorCode,
         durationMs: Math.round(elapsedTime * 10) / 10,
       },
-      "request",
+      "a request was answered",
     );
     if (trace !== undefined) endRequestSpan(trace.span, reply, request.errorCode);
     durations.observe(

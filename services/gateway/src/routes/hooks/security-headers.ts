@@ -16,7 +16,7 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
-    // JSON loads nothing; pages set a policy of their own.
+    // An answer in JSON loads nothing; HTML pages set their own policy.
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     ...(isSecure ? { "strict-transport-security": TRANSPORT_SECURITY } : {}),
   };

@@ -62,7 +62,10 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
   });
 }
 
-/** The range to request from media; undefined for the whole file, also when `If-Range` names another version. */
+/**
+ * The range to request from the media service; undefined for the whole file, also when `If-Range` names another
+ * version.
+ */
 function rangeOf({ headers }: FastifyRequest, { etag }: File): string | undefined {
   const condition = headers["if-range"];
   return condition === undefined || condition === etag ? parseRange(headers.range) : undefined;

@@ -1,6 +1,6 @@
 import { signToken, verifyToken } from "@postrider/shared/secrets/signed-token";
 
-/** A file of media: as it was uploaded, or as platforms receive it. */
+/** Identifies a media file: as it was uploaded, or as platforms receive it. */
 export interface MediaClaims {
   readonly workspaceId: string;
   readonly mediaId: string;
@@ -17,7 +17,10 @@ export interface MediaLinks {
 
 export interface MediaLinkOptions {
   readonly publicUrl: string;
-  /** The first key signs, all are accepted. Delivery signs URLs for platforms with the same keys. */
+  /**
+   * The first key signs new tokens, and all keys are accepted. The delivery service signs URLs for platforms with the
+   * same keys.
+   */
   readonly mediaKeys: readonly [string, ...string[]];
   readonly mediaUrlMs: number;
 }

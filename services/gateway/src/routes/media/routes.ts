@@ -27,7 +27,7 @@ type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
 type ImportBody = Static<typeof ImportMedia>;
 
-/** Media gives up a check after 120 s; the gateway waits longer, to receive that answer. */
+/** The media service aborts the check of a file after 120 s. The gateway waits longer, to receive that answer. */
 const CHECK_TIMEOUT_MS = 125_000;
 /** Up to 15 s of waiting, 60 s for the download, then the check. */
 const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;

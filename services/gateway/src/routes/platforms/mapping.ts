@@ -1,7 +1,10 @@
 import type { PlatformAvailability } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 
-/** All platforms in the order of the contract. One that accounts does not mention counts as not configured. */
+/**
+ * All platforms in the order of the contract. A platform that the accounts service does not mention counts as not
+ * configured.
+ */
 export function toPlatforms(availability: readonly PlatformAvailability[]) {
   const known = new Map(availability.map((entry) => [entry.platform, entry]));
   return PLATFORM_IDS.map((id) => {

@@ -36,7 +36,10 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
   });
 }
 
-/** A queue slot sets the time itself, and drafts are not queued. False counts as absent. */
+/**
+ * Refuses a queue slot together with a time, which the slot sets itself, and together with a draft, which is not
+ * queued. False counts as absent.
+ */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;
   const violations = [

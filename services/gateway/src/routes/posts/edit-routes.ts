@@ -23,7 +23,7 @@ export function registerEditRoutes(
   registerDelete(api, deps);
 }
 
-/** The fields to change. An empty list or object clears a field; an absent one leaves it unchanged. */
+/** The fields to change. An empty list or object clears a field; an absent field stays unchanged. */
 function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: UpdateBody) {
   return defined({
     content,

@@ -44,7 +44,7 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
   };
 }
 
-/** The platform's own message if it sent one, else ours. */
+/** The message of the platform if it sent one, otherwise our message for the error code. */
 function toTargetError(error: TargetError | undefined, locale: Locale) {
   if (error === undefined) return null;
   const { code, message, retryable } = error;

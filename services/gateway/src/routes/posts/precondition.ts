@@ -12,12 +12,15 @@ export const IF_MATCH_HEADERS = {
   ),
 };
 
-/** A version that no post has, because they start at 1. Posts answers with `not_found` first if the post does not exist. */
+/**
+ * A version that no post has, because versions start at 1. If the post does not exist, the posts service answers with
+ * `not_found` first.
+ */
 const NO_VERSION = 0n;
 
 /**
- * The version that `If-Match` requires; undefined when any will do. Of several versions the current one is chosen: if the
- * post changes before the operation, the condition fails, which is safe.
+ * The version that `If-Match` requires; undefined when any version is accepted. Of several versions the current one is
+ * chosen: if the post changes before the operation, the condition fails, which is safe.
  */
 export async function readIfVersion(
   { posts }: Pick<ServerDeps, "posts">,

@@ -4,7 +4,7 @@ import { defined } from "#src/http/defined.ts";
 import { toInstant, toOptionalInstant } from "#src/http/timestamps.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 
-/** The fields of a new rule. For it, a date of null means the same as an absent one. */
+/** The fields of a new rule. In a new rule, a date of null means the same as an absent date. */
 export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;
   return {

@@ -30,9 +30,10 @@ export function createLongBodies(
 }
 
 /**
- * Closes the connection when fewer bytes than the minimum rate requires arrived during an interval of `stallMs`: otherwise
- * a client that sends single bytes would hold a permit for uploads forever. An interval does not count if the gateway does
- * not read at its end, because then media is the slow side. Once the body has arrived, media may take its time.
+ * Closes the connection when fewer bytes than the minimum rate requires arrived during an interval of `stallMs`:
+ * otherwise a client that sends single bytes would hold a permit for uploads forever. An interval does not count if the
+ * gateway does not read at its end, because then the media service is the slow side. Once the body has arrived, the
+ * media service may need any time to answer.
  */
 function enforceMinimumRate(
   request: IncomingMessage,

@@ -23,7 +23,7 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   return query.token;
 }
 
-/** Whether the grant is unknown to media, or the client disconnected before media could say so. */
+/** Whether the media service does not know the grant, or the client disconnected before the media service answered. */
 function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
   const isUnknown = error instanceof ServiceError && error.reason === "not_found";
   return isUnknown || (raw.destroyed && !raw.complete);
@@ -34,7 +34,7 @@ async function receive(
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // Read now, because a closed connection has no remote address any more.
+  // The address is read before the upload, because a closed connection has no remote address.
   const address = request.ip;
   failures.check(address, reply);
   try {
@@ -50,15 +50,16 @@ async function receive(
 }
 
 /**
- * `PUT /uploads/{uploadPath}` receives the bytes of an upload. It needs a grant instead of an API key and does not count
- * towards the rate limit of the workspace. Only media can check the grant; an address that sent too many unknown ones is
- * refused without asking it. The body is not buffered: the client can send only as fast as media reads.
+ * `PUT /uploads/{uploadPath}` receives the bytes of an upload. It needs a grant instead of an API key and does not
+ * count towards the rate limit of the workspace. Only the media service can check the grant; an address that sent too
+ * many unknown grants is refused without a call to it. The body is not buffered: the client can send only as fast as
+ * the media service reads.
  */
 export function registerUploads(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // The handler reads the connection itself.
+    // The handler reads the body from the connection itself.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
     scope.put<Upload>("/uploads/:uploadPath", OPTIONS, (request, reply) =>
       receive({ ...deps, failures }, request, reply),
