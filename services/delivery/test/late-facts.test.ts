@@ -19,7 +19,7 @@ import {
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const never = new Promise<never>(() => undefined);
 
-/** Sends the first call of the target from a process that is then suspended, so its outcome arrives late. */
+/** Sends the first publishing call of the target from a process that is then suspended, so that its outcome arrives late. */
 async function loseFirstCall(database: TestDatabase, world: World, target: TestTarget) {
   world.reactions = [() => never];
   const stopped = startWorker(database, world, { settings: QUICK });
@@ -193,7 +193,7 @@ test("a late success of an older generation drops the newer generation", async (
     generation: 1,
     status: "published",
   });
-  // The sweep repeats the request, which publishes nothing.
+  // The sweep repeats the publish request, which publishes nothing.
   await request(database.sql, target);
   expect((await readTask(database.sql, target, 2)).status).toBe("dropped");
 });

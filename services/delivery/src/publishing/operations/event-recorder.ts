@@ -20,7 +20,7 @@ type RecorderDeps = Pick<
   "sql" | "logger" | "sealing" | "settings" | "random" | "onEvents"
 >;
 
-/** An event with the request of the API that led to it: one transaction records events of several requests. */
+/** An event with the headers of the API request that led to it. One transaction records events of several requests. */
 interface Entry {
   readonly event: TaskEvent;
   readonly cause: Cause;
@@ -39,8 +39,8 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 
 /**
- * Records what was learned about tasks, and what follows from it, for all workers of the process. It never gives up: what a
- * visible call returned exists nowhere else.
+ * Records what was learned about tasks, and what follows from it, for all workers of the process. It retries until it
+ * succeeds, because the result of a publishing call is stored nowhere else.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -83,7 +83,9 @@ export class EventRecorder {
     }
   }
 
-  /** An event that cannot be recorded must not hold back the others. */
+  /**
+   * Records each event in a transaction of its own, so that an event that cannot be recorded does not hold back the others.
+   */
   async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
     const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
     return recorded.flat();
@@ -145,8 +147,8 @@ export class EventRecorder {
 }
 
 /**
- * Keeps a success in its attempt when the decision cannot be written, which only a fault of ours can cause: the worker that
- * looks for the call later finds it there.
+ * Stores a success in its attempt if the decision about it cannot be written, which only a fault in our code can cause. The
+ * worker that later looks for the lost call finds the success there.
  */
 async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
   for (const { event } of entries) {

@@ -11,14 +11,14 @@ import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 
-/** What all workers of the process share. */
+/** Dependencies that all workers of the process share. */
 export interface PublishContext {
   readonly deps: PublishingDeps;
   readonly marker: CallMarker;
   readonly recorder: EventRecorder;
   readonly leases: LeaseKeeper;
   readonly openCalls: OpenCalls;
-  /** Aborted when the process stops: no visible call begins any more, and steps end. */
+  /** Aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;
 }
 
@@ -29,15 +29,15 @@ export interface TaskInputs {
   readonly connector: PublishingConnector;
   readonly content: TargetContent;
   readonly credential: Credential;
-  /** Aborted when another worker has the task, or the process stops. */
+  /** Aborted when another worker has the task or the process stops. */
   readonly interrupted: AbortSignal;
 }
 
-/** How the work on a claimed task ends. */
+/** How the work on a claimed task ended. */
 export type WorkEnd =
-  /** Something was learned that is still to be recorded. */
+  /** Something was learned about the task and must still be recorded. */
   | { readonly kind: "learned"; readonly event: TaskEvent }
-  /** The task can be claimed again after this long; it costs no attempt. */
+  /** The task can be claimed again after this time; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has the task. */
   | { readonly kind: "done" };
@@ -45,10 +45,10 @@ export type WorkEnd =
 export const DONE: WorkEnd = { kind: "done" };
 export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
 
-/** About how long a task waits after posts, accounts or the database did not answer. */
+/** Average time that a task waits after the posts service, the accounts service or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
-/** A different wait for each task, so that tasks that failed together do not return together. */
+/** A different wait for each task, so that tasks that failed together do not retry together. */
 export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return BACK_OFF_MS * (0.5 + random());
 }
@@ -70,7 +70,7 @@ export function giveUp(
   return learned(task, attemptNumber, { kind: "given_up", fence: task.fence, code, message });
 }
 
-/** Releases tasks; when that fails, their leases end by themselves. */
+/** Releases tasks. If that fails, the tasks can be claimed again when their leases end. */
 export async function release(
   { deps }: Pick<PublishContext, "deps">,
   tasks: readonly ClaimedTask[],
@@ -105,11 +105,11 @@ export function toPublication(
   };
 }
 
-/** The visible calls of this process that have not ended, with their deadlines. */
+/** The open publishing calls of this process, with their deadlines. */
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /** Begins a call that ends within `callMs`; disposing ends it. */
+  /** Registers a call that ends within `callMs`. Disposing the result removes it. */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);

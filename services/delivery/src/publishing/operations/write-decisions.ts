@@ -13,7 +13,7 @@ import {
 } from "#src/publishing/domain/decision.ts";
 import { isFinal, nameTask, type AttemptKey } from "#src/publishing/domain/task.ts";
 
-/** Locks targets with all their generations, and reads these attempts of them. */
+/** Locks targets with all their generations, and reads their attempts with the given keys. */
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
@@ -27,15 +27,15 @@ export async function lockTargets(
   return { tasks, attempts, now: clock[0]?.now ?? new Date() };
 }
 
-/** The last of those with one key. */
+/** The last item per key. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
 
 /**
- * Writes decisions about locked targets, in the order in which they were made, and appends the events for posts.
+ * Writes decisions about locked targets in the order in which they were made, and appends the events for the posts service.
  *
- * @param causes The requests of the API that led to the decisions, by target.
+ * @param causes Headers of the API requests that led to the decisions, by target.
  */
 export async function writeDecisions(
   tx: TransactionSql,
@@ -51,7 +51,7 @@ export async function writeDecisions(
     decisions.flatMap(({ attempt }) => attempt ?? []),
     ({ targetId, number }) => `${targetId}/${number}`,
   );
-  // A failed task with an open call may be answered late, and then goes on with its handles.
+  // A failed task with an open call keeps its handles, because a late answer can continue it.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
   await Promise.all([
