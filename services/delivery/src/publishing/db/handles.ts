@@ -12,7 +12,7 @@ export async function storeHandles(
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The lock keeps a claim from happening between the check of the fence and the write, so that only the holder of the fence
+  // The lock prevents a claim between the check of the fence and the write, so that only the holder of the fence
   // writes.
   const rows = await sql`
     with ours as (
