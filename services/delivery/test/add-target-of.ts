@@ -1,7 +1,7 @@
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TestTarget, World } from "./fixture.ts";
 
-/** A target of the account, as posts and accounts would describe it to a worker. */
+/** Adds a target of the account, described as the posts service and the accounts service describe it to a worker. */
 export function addTargetOf(
   world: World,
   { text, title, privacy, externalId, username, accessToken }: Publication,

@@ -52,7 +52,7 @@ async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
 
 const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
 
-/** Returns false when a call is open. */
+/** Returns false if a publishing call is open. */
 async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   try {
     return (await cancel(sql, ...targets)).ended;
@@ -62,7 +62,7 @@ async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   }
 }
 
-/** A step that does not end before the test lets it. */
+/** A step that does not end until the test ends it. */
 function gatedStep() {
   const gate = Promise.withResolvers<void>();
   let runs = 0;
@@ -255,7 +255,7 @@ test("a success that becomes known after its generation was dropped is reported"
   await request(sql, target);
   await eventually(() => world.calls.length === 1);
   await stopped.crash();
-  // The call is proved absent and the task waits for its next try, so no call is known to be open.
+  // The publishing call is proved absent and the task waits for its next try, so no call is open.
   world.verdicts = [() => ({ kind: "absent" })];
   {
     const { step, open, isReached } = gatedStep();

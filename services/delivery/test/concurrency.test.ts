@@ -126,7 +126,7 @@ test("a claim takes workspaces in turn when it cannot take all ready tasks", asy
   );
 });
 
-/** Two tasks of one account in work at once: the claim makes this rare, and only the unique indexes keep them apart. */
+/** Puts two tasks of one account in work at once. Claims make this rare; only the unique indexes prevent two open calls. */
 async function claimTwoOfOneAccount(sql: Sql) {
   const world = new World();
   const accountId = randomUUID();

@@ -19,7 +19,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 200, visibleCallMs: 600 };
 
-/** A step that crashes its process: it never returns. */
+/** A step that crashes its worker: it never returns. */
 function stuckStep(onRun: () => void): PrepareStep {
   return {
     name: "stuck",
@@ -47,7 +47,7 @@ test("a task whose worker dies in a step is claimed by another worker when the l
 
   await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
-  // The same attempt continues, because it had no outcome.
+  // The same attempt continues, because it has no outcome yet.
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
@@ -164,7 +164,7 @@ test.each(["monotonic", "wall"] as const)(
       ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The first reading is the one before the mark; then the process is suspended for a minute.
+        // The clock is first read before the mark; after that, the process is suspended for a minute.
         if (reads === 2) skewMs = 60_000;
         return STILL_CLOCKS[held]() + skewMs;
       },

@@ -24,7 +24,7 @@ async function publishOne(sql: Sql, target: TestTarget): Promise<string> {
   return await eventually(async () => (await readTask(sql, target)).externalId ?? false);
 }
 
-/** A worker that has published one target on a platform of its own. */
+/** Starts a worker that has published one target on a platform of its own. */
 async function openPublished() {
   const database = await openDatabase();
   const { sql } = database;
@@ -67,7 +67,7 @@ test("a published target is deleted once, however often the request is repeated"
   expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
   expect(world.visible).toEqual([]);
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
-  // The task stays published: its target is not published again, and its id is not adopted by another.
+  // The task stays published, so its target is not published again and no other target adopts its id.
   expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
 });
 
@@ -132,7 +132,7 @@ test("a rate limit that a deletion meets holds back the whole account and does n
     retryAfterMs: 300,
     isLimit: true,
   } as const;
-  // More limits than there are retries.
+  // The test has more rate limits than there are retries.
   world.deletionReactions = Array.from({ length: 5 }, () => () => ({ ...limit, retryAfterMs: 30 }));
   world.deletionReactions.push(() => limit);
 

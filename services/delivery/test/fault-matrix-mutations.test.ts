@@ -45,7 +45,7 @@ async function run(
 
 const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
 
-/** Mutation: an unknown outcome counts as absent without a look at the platform. */
+/** Mutation: an unknown outcome counts as absent without a search of the platform. */
 const retryingBlindly: Wrap = (connector, on, sql) => ({
   ...scaled(connector, on, sql),
   maxResends: 1,
@@ -69,7 +69,7 @@ async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Mutation: only the worker that still holds the task may record the outcome of its call. */
+/** Mutation: only the worker that still holds the task may record the outcome of its publishing call. */
 const fencingFacts: Wrap = (connector, on, sql) => {
   const real = scaled(connector, on, sql);
   return {
@@ -92,7 +92,7 @@ test.concurrent.each(["held before the send", "held after the answer"])(
   },
 );
 
-/** Mutation: the platform is read as soon as the outcome is unknown, and a post that is not there counts as absent. */
+/** Mutation: the platform is searched as soon as the outcome is unknown, and a post that is not found counts as absent. */
 const reconcilingEarly: Wrap = (connector, on, sql) => {
   const real = scaled(onePhase(connector, on), on, sql);
   return {

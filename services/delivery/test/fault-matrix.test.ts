@@ -16,9 +16,9 @@ import { addAll, inTurns, runHere } from "./fault-matrix/run.ts";
 import { Stage } from "./fault-matrix/stage.ts";
 import { readTable, replaceTable } from "./fault-matrix/table.ts";
 
-// oxlint-disable-next-line no-restricted-properties -- how much is run, and whether the document is written anew
+// oxlint-disable-next-line no-restricted-properties -- number of rounds, and whether the document is rewritten
 const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
-/** Rounds per cell; the table in the document is made with 20. */
+/** Rounds per cell; the table in the document is created with 20. */
 const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 1);
 const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
@@ -60,7 +60,7 @@ function expectOnce(judged: readonly Judged[]): void {
   expect(problems).toEqual([]);
 }
 
-/** Runs batches side by side, each in a process of its own that gets a signal. */
+/** Runs batches concurrently, each in a process of its own that receives a signal. */
 async function runSignalled(
   by: "kill" | "stop",
   batches: readonly (readonly Round[])[],
@@ -86,7 +86,7 @@ test.concurrent(
   "each target is published once or reported as unknown when processes are killed during their calls",
   LONG,
   async () => {
-    // Every other call is killed before the platform does anything, so there are at least two.
+    // Half of the calls are interrupted before the platform processes them, so there are at least two rounds.
     const batches = toKillBatches(await addRounds(Math.max(2, ROUNDS), "kill"));
     await runSignalled("kill", batches, runKilled);
   },

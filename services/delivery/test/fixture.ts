@@ -70,10 +70,10 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** Seals handles in tests. */
+/** The sealing of handles in tests. */
 export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
 
-/** The deployment that the data of tests belongs to: the default of `DEPLOYMENT_ID`. */
+/** The deployment to which the data of tests belongs: the default of `DEPLOYMENT_ID`. */
 export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
@@ -86,7 +86,7 @@ export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
   return database;
 }
 
-/** A target as posts and accounts know it. */
+/** A target as the posts service and the accounts service know it. */
 export interface TestTarget {
   readonly targetId: string;
   readonly workspaceId: string;
@@ -99,7 +99,7 @@ export interface TestTarget {
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
-  /** Whether posts still returns the content of older generations. */
+  /** Whether the posts service still returns the content of older generations. */
   keepsOlder: boolean;
   dueAt: Date;
   publishBefore: Date;
@@ -111,7 +111,7 @@ interface TestAccount {
   token: string;
   externalId: string;
   username: string;
-  /** The account after a token refresh; undefined = the token endpoint does not answer. */
+  /** The account after a token refresh; undefined if the token endpoint does not answer. */
   refreshed: { status: string; token: string } | undefined;
 }
 
@@ -130,29 +130,29 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * The services that delivery calls, in memory: posts and accounts with their RPCs, and a connector of one platform that publishes
- * unless a test scripts other outcomes.
+ * The services that the delivery service calls, in memory: the RPCs of the posts and accounts services, and a connector of
+ * one platform, which publishes unless a test sets other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
   readonly accounts = new Map<string, TestAccount>();
   readonly reconnects: RequireReconnectRequest[] = [];
-  /** Visible calls that reached the platform. */
+  /** Publishing calls that reached the platform. */
   readonly calls: Call[] = [];
-  /** The posts that readers of the platform see. */
+  /** Posts that readers of the platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
-  /** Outcomes of the next visible calls, in order; when it is empty, calls publish. */
+  /** Outcomes of the next publishing calls, in order. A call without an entry publishes. */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
-  /** Deletions that reached the platform, and the outcomes of the next ones; when those are empty, calls delete. */
+  /** Deletions that reached the platform, and the outcomes of the next deletions. A deletion without an entry succeeds. */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
   canDelete = true;
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose token is being renewed: requests for its credential wait. */
+  /** An account whose token is being renewed, so that requests for its credential wait. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -193,7 +193,7 @@ export class World {
     return account;
   }
 
-  /** Makes the publication visible on the platform. */
+  /** Makes a publication visible on the platform. */
   make(call: Pick<Call, "targetId" | "text">): Extract<Outcome, { kind: "published" }> {
     this.#made += 1;
     const id = `id-${this.#made}`;
@@ -315,7 +315,7 @@ function toContentMedia(
   return { id, workspaceId, kind, fileName, ...size, ...duration, ...delivery };
 }
 
-/** Times that are short enough for tests. */
+/** Settings with times that are short enough for tests. */
 const SETTINGS: PublishingSettings = {
   retryMs: [20, 30, 40],
   leaseMs: 600,
@@ -326,10 +326,10 @@ const SETTINGS: PublishingSettings = {
   maxPerWorkspace: 32,
 };
 
-/** A worker that stands for a delivery process. */
+/** A worker that acts as a delivery process. */
 export interface TestWorker extends AsyncDisposable {
   readonly claims: TaskClaims;
-  /** Crashes the worker: nothing of it reaches the database any more. */
+  /** Crashes the worker: it writes nothing more to the database. */
   crash(): Promise<void>;
 }
 
@@ -341,7 +341,7 @@ export interface WorkerOptions {
   readonly sealing?: PublishingDeps["sealing"];
 }
 
-/** Clocks that never advance, so that no mark gets too old to be sent on a slow machine. */
+/** Clocks that never advance, so that no mark becomes too old for its call on a slow machine. */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
 export function publishingDeps(
@@ -403,7 +403,7 @@ export function startWorker(
   };
 }
 
-/** The event with which posts requests the targets of one post. */
+/** The event with which the posts service requests the targets of one post. */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -427,7 +427,7 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** The event with which posts requests the deletion of a published target. */
+/** The event with which the posts service requests the deletion of a published target. */
 export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
   const { workspaceId, postId, targetId, accountId, platform } = target;
   const message = create(PostDeletionRequestedSchema, {
@@ -462,7 +462,7 @@ export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
 
-/** Gives events to the consumer, as the bus does. */
+/** Passes events to the consumer, as the bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
@@ -545,7 +545,7 @@ export async function untilStatus(
   }, options);
 }
 
-/** The handles of a target's task, as a worker reads them. */
+/** The unsealed handles of a target's task. */
 export async function readHandles(
   sql: Sql,
   { targetId, generation }: TestTarget,
@@ -558,7 +558,7 @@ export async function readHandles(
   return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
-/** Clients of the RPC services of delivery. */
+/** Clients of the RPC services of the delivery service. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
     createRoutes({

@@ -17,7 +17,7 @@ import { openTargetRun, type TargetRun } from "./run-target.ts";
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const never = new Promise<never>(() => undefined);
 
-/** A target whose first call was sent by a process that is then suspended, so its outcome arrives late. */
+/** A target whose first publishing call is sent by a process that is then suspended, so that its outcome arrives late. */
 async function loseFirstCall(): Promise<TargetRun> {
   const run = await openTargetRun({ reactions: [() => never] });
   const stopped = startWorker(run.database, run.world, { settings: QUICK });
@@ -175,7 +175,7 @@ test("a late success of an older generation drops the newer generation", async (
     generation: 1,
     status: "published",
   });
-  // The sweep repeats the request, which publishes nothing.
+  // The sweep repeats the publish request, which publishes nothing.
   await request(sql, target);
   expect((await readTask(sql, target, 2)).status).toBe("dropped");
 });

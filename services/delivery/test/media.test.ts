@@ -19,7 +19,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 300, visibleCallMs: 600 };
 
-/** A step that returns a handle with its own name. */
+/** A step that returns a handle under the step's own name. */
 function step(
   name: string,
   run: (handles: Handles) => StepResult | Promise<StepResult>,
@@ -45,7 +45,7 @@ function uploadStep(): PrepareStep {
   };
 }
 
-/** A platform whose visible call sends the media of the post, and the bytes that it received. */
+/** A platform whose publishing call sends the media of the post, with the bytes that the platform received. */
 function carrying(world: World, received: string[]): PublishingConnector {
   return {
     ...world.connector(),
@@ -111,7 +111,7 @@ test("handles that a step returns while its process stops are stored for the nex
     {
       name: "upload",
       isDone: (handles) => handles.upload !== undefined,
-      // The platform answers after the process was told to stop.
+      // The platform answers after the process has begun to stop.
       run: async (_publication, _handles, signal) => {
         runs += 1;
         if (!signal.aborted) await once(signal, "abort");
@@ -150,7 +150,7 @@ test("a step that must wait long releases its task, keeps its handles and does n
             ? { done: "yes" }
             : {
                 kind: "wait",
-                // The worker waits 10 ms itself, and releases the task for a minute.
+                // The worker waits 10 ms itself, and releases the task for a wait of a minute.
                 afterMs: handles.progress === undefined ? 60_000 : 10,
                 handles: { progress: handles.progress === undefined ? "1" : "2" },
               },
@@ -268,7 +268,7 @@ test("media that a publishing call sends is downloaded before the mark, so the c
 test("a stopping process waits for a call that sends media until the deadline of that call", async () => {
   await using database = await openDatabase();
   const world = new World();
-  // A deadline grows by 1 ms per 250 bytes: here by 4 s, to 4.6 s.
+  // The deadline grows by 1 ms per 250 bytes, here by 4 s to 4.6 s.
   const video = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
@@ -289,7 +289,7 @@ test("a stopping process waits for a call that sends media until the deadline of
   expect(times?.seconds).toBeCloseTo(4.6, 1);
   const stoppedAt = performance.now();
   const stopped = worker[Symbol.asyncDispose]();
-  // This is longer than the deadline of a call without media and its margin.
+  // This time is longer than the deadline of a call without media plus the margin for stopping.
   await eventually(() => performance.now() - stoppedAt > 2_900);
   gate.resolve();
   await stopped;

@@ -27,13 +27,15 @@ import {
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-/** Several processes start at a time, which takes long on a slow machine. */
+/** Several processes start at the same time, which takes long on a slow machine. */
 const SLOW_START = { timeoutMs: 40_000 };
 vi.setConfig({ testTimeout: 120_000 });
 const SECRET = "a secret between services that is long enough";
 type Platform = "x" | "telegram" | "bluesky";
 
-/** Real delivery processes between a real database and simulated platforms; a `World` stands for posts and accounts. */
+/**
+ * Real delivery processes with a real database and simulated platforms. A `World` acts as the posts and accounts services.
+ */
 class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
@@ -68,7 +70,7 @@ class Stage implements AsyncDisposable {
     return this;
   }
 
-  /** Serves media as the media service does to delivery. */
+  /** Serves media to the delivery service as the media service does. */
   async #listenMedia(): Promise<string> {
     const server = createServer(({ url = "", headers }, response) => {
       const [, , workspaceId, id] = (url.split("?")[0] ?? "").split("/");
@@ -164,7 +166,7 @@ class Stage implements AsyncDisposable {
     writeFileSync(join(this.failpoints, name), order);
   }
 
-  /** Puts the request onto the bus, as the relay of posts does. */
+  /** Publishes the request to the bus, as the posts service does. */
   async request(target: TestTarget): Promise<void> {
     await this.append(toRecord([target]));
   }
@@ -205,7 +207,7 @@ async function exited(child: ChildProcess): Promise<void> {
   await eventually(() => child.exitCode !== null || child.signalCode !== null, SLOW_START);
 }
 
-// Each test has a database, a simulator and processes of its own, so the tests run side by side.
+// Each test has its own database, simulator and processes, so the tests run concurrently.
 test.concurrent("a delivery process publishes a target that was requested over the bus, and exits with 0 on SIGTERM", async () => {
   await using stage = await Stage.open();
   const child = stage.start();
@@ -246,7 +248,8 @@ test.concurrent.each<[string, Platform]>([
     const isEnded = async () =>
       ["published", "failed"].includes((await readTask(stage.sql, target)).status);
     await eventually(isEnded, SLOW_START);
-    // Telegram cannot be read back: whether the call was made before the process died is unknown, so it is not repeated.
+    // Telegram cannot be searched: it stays unknown whether the call was made before the process died, so the call is not
+    // repeated.
     const isLost =
       platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
     expect(await readTask(stage.sql, target)).toMatchObject(

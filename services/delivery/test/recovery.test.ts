@@ -51,7 +51,7 @@ function startSearchable(database: TestDatabase, world: World, options: WorkerOp
   };
 }
 
-/** Changes the row to that of an hour-old backup from another cluster, timeline or table. */
+/** Changes the row to that of an hour-old backup with another cluster, timeline or table. */
 async function pretendBackup(
   { sql }: TestDatabase,
   changes: Readonly<Record<string, string | number>>,
@@ -59,7 +59,7 @@ async function pretendBackup(
   await sql`update deployment set ${sql(changes)}, seen_at = now() - interval '1 hour'`;
 }
 
-/** Waits for two whole passes of the claiming loop. */
+/** Waits for two complete passes of the claiming loop. */
 async function untilPassed({ claims }: Pick<TestWorker, "claims">): Promise<void> {
   for (let looks = 0; looks < 3; looks += 1) {
     const asked = performance.now();
@@ -128,7 +128,7 @@ test.each([
     expect(world.visible.map(({ text }) => text)).toEqual([there.text, missing.text]);
     expect(world.calls).toMatchObject([{ targetId: missing.targetId }]);
     expect(await listAttempts(database.sql, missing)).toMatchObject([{ outcome: "published" }]);
-    // The look starts at the backup, because calls that the data does not know of came after it.
+    // The search starts at the time of the backup, because later calls are missing from the data.
     expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
   },
 );

@@ -31,7 +31,7 @@ test("replaying all events of the topic makes no call", async () => {
   await request(database.sql, fresh);
   worker.claims.nudge();
 
-  // The last request is published, so the repeated ones before it were handled.
+  // The last request is published, so the repeated requests before it were handled.
   await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });

@@ -31,7 +31,7 @@ async function resolve(sql: Sql, { targetId }: { targetId: string }, publishedUr
   return update;
 }
 
-/** A target that failed with outcome_unknown. */
+/** Returns a target that failed with outcome_unknown. */
 async function failUnknown(database: TestDatabase, world: World): Promise<TestTarget> {
   const target = world.addTarget();
   world.reactions = [() => ({ kind: "unknown", message: "reset" })];

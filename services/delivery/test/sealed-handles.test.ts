@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Steps that return an upload address once and then wait until the test lets them go on. */
+/** Steps that return an upload address once and then wait until the test continues them. */
 function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
   return {
     name: "upload",
@@ -63,7 +63,7 @@ async function wake({ targetId }: TestTarget): Promise<void> {
   await database.sql`update publish_tasks set wake_at = now() where target_id = ${targetId}`;
 }
 
-/** A target whose upload has begun and waits. */
+/** Returns a target whose upload has begun and waits. */
 async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   world.prepare = [uploadStep(seen)];
   const target = world.addTarget();
@@ -130,7 +130,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
     expect(seen).toHaveLength(1);
     expect(world.calls).toEqual([]);
 
-    // With its own handle again, the task goes on where it was.
+    // With its own handle restored, the task continues where it was.
     world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
     await store(target, own);
     await wake(target);

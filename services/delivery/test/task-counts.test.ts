@@ -22,7 +22,7 @@ function claim(sql: Sql, limit = 50) {
   });
 }
 
-/** Sets since when a task has been ready. */
+/** Sets the time since which a task has been ready. */
 async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
   await sql`
     update publish_tasks
@@ -30,7 +30,7 @@ async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
     where target_id = ${targetId}`;
 }
 
-/** Two tasks of two accounts; the first has been waiting for longer. */
+/** Two tasks of two accounts. The first task has been waiting for longer. */
 async function requestTwo(sql: Sql) {
   const world = new World();
   const [first, second] = [world.addTarget(), world.addTarget()] as const;
@@ -40,7 +40,7 @@ async function requestTwo(sql: Sql) {
   return { world, first, second };
 }
 
-/** The counts of platform x by state, and since when its oldest claimable task waits. */
+/** The task counts of platform X by state, and the time since which its oldest claimable task has been waiting. */
 async function read(sql: Sql) {
   const counts = await countTasks(sql);
   return {
@@ -109,7 +109,7 @@ test("a task does not count as overdue while another task of its account is in w
   const [taken] = await claim(sql);
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: null });
 
-  // The process of the task died: no task of the account is in work any more.
+  // The worker of the task died, so no task of the account is in work any more.
   await sql`
     update publish_tasks
     set wake_at = now()

@@ -22,7 +22,7 @@ import {
 } from "./fixture.ts";
 
 const MIB = 1024 * 1024;
-/** The last look for lost photos comes after 5.4 s; TikTok shows photos only after some of that. */
+/** The last search for lost photos comes after 5.4 s. TikTok shows photos only after part of that time. */
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 const platform = await startTestPlatform("tiktok");
@@ -50,7 +50,7 @@ async function createScene(
   return { world, target, media };
 }
 
-/** Two parts; the deadline of a call grows with its size. */
+/** A video of two parts. The deadline of a call grows with its size. */
 const LARGE = 11 * MIB;
 const videoScene = (bytes = 100_000) => createScene(mp4Media(bytes));
 const photoScene = () => createScene(server.serve(jpegMedia(1)));
@@ -80,7 +80,7 @@ async function expectOnce({ media }: Scene): Promise<void> {
   ]);
 }
 
-/** Counts the ids of the target that TikTok is still asked for. */
+/** Counts the rows for which TikTok is still asked for an id of the target. */
 async function countQuestions({ target }: Scene): Promise<number> {
   const rows = await database.sql`
     select 1
@@ -94,7 +94,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix holds what every other fault of these calls leads to.
+// The fault matrix tests the other faults of these calls.
 test.each([
   ["creates the upload", "create"],
   ["takes a part of the upload", "upload"],
@@ -127,7 +127,7 @@ test.each([
     .map(({ path }) => path)
     .filter((path) => path.endsWith("/content/init/"));
   expect(inits).toHaveLength(1);
-  // A call that arrived is found; one that did not cannot be told from one that arrives late.
+  // A post whose call arrived is found. A call that did not arrive cannot be told from one that arrives late.
   const visible = await platform.visible();
   const isThere = visible.length > 0;
   expect(visible.map(({ createCalls }) => createCalls)).toEqual(isThere ? [1] : []);

@@ -17,12 +17,12 @@ import { runTarget } from "./run-target.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** The platform published the post, and the answer was lost. */
+/** The platform published the post, and its answer was lost. */
 const lostAnswer: Reaction = (_call, _guard, make) => {
   make();
   return { kind: "unknown", message: "reset" };
 };
-/** The platform published nothing, and the answer was lost. */
+/** The platform published nothing, and its answer was lost. */
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 

@@ -67,7 +67,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix holds what every other fault of these calls leads to.
+// The fault matrix tests the other faults of these calls.
 test.each([
   ["creates the session", "create"],
   ["takes a part of the video", "upload"],

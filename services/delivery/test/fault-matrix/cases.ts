@@ -7,10 +7,10 @@ export interface Step {
   readonly name: string;
   /** The simulator's name for the call. */
   readonly operation: string;
-  /** Number of calls with that name that come before it. */
+  /** Number of calls with the same simulator name that the kind makes before this one. */
   readonly after?: number;
   readonly isVisible?: true;
-  /** Used instead of the kind's files where those would not reach this step. */
+  /** Files for this step, if the kind's own files do not lead to it. */
   readonly media?: readonly TestMedia[];
 }
 
@@ -20,12 +20,12 @@ export interface Kind {
   readonly name: string;
   readonly media: readonly TestMedia[];
   readonly steps: readonly Step[];
-  /** The outcome cannot always be found out (docs/guarantees.md). */
+  /** The outcome cannot be determined in every case (docs/guarantees.md). */
   readonly mayStayUnknown?: true;
 }
 
 const VIDEO = mp4Media(100_000);
-/** Sizes with more than one part on youtube and more than one chunk on tiktok. */
+/** Sizes with more than one part on YouTube and more than one chunk on TikTok. */
 const LARGE_VIDEO = mp4Media(9_000_000, 1);
 const LARGER_VIDEO = mp4Media(17_000_000, 3);
 const REEL = Object.assign(mp4Media(100_000, 2), { width: 720, height: 1280, durationMs: 10_000 });
@@ -162,7 +162,7 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** All media of the matrix. */
+/** The media of all kinds in the matrix. */
 export const LIBRARY: readonly TestMedia[] = [
   VIDEO,
   LARGE_VIDEO,
@@ -173,7 +173,7 @@ export const LIBRARY: readonly TestMedia[] = [
   OTHER_JPEG,
 ];
 
-/** A row of the table. */
+/** One row of the table in the document. */
 export interface Row {
   readonly kind: Kind;
   readonly step: Step;

@@ -25,14 +25,19 @@ import {
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SECRET = "a secret between services that is long enough";
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
-/** Maximum number of visible calls, and of other calls, that the simulator holds per process: a process opens 32 connections per host. */
+/**
+ * Maximum number of publishing calls, and of other calls, that the simulator holds per process: a process opens 32
+ * connections per host.
+ */
 const MAX_HELD = 24;
-/** Up to this many rounds are stopped together; more are stopped in batches of one kind. */
+/** Up to this many rounds are suspended together; more rounds are split into batches of one kind. */
 const MAX_STOPPED = 60;
-/** Deadline of the calls of a process that is killed: long enough that all are open together, also on a slow machine. */
+/**
+ * Deadline of the calls of a process that is killed: long enough that all of them are open together, even on a slow machine.
+ */
 const KILLED_CALL_MS = 10_000;
 
-/** Servers that stand for posts, accounts and media, for separate delivery processes. */
+/** Servers that act as the posts, accounts and media services for separate delivery processes. */
 export class Peers implements AsyncDisposable {
   readonly #resources = new AsyncDisposableStack();
   readonly #stage: Stage;
@@ -106,7 +111,7 @@ export class Peers implements AsyncDisposable {
   }
 }
 
-/** Serves the bytes of a file by its id (to delivery) or by its signed address (to platforms). */
+/** Serves the bytes of a file by its id (to the delivery service) or by its signed address (to platforms). */
 function answerMedia({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
   const [, folder, token = "", id = ""] = (url.split("?")[0] ?? "").split("/");
   const claims =
@@ -141,7 +146,9 @@ class DeliveryProcess implements AsyncDisposable {
     writeFileSync(join(this.#failpoints, name), order);
   }
 
-  /** Puts requests onto the bus, as the relay of posts does; before the start, so that they are claimed together. */
+  /**
+   * Publishes requests to the bus, as the posts service does, before the process starts, so that they are claimed together.
+   */
   async request(rounds: readonly Round[]): Promise<void> {
     const { sql } = this.database;
     await sql.begin(async (tx) => {
@@ -156,7 +163,7 @@ class DeliveryProcess implements AsyncDisposable {
 
   get isStopped(): boolean {
     const { pid } = this.#child ?? {};
-    // The third field, after the name in brackets: T = stopped by a signal.
+    // The third field, after the name in brackets, is T if a signal has suspended the process.
     return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   }
 
@@ -178,7 +185,7 @@ class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Splits rounds into batches whose calls one process can have open at a time. */
+/** Splits rounds into batches whose calls one process can have open at the same time. */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
@@ -190,7 +197,9 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
   return batches;
 }
 
-/** Splits many rounds by kind: posts of one kind are marked at about the same time, so that one signal meets many of them. */
+/**
+ * Splits many rounds by kind. Posts of one kind are marked at about the same time, so that one signal affects many of them.
+ */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   if (rounds.length <= MAX_STOPPED) return [rounds];
   return [...Map.groupBy(rounds, ({ row }) => row.kind).values()];
@@ -213,7 +222,7 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
 
 export interface Signalled {
   readonly judged: readonly Judged[];
-  /** How many tasks were in their call, or between mark and send, when the signal came. */
+  /** Number of tasks that were in their call, or between mark and send, when the signal was sent. */
   readonly caught: number;
 }
 
@@ -231,7 +240,7 @@ async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> 
   }).length;
 }
 
-/** Kills a process while the simulator holds a call of each of its tasks; workers of this process take over. */
+/** Kills a process while the simulator holds a call of each of its tasks. Workers of this process then take over. */
 export async function runKilled(
   stage: Stage,
   peers: Peers,
@@ -250,7 +259,9 @@ export async function runKilled(
   return { judged: await stage.judgeAll(sql, rounds), caught };
 }
 
-/** Stops a process between marking calls and sending them; workers of this process take over, then it continues. */
+/**
+ * Suspends a process between marking calls and sending them. Workers of this process take over; then the process continues.
+ */
 export async function runStopped(
   stage: Stage,
   peers: Peers,

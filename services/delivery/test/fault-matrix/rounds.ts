@@ -4,17 +4,17 @@ import type { TestTarget } from "../fixture.ts";
 import type { Row } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 
-/** One target on an account of its own that meets one fault once. */
+/** One target, on an account of its own, whose publication meets one fault once. */
 export interface Round {
   readonly row: Row;
   readonly fault: Fault;
   readonly target: TestTarget;
   readonly media: readonly TestMedia[];
-  /** The platform's own id of the account. */
+  /** The platform's id of the account. */
   readonly account: string;
 }
 
-/** An entry as readers of the platform see it. */
+/** A post as readers of the platform see it. */
 export interface Visible {
   readonly platform: PlatformId;
   readonly account: string;
@@ -23,7 +23,7 @@ export interface Visible {
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
 }
 
-/** How the target ended according to delivery. */
+/** How the target ended according to the delivery service. */
 export interface End {
   readonly status: string;
   readonly externalId: string | null;
@@ -35,7 +35,7 @@ export type Result = (typeof RESULTS)[number];
 
 export interface Judgement {
   readonly result: Result;
-  /** What was seen, when the result is a failure of the test. */
+  /** What was observed, if the result makes the test fail. */
   readonly problem?: string;
 }
 
@@ -75,7 +75,7 @@ function judgeFailed({ row, fault }: Round, end: End, isVisible: boolean): Judge
     : lose("outcome_unknown although the outcome can be found out");
 }
 
-/** Judges how a round ended, once the platforms have done everything that they do late. */
+/** Determines how a round ended. The platforms must have finished everything that they do with a delay. */
 export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
   const [entry, ...others] = entries;
   if (others.length > 0)

@@ -15,7 +15,7 @@ import {
   type Wrap,
 } from "./stage.ts";
 
-/** Maximum number of tasks in work: more slow the machine down until marks are too old to be sent. */
+/** Maximum number of tasks in work. With more, the machine becomes so slow that marks expire before their calls are sent. */
 const MAX_AT_WORK = 60;
 
 export async function addAll(
@@ -29,7 +29,7 @@ export async function addAll(
   return rounds;
 }
 
-/** Takes the rounds of all cells in turn, so that the load spreads over the platforms. */
+/** Takes the rounds of all cells in turn, so that the load is spread over the platforms. */
 function mix(rounds: readonly Round[]): readonly Round[] {
   const cells = Map.groupBy(rounds, ({ row, fault }) => `${nameRow(row)} ${fault.name}`);
   const lists = [...cells.values()];
@@ -39,7 +39,7 @@ function mix(rounds: readonly Round[]): readonly Round[] {
   ).flat();
 }
 
-/** Requests all rounds, some at a time. */
+/** Requests all rounds, a limited number at a time. */
 async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   const waiting = [...mix(rounds)];
   while (waiting.length > 0) {
@@ -73,7 +73,7 @@ export async function runHere(
   return await stage.judgeAll(database.sql, rounds);
 }
 
-/** Runs all items, `width` of them side by side; returns the results in the order of the items. */
+/** Runs all items, `width` of them concurrently. Returns the results in the order of the items. */
 export async function inTurns<T, R>(
   width: number,
   items: readonly T[],

@@ -9,10 +9,10 @@ import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
 import type { Round } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 
-/** How long a limit holds when the platform names no wait. */
+/** How long a rate limit holds if the platform does not say how long to wait. */
 const NO_WAIT_NAMED_MS = 60_000;
 
-/** Scales the waits that a platform names. */
+/** Scales the waits that a platform requests. */
 function shorten<T extends object>(outcome: T): T {
   const { retryAfterMs, limitedForMs, isLimit } = outcome as Partial<
     Extract<Failure, { kind: "retryable" }> & { limitedForMs: number }
@@ -41,10 +41,10 @@ async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
   );
 }
 
-/** Rounds whose worker was held up already. */
+/** Rounds whose worker was delayed already. */
 const held = new WeakSet<Round>();
 
-/** Holds a worker up before or after its call until another worker has taken the task over. */
+/** Delays a worker before or after its publishing call until another worker has taken over the task. */
 async function holdUp(
   sql: Sql,
   round: Round | undefined,
@@ -73,7 +73,7 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
   };
 }
 
-/** The real connector with scaled times, and with workers that are held up where the fault says so. */
+/** The real connector with scaled times. It delays workers where the fault requires it. */
 export function scaled(
   connector: PublishingConnector,
   stage: Stage,

@@ -33,10 +33,10 @@ interface Issued {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** Changes a connector before a worker gets it. */
+/** Changes a connector before it is passed to a worker. */
 export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
 
-/** The simulated platforms with the accounts and targets of all rounds. */
+/** The simulated platforms, with the accounts and targets of all rounds. */
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
@@ -86,7 +86,7 @@ export class Stage implements AsyncDisposable {
     return await controlSimulator<T>(this.#simulator.url, method, path, body);
   }
 
-  /** Adds `count` rounds of a cell, each with an account, a target and the rules of its fault. */
+  /** Adds `count` rounds of a cell, each with an account, a target and the simulator rules of its fault. */
   async addRounds(row: Row, fault: Fault, count: number): Promise<readonly Round[]> {
     const { platform } = row.kind;
     const { accounts } = await this.control<{ accounts: Issued[] }>("POST", "accounts", {
@@ -103,7 +103,7 @@ export class Stage implements AsyncDisposable {
   }
 
   async addRules(round: Pick<Round, "account">, rules: readonly Rule[]): Promise<void> {
-    // In order: a rule that lets earlier calls pass has to precede the one that breaks a call.
+    // Rules are added in order, because a rule that lets earlier calls pass has to precede the rule that breaks a call.
     for (const rule of rules)
       await this.control("POST", "faults", { ...rule, account: round.account });
   }
@@ -137,7 +137,10 @@ export class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  /** Faults that no call has met, which therefore prove nothing. Not every platform reads lists, so stale lists are left out. */
+  /**
+   * Faults that no call met, so that their rounds tested nothing. Stale lists are left out, because not every platform reads
+   * lists.
+   */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
     const accounts = Map.groupBy(rounds, ({ account }) => account);
@@ -156,7 +159,7 @@ export class Stage implements AsyncDisposable {
     return Map.groupBy(ours, ({ platform, account }) => `${platform} ${account}`);
   }
 
-  /** Waits until the platforms have done everything that they do late. */
+  /** Waits until the platforms have finished everything that they do with a delay. */
   async untilArrived(rounds: readonly Round[]): Promise<void> {
     const accounts = new Set(
       rounds.filter(({ fault }) => fault.by === "simulator").map(({ account }) => account),
@@ -175,7 +178,7 @@ export class Stage implements AsyncDisposable {
     );
   }
 
-  /** Judges how rounds ended. */
+  /** Determines how rounds ended. */
   async judgeAll(sql: Sql, rounds: readonly Round[]): Promise<readonly Judged[]> {
     await this.untilArrived(rounds);
     const [visible, ends] = [await this.listVisible(), await readEnds(sql)];
@@ -204,7 +207,7 @@ export async function countTasks(sql: Sql, statuses: readonly string[]): Promise
   return row?.count ?? 0;
 }
 
-/** Counts the tasks that a worker has or would claim now. */
+/** Counts the tasks that a worker holds or would claim now. */
 export async function countAtWork(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -215,11 +218,11 @@ export async function countAtWork(sql: Sql): Promise<number> {
 }
 
 const MAX_MS = 1_200_000;
-/** How long the fact of a target that must be published may take to be recorded. */
+/** Maximum time until the outcome of a target that must be published is recorded. */
 const FACTS_MS = 60_000;
 
 async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-  // A target that has not ended by then is judged as it is.
+  // A target that has not ended by then is evaluated in its current state.
   await eventually(check, { timeoutMs }).catch(() => undefined);
 }
 

@@ -6,7 +6,7 @@ const BEGIN = "<!-- fault matrix: written by `npm run fault-matrix` -->";
 const END = "<!-- end of the fault matrix -->";
 const NOTHING = "–";
 
-/** Suffix of a result's number in a cell. */
+/** Suffix of the number of targets with a result, in a cell of the table. */
 const SIGNS: Readonly<Record<Result, string>> = {
   published: "",
   failed: " failed",
@@ -32,7 +32,7 @@ function toLine(cells: readonly string[]): string {
 
 export interface Totals {
   readonly judged: readonly Judged[];
-  /** How many tasks were in their call, or between mark and send, when the signal came. */
+  /** Number of tasks that were in their call, or between mark and send, when the signal was sent. */
   readonly caught: Readonly<Record<"kill" | "stop", number>>;
 }
 
@@ -75,11 +75,11 @@ export function replaceTable(document: string, totals: Totals): string {
 export interface WrittenTable {
   readonly summary: string;
   readonly heads: readonly string[];
-  /** By the name of the row. */
+  /** Cells by the name of their row. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Reads the table of the document. */
+/** Parses the table of the document. */
 export function readTable(document: string): WrittenTable {
   const lines = (document.split(BEGIN)[1]?.split(END)[0] ?? "").trim().split("\n");
   const [summary = "", ...table] = lines.filter((line) => line !== "");

@@ -98,7 +98,7 @@ function looked(verdict: Verdict, maxResends = 1): Learned {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
-/** What changes in the task itself, and whether it is reported to posts. */
+/** The changed fields of the event's own task, and whether the change is reported to the posts service. */
 function after(task: Task, learned: Learned, given: Partial<TaskSnapshot> = {}) {
   const decision = decide(snapshot(task, given), learned, POLICY);
   const [own] = decision.changes.filter(
@@ -520,7 +520,7 @@ const allLearned: fc.Arbitrary<Learned> = fc.oneof(
 );
 const tasks = fc.constantFrom(CALLING, WORKING, UNKNOWN, RECONCILING, FAILED_UNKNOWN, PUBLISHED);
 
-/** The task after all events, decided in one batch. */
+/** The state of the task after all events are decided in one batch. */
 function run(task: Task, learned: readonly Learned[]): Task {
   const ref = { targetId: "t", generation: 1, attemptNumber: 1 };
   const events = learned.map((each) => ({ ...ref, ...each }));

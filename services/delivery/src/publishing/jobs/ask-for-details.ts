@@ -28,8 +28,8 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Asks platforms for ids that they had not given when a target was published, and reports them to posts. It only ever adds
- * to what is published; a question without an answer is dropped after a day.
+ * Asks platforms for ids that they had not returned when a target was published, and reports the ids to the posts service.
+ * If a platform returns no id within a day, it is not asked again and the target stays published without an id.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -104,7 +104,7 @@ async function recordDetails(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/** Adds the id to the publication, unless it has one by now, and reports it to posts. */
+/** Adds the id to the published target, unless it has one by now, and reports it to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

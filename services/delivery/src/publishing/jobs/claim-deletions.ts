@@ -8,20 +8,23 @@ export interface ClaimDeletionsOptions extends Omit<
   PublishingDeps,
   "posts" | "media" | "spool" | "clocks"
 > {
-  /** Which process this is. */
+  /** Id of this process, recorded with its leases. */
   readonly owner: string;
 }
 
-/** Deletes what was published until disposed of; disposing aborts calls, because they can be repeated. */
+/** Deletes published posts until it is disposed of. Disposing aborts open calls, because they can be repeated. */
 export interface DeletionClaims extends AsyncDisposable {
-  /** Looks for work at once. */
+  /** Claims ready deletions now instead of at the next poll. */
   nudge(): void;
 }
 
 const POLL_MS = 500;
-/** Maximum number of deletions in work in this process. */
+/** Maximum number of deletions in work in this process at a time. */
 const MAX_IN_WORK = 50;
-/** Maximum number of deletions of one platform in work over all processes, so that a platform that hangs delays no other. */
+/**
+ * Maximum number of deletions of one platform in work over all processes, so that a platform that does not respond does not
+ * delay the others.
+ */
 const MAX_PER_PLATFORM = 16;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
@@ -63,7 +66,7 @@ class Deletions {
     };
   }
 
-  /** One look for work; returns when the loop should look again. */
+  /** Claims deletions once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
@@ -82,7 +85,7 @@ class Deletions {
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // The next look leaves out accounts and platforms that are busy now, so it finds deletions behind them.
+    // The next claim skips accounts and platforms that are busy now, so it finds the deletions behind them.
     return true;
   }
 

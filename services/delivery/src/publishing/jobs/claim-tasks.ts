@@ -13,30 +13,33 @@ import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
-  /** Which process this is. */
+  /** Id of this process, recorded with its leases. */
   readonly owner: string;
 }
 
-/** Publishes until disposed of; disposing waits for open visible calls and for their outcomes to be recorded. */
+/**
+ * Publishes targets until it is disposed of. Disposing waits until open publishing calls end and their outcomes are
+ * recorded.
+ */
 export interface TaskClaims extends AsyncDisposable {
-  /** Looks for work at once. */
+  /** Claims ready tasks now instead of at the next poll. */
   nudge(): void;
   /** Milliseconds since this process last looked for tasks successfully. */
   claimAgeMs(): number;
 }
 
 const POLL_MS = 200;
-/** Shortest time between two claims while tasks are in work: a claim of ten tasks costs about as much as one of one. */
+/** Minimum time between two claims while tasks are in work. Claiming ten tasks costs about as much as claiming one. */
 const MIN_CLAIM_INTERVAL_MS = 20;
 /** Maximum number of tasks per claim. */
 const MAX_BATCH = 50;
-/** Maximum number of tasks in work in this process. */
+/** Maximum number of tasks in work in this process at a time. */
 const MAX_IN_WORK = 200;
-/** Maximum number of lost calls that are recorded per look. */
+/** Maximum number of lost calls that are recorded per poll. */
 const MAX_LOST_CALLS = 100;
-/** How long after its deadline a stopping process still waits for a call; then it counts as lost. */
+/** How long after the deadline of a call a stopping process still waits for it; after that, the call counts as lost. */
 const CALL_MARGIN_MS = 2_000;
-/** How long tasks whose worker was lost may have the process for themselves, one after the other, before others run. */
+/** How long tasks whose worker was lost may run alone in the process, one after the other, before other tasks run. */
 const CRASHED_TURN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
@@ -73,7 +76,7 @@ class Claims {
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** A claimed task whose earlier worker was lost; it waits until it has the process for itself. */
+  /** A claimed task whose earlier worker was lost. It waits until no other task runs in this process. */
   #crashed: HeldTask | undefined;
   #isAlone = false;
   #turnEndsAt = 0;
@@ -91,7 +94,7 @@ class Claims {
     };
   }
 
-  /** One look for work; returns when the loop should look again. */
+  /** Claims tasks once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -111,7 +114,7 @@ class Claims {
     recordClaim();
   }
 
-  /** Claims and starts tasks; returns whether there may be more. */
+  /** Claims and starts tasks. Returns whether there may be more. */
   async #claimReady(): Promise<boolean> {
     if (this.#isAlone) return false;
     if (this.#crashed !== undefined) {
@@ -126,14 +129,14 @@ class Claims {
     return tasks.length === limit;
   }
 
-  /** A task that may have crashed its process runs alone, so that a second crash is not counted against others. */
+  /** A task that may have crashed its process runs alone, so that a second crash is not attributed to other tasks. */
   #workAlone({ task, lease }: HeldTask): void {
     this.#crashed = undefined;
     this.#isAlone = true;
     this.#work([task], () => {
       lease[Symbol.dispose]();
       this.#isAlone = false;
-      // The next one follows at once while the turn lasts; then the other tasks go first.
+      // The next such task follows at once while the time for them lasts; after that, the other tasks run first.
       if (performance.now() < this.#turnEndsAt) this.#lookedAt = Number.NEGATIVE_INFINITY;
     });
   }
@@ -172,7 +175,10 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /** Lost calls, tasks that a restore has put in doubt, and tasks that crashed are rare: one look per poll suffices. */
+  /**
+   * Lost calls, tasks that a restore made uncertain, and tasks that crashed are rare, so checking for them once per poll is
+   * enough.
+   */
   async #lookForLosses(): Promise<void> {
     if (performance.now() - this.#lookedAt < POLL_MS) return;
     this.#lookedAt = performance.now();
@@ -190,7 +196,8 @@ class Claims {
   }
 
   async stop(loop: Loop): Promise<void> {
-    // Aborted first: no visible call begins from here on. The loop's current pass may still claim tasks and releases them.
+    // The signal is aborted first, so that no publishing call begins after this. The current pass of the loop may still
+    // claim tasks and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     if (this.#crashed !== undefined) await release(this.#context, [this.#crashed.task], 0);

@@ -3,7 +3,10 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { touchDeployment } from "#src/publishing/db/deployment.ts";
 
-/** Records that the data is in use, from which a restore is seen later, and reports while it is foreign. */
+/**
+ * Records regularly that the data is in use, so that a restore can be detected later, and reports while the data belongs to
+ * another deployment.
+ */
 export function startWatchDeployment(options: {
   readonly guard: DeploymentGuard;
   readonly sql: Sql;

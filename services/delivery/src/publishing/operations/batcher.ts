@@ -4,7 +4,7 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Collects what workers write within a short window, so that it costs one statement instead of one each. */
+/** Collects items that workers submit within a short time, so that all of them need one statement instead of one each. */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;
@@ -13,7 +13,7 @@ export class Batcher<I, R> {
   #waiting: Waiting<I, R>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param options.flush Returns one result per item, in their order. When it throws, every item of the batch rejects. */
+  /** @param options.flush Returns one result per item, in their order. If it throws, every item of the batch rejects. */
   constructor(options: {
     readonly windowMs: number;
     readonly maxItems: number;
@@ -32,7 +32,7 @@ export class Batcher<I, R> {
     return promise;
   }
 
-  /** Resolves when everything submitted so far is written. */
+  /** Resolves when all items that were submitted so far are written. */
   async drain(): Promise<void> {
     this.#start();
     await Promise.all(this.#running);

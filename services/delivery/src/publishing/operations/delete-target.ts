@@ -16,7 +16,7 @@ export interface DeletionInputs {
   readonly stopping: AbortSignal;
 }
 
-/** Deadline of one call as a part of the lease: two calls with a token refresh in between fit into one lease. */
+/** Deadline of one call as a fraction of the lease: two calls with a token refresh between them fit into one lease. */
 const CALL_PART = 1 / 3;
 
 type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
@@ -25,7 +25,7 @@ function giveUp(code: GivenUp["code"], message = ""): GivenUp {
   return { kind: "given_up", code, message };
 }
 
-/** Deletes what was published. A refused access token is renewed once. */
+/** Deletes a published post on its platform. A refused access token is renewed once. */
 export async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<DeletionResult> {
   const { task, credential } = inputs;
   const found = findConnector(deps, inputs);
@@ -48,7 +48,7 @@ export async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<
   }
 }
 
-/** The connector, or why the platform is not asked at all. */
+/** The connector, or the reason why no request is sent to the platform. */
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
@@ -59,7 +59,7 @@ function findConnector(
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // A newer build may have the connector; each wait for it costs a retry, so that the deletion ends.
+  // A newer version may have the connector. Each wait for it counts as a retry, so that the deletion ends.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete
@@ -67,7 +67,7 @@ function findConnector(
     : giveUp("app_configuration", "posts on this platform cannot be deleted");
 }
 
-/** The connector's call; when it throws, the outcome is unknown. */
+/** Calls the connector. If the connector throws an error, the outcome is unknown. */
 async function call(
   { settings, logger }: Deps,
   connector: PublishingConnector,

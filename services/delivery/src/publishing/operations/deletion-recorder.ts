@@ -34,8 +34,8 @@ const deletionsTotal = createCounter(
 );
 
 /**
- * Records how tries to delete ended, with their events, in one transaction for all workers of the process. A result that
- * cannot be recorded is lost: the lease ends, and deleting again is harmless.
+ * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that
+ * cannot be recorded is lost: the lease ends, and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;

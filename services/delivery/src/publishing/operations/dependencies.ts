@@ -12,17 +12,20 @@ import type { Spool } from "#src/publishing/storage/spool.ts";
 import type { HandleSealing } from "./handle-sealing.ts";
 
 export interface PublishingSettings extends RetryPolicy {
-  /** Deadline of a visible call. */
+  /** Deadline of a publishing call. */
   readonly visibleCallMs: number;
-  /** Multiplies the waits before looks at a platform; 1 in production. */
+  /** Multiplies the waits before searches of a platform; 1 in production. */
   readonly reconcileTimeScale: number;
-  /** Maximum number of tasks of one platform in work over all processes, so that a platform that hangs delays no other. */
+  /**
+   * Maximum number of tasks of one platform in work over all processes, so that a platform that does not respond does not
+   * delay the others.
+   */
   readonly maxPerPlatform: number;
-  /** Maximum number of those that belong to one workspace. */
+  /** Maximum number of tasks of one workspace among the tasks of a platform in work. */
   readonly maxPerWorkspace: number;
 }
 
-/** What publishing and deleting are built from. */
+/** Dependencies of publishing and deleting. */
 export interface PublishingDeps {
   readonly sql: Sql;
   readonly logger: Logger;
@@ -32,12 +35,12 @@ export interface PublishingDeps {
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
   readonly sealing: HandleSealing;
-  /** Asked before work is claimed. */
+  /** Says before each claim whether this process may publish. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Called after a commit that appended events. */
+  /** Called after each commit that appended events to the outbox. */
   readonly onEvents: () => void;
 }

@@ -28,7 +28,7 @@ type RecorderDeps = Pick<
   "sql" | "logger" | "sealing" | "settings" | "random" | "onEvents"
 >;
 
-/** An event with the request of the API that led to it: one transaction records events of several requests. */
+/** An event with the headers of the API request that led to it. One transaction records events of several requests. */
 interface Entry {
   readonly event: TaskEvent;
   readonly cause: Cause;
@@ -47,8 +47,8 @@ const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 
 /**
- * Records what was learned about tasks, and what follows from it, for all workers of the process. It never gives up: what a
- * visible call returned exists nowhere else.
+ * Records what was learned about tasks, and what follows from it, for all workers of the process. It retries until it
+ * succeeds, because the result of a publishing call is stored nowhere else.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -91,7 +91,9 @@ export class EventRecorder {
     }
   }
 
-  /** An event that cannot be recorded must not hold back the others. */
+  /**
+   * Records each event in a transaction of its own, so that an event that cannot be recorded does not hold back the others.
+   */
   async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
     const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
     return recorded.flat();
@@ -153,8 +155,8 @@ export class EventRecorder {
 }
 
 /**
- * Keeps a success in its attempt when the decision cannot be written, which only a fault of ours can cause: the worker that
- * looks for the call later finds it there.
+ * Stores a success in its attempt if the decision about it cannot be written, which only a fault in our code can cause. The
+ * worker that later looks for the lost call finds the success there.
  */
 async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
   for (const { event } of entries) {
@@ -176,7 +178,7 @@ async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]):
   }
 }
 
-/** Locks targets with all their generations, and reads these attempts of them. */
+/** Locks targets with all their generations, and reads their attempts with the given keys. */
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
@@ -190,15 +192,15 @@ export async function lockTargets(
   return { tasks, attempts, now: clock[0]?.now ?? new Date() };
 }
 
-/** The last of those with one key. */
+/** The last item per key. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
 
 /**
- * Writes decisions about locked targets, in the order in which they were made, and appends the events for posts.
+ * Writes decisions about locked targets, in the order in which they were made, and appends the events for the posts service.
  *
- * @param causes The requests of the API that led to the decisions, by target.
+ * @param causes Headers of the API requests that led to the decisions, by target.
  */
 export async function writeDecisions(
   tx: TransactionSql,
@@ -214,7 +216,7 @@ export async function writeDecisions(
     decisions.flatMap(({ attempt }) => attempt ?? []),
     ({ targetId, number }) => `${targetId}/${number}`,
   );
-  // A failed task with an open call may be answered late, and then goes on with its handles.
+  // A failed task with an open call keeps its handles, because a late answer can continue it.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
   await Promise.all([

@@ -16,28 +16,28 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Tasks whose owners are asked together. */
+/** Tasks whose content and credentials are requested together. */
 export interface TaskGroup {
   readonly tasks: readonly ClaimedTask[];
-  /** What posts and accounts answer, in the order of the tasks. */
+  /** The answers of the posts service and the accounts service, in the order of the tasks. */
   readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
 }
 
-/** What posts and accounts say about a task. */
+/** The answers of the posts service and the accounts service about one task. */
 interface Answer {
   readonly task: ClaimedTask;
   readonly content: TargetContent;
   readonly credential: Credential;
 }
 
-/** A task that is ready for its platform, with its open attempt, or why its work ends here. */
+/** A task with its open attempt that is ready to be published, or the reason why the work on it ends. */
 export type FetchedTask =
   | (Answer & { readonly kind: "ready"; readonly attemptNumber: number })
   | WorkEnd;
 
 /** How long a batch waits for slow token refreshes before it is split by platform. */
 const SLOW_ANSWER_MS = 100;
-/** How long a task whose platform this build does not know waits for a newer build. */
+/** How long a task whose platform this version does not support waits for a newer version. */
 const NO_CONNECTOR_MS = 60_000;
 
 function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
@@ -45,14 +45,15 @@ function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup
     fetchContents(deps.posts, tasks),
     fetchCredentials(deps.accounts, tasks),
   ]);
-  // When the batch is split, its first answers are not awaited any more.
+  // After the batch is split, the answers for the whole batch are ignored.
   answers.catch(() => undefined);
   return { tasks, answers };
 }
 
 /**
- * Asks posts and accounts about all tasks at once. Accounts renews expired tokens before it answers; if that takes long, it
- * is asked again for each platform, so that a token endpoint that hangs delays no other platform's posts.
+ * Requests the content and credentials of all tasks at once. The accounts service renews expired tokens before it answers.
+ * If that takes long, credentials are requested again per platform, so that a token endpoint that does not respond delays
+ * only its own platform.
  */
 export async function askOwners(
   context: PublishContext,
@@ -69,7 +70,7 @@ export async function askOwners(
   return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
 }
 
-/** Waits for the answers about a group, and begins the attempts of those tasks that are to be published. */
+/** Waits for the answers for a group of tasks, and begins attempts for the tasks that are to be published. */
 export async function fetchTasks(
   { deps }: PublishContext,
   { tasks, answers }: TaskGroup,
@@ -105,7 +106,7 @@ function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): Fetc
   return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
 }
 
-/** Why the platform is not asked at all. */
+/** The reason why no request is sent to the platform. */
 function findObstacle({ task, content, credential }: Answer): WorkEnd | { readonly kind: "none" } {
   const { fence, attemptNumber } = task;
   const isReconciling = task.status === "reconciling";
@@ -124,7 +125,7 @@ function findObstacle({ task, content, credential }: Answer): WorkEnd | { readon
   }
 }
 
-/** Adds the connector and readable handles; a build without the connector releases the task for a newer one. */
+/** Adds the connector and the unsealed handles. A version without the connector releases the task for a newer version. */
 export function toTaskInputs(
   { deps }: PublishContext,
   { task, content, credential, attemptNumber }: Extract<FetchedTask, { kind: "ready" }>,

@@ -5,7 +5,10 @@ import type { StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 
 const NONCE_BYTES = 12;
 
-/** Seals handles before they are stored: with the address of an upload alone, anyone can send its bytes. */
+/**
+ * Seals handles (values that the platform returned) before they are stored, because the address of an upload is enough to
+ * send its bytes.
+ */
 export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
   /** @throws SealError A key is missing, or a handle was changed or belongs to another task. */
@@ -16,7 +19,7 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-/** The newest key comes first and seals; all keys open. */
+/** The newest key comes first and seals; each key can unseal. */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),

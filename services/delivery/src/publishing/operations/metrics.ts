@@ -7,7 +7,7 @@ import {
 } from "@postrider/shared/telemetry/metrics";
 import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 
-/** Reasons whose first occurrence raises an alert, so their series exist from the start. */
+/** Failure reasons whose first occurrence raises an alert. Their time series exist from the start of the process. */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
@@ -49,7 +49,7 @@ export function recordClaim(): void {
   claimAge.set({}, new Date());
 }
 
-/** Counts updates; call it after their commit. */
+/** Counts updates. It must be called after their commit. */
 export function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
     const { platform, publishedAt, dueAt } = task;

@@ -10,14 +10,14 @@ import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 
-/** What all workers of the process share. */
+/** Dependencies that all workers of the process share. */
 export interface PublishContext {
   readonly deps: PublishingDeps;
   readonly marker: CallMarker;
   readonly recorder: EventRecorder;
   readonly leases: LeaseKeeper;
   readonly openCalls: OpenCalls;
-  /** Aborted when the process stops: no visible call begins any more, and steps end. */
+  /** Aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;
 }
 
@@ -28,15 +28,15 @@ export interface TaskInputs {
   readonly connector: PublishingConnector;
   readonly content: TargetContent;
   readonly credential: Credential;
-  /** Aborted when another worker has the task, or the process stops. */
+  /** Aborted when another worker has the task or the process stops. */
   readonly interrupted: AbortSignal;
 }
 
-/** How the work on a claimed task ends. */
+/** How the work on a claimed task ended. */
 export type WorkEnd =
-  /** Something was learned that is still to be recorded. */
+  /** Something was learned about the task and must still be recorded. */
   | { readonly kind: "learned"; readonly event: TaskEvent }
-  /** The task can be claimed again after this long; it costs no attempt. */
+  /** The task can be claimed again after this time; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has the task. */
   | { readonly kind: "done" };
@@ -44,10 +44,10 @@ export type WorkEnd =
 export const DONE: WorkEnd = { kind: "done" };
 export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
 
-/** About how long a task waits after posts, accounts or the database did not answer. */
+/** Average time that a task waits after the posts service, the accounts service or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
-/** A different wait for each task, so that tasks that failed together do not return together. */
+/** A different wait for each task, so that tasks that failed together do not retry together. */
 export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return BACK_OFF_MS * (0.5 + random());
 }
@@ -69,7 +69,7 @@ export function giveUp(
   return learned(task, attemptNumber, { kind: "given_up", fence: task.fence, code, message });
 }
 
-/** Releases tasks; when that fails, their leases end by themselves. */
+/** Releases tasks. If that fails, the tasks can be claimed again when their leases end. */
 export async function release(
   { deps }: Pick<PublishContext, "deps">,
   tasks: readonly ClaimedTask[],

@@ -18,17 +18,17 @@ import {
 import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 
-/** The platform refused the access token; the same attempt may go on with a newer one. */
+/** The platform refused the access token. The same attempt may continue with a newer token. */
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
 }
 
-/** About how long another call of the account takes to end. */
+/** Average time that a task waits for another open call of its account. */
 const BUSY_MS = 250;
 
-/** Publishes a claimed task, up to and including its visible call. A refused access token is renewed once. */
+/** Publishes a claimed task: its steps and its publishing call. A refused access token is renewed once. */
 export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
   const { task, attemptNumber, credential } = inputs;
   const first = await tryOnce(context, inputs);
@@ -52,7 +52,7 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
   }
 }
 
-/** Prepare, mark, call, record: each only if the one before it succeeded. */
+/** Prepares, marks, sends and records the publishing call. Each part runs only if the previous one succeeded. */
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
@@ -66,7 +66,7 @@ async function tryOnce(
   if (interrupted.aborted) return RELEASE_NOW;
 
   failpoint("delivery.before-mark");
-  // The clocks are read first: whatever delays the mark or what comes after it counts against the call.
+  // The clocks are read first, so that every delay during or after the mark shortens the time for the call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
@@ -74,7 +74,7 @@ async function tryOnce(
 
   using _open = context.openCalls.begin(callMs);
   failpoint("delivery.after-mark");
-  // A process that stops, or that was delayed, sends nothing; the task is free again at once.
+  // A process that is stopping or was delayed does not send the call and releases the task at once.
   const isStale = context.stopping.aborted || !guard.mayStillSend();
   const outcome: Outcome = isStale
     ? { kind: "not_sent" }
@@ -92,7 +92,7 @@ async function tryOnce(
   return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
 }
 
-/** Everything before the mark: it publishes nothing and can be repeated. */
+/** Runs everything before the mark. It publishes nothing and can be repeated. */
 async function prepare(
   context: PublishContext,
   inputs: TaskInputs,
@@ -147,9 +147,9 @@ function onUnmarked(
 }
 
 /**
- * The connector's call. What it throws says nothing about the platform, so the outcome is unknown. The connector keeps the
- * deadline; an answer that comes after it counts as well, so nothing here stops listening. When no answer comes, the job
- * that claims tasks finds the lost call after `call_until`.
+ * Sends the connector's publishing call. An error that the connector throws does not tell what the platform did, so the
+ * outcome is unknown. The connector enforces the deadline. An answer after the deadline counts too, so this function keeps
+ * waiting for it. If no answer comes, the job that claims tasks finds the lost call after `call_until`.
  */
 async function call(
   { deps }: PublishContext,

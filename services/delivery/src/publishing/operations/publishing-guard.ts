@@ -17,7 +17,10 @@ interface GuardOptions {
   readonly deploymentId: string;
 }
 
-/** Says before each claim whether this process may publish from its data. A restore that it notices is recorded first. */
+/**
+ * Says before each claim whether this process may publish from its data. If it notices a restore, it records the restore
+ * first.
+ */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({
     activity: "publishing",
@@ -48,7 +51,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
       "the data was restored from a backup; each target that was due is searched for on its platform before it is sent",
     );
     await recordRestore(sql, deploymentId, rememberedAt);
-    // What is remembered belongs to data that is gone.
+    // The remembered values belong to the data before the restore.
     rememberedAt = undefined;
     return { kind: "restored" };
   };

@@ -11,12 +11,12 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Longest time that one look at a platform may take. */
+/** Maximum duration of one search of a platform. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Wait before a look that failed on our side is repeated. */
+/** Wait before a search that failed on our side is repeated. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** The platform cannot be searched for calls that the data does not know of. */
+/** Result for a platform that cannot be searched for calls that are missing from restored data. */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
@@ -34,13 +34,13 @@ function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownC
     looks: task.looks,
     now: task.claimedAt,
     timeScale: settings.reconcileTimeScale,
-    // A call whose outcome is in doubt has an error code.
+    // A call with an unknown outcome has an error code; a pending call has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
   };
 }
 
-/** Looks for a call with an unknown outcome on the platform. */
+/** Searches the platform for the post of a call with an unknown outcome. */
 export async function reconcileTarget(
   context: PublishContext,
   inputs: TaskInputs,
@@ -49,7 +49,7 @@ export async function reconcileTarget(
   const { deps } = context;
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
-  // Stored before the verdict is recorded, so that no later try uses handles that cannot be used again.
+  // Stored before the search result is recorded, so that no later try uses handles that cannot be used again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
     const sealed = deps.sealing.seal(task, verdict.handles);
     if (!(await storeHandles(deps.sql, task, sealed))) return DONE;

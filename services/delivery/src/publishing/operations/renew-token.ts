@@ -7,9 +7,9 @@ type Deps = Pick<PublishingDeps, "accounts" | "logger">;
 
 export type RenewedToken =
   | { readonly kind: "renewed"; readonly credential: Credential }
-  /** The token endpoint does not answer. That never disconnects an account: the work is tried again later. */
+  /** The token endpoint does not answer. The account stays connected, and the work is tried again later. */
   | { readonly kind: "unavailable"; readonly failure: StepFailure }
-  /** A person has to connect the account again. */
+  /** The user has to reconnect the account. */
   | {
       readonly kind: "unusable";
       readonly code: "account_reconnect_required" | "account_disconnected";
@@ -24,7 +24,7 @@ const UNAVAILABLE: RenewedToken = {
   },
 };
 
-/** Asks accounts for a newer access token than the one that the platform refused. */
+/** Requests an access token that is newer than the one that the platform refused. */
 export async function renewToken(
   deps: Deps,
   account: accounts.AccountRef,
@@ -53,7 +53,10 @@ export async function renewToken(
   }
 }
 
-/** Asks accounts to let a person connect the account again; a credential that was renewed meanwhile stays as it is. */
+/**
+ * Tells the accounts service that the user must reconnect the account. A credential that was renewed in the meantime is not
+ * changed.
+ */
 export async function requireReconnect(
   deps: Deps,
   account: accounts.AccountRef,
@@ -62,7 +65,7 @@ export async function requireReconnect(
   try {
     await accounts.requireReconnect(deps.accounts, account, refused.version);
   } catch (error) {
-    // The next task of the account meets the same refusal and asks again.
+    // The platform refuses the next task of the account too, and the accounts service is told again then.
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },

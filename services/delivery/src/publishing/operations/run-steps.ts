@@ -13,21 +13,21 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Everything that the steps have made so far, and whether they are finished or cannot go on. */
+/** The handles that the steps have returned so far, and whether all steps are finished or one has failed. */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
-/** A publication whose visible call reads its media from this machine; disposing removes the media. */
+/** A publication whose publishing call reads its media from the local disk. Disposing removes the media. */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
-  /** How much the visible call sends. */
+  /** Size of the media that the publishing call sends. */
   readonly bytes: number;
 }
 
-/** The longest wait of a step during which the worker keeps the task. */
+/** Maximum wait of a step during which the worker keeps the task. */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** About how long a task waits after the media service did not answer. */
+/** Average time that a task waits after the media service did not answer. */
 const MEDIA_UNAVAILABLE_MS = 5000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -61,7 +61,7 @@ interface Step {
   readonly before: Handles;
 }
 
-/** Runs one step until it is finished. A short wait is spent here; for a long one the task is released. */
+/** Runs one step until it is finished. The worker keeps the task during a short wait and releases it for a long one. */
 async function finishStep(
   context: PublishContext,
   inputs: TaskInputs,
@@ -79,7 +79,7 @@ async function finishStep(
     const kept = await keep(context, inputs, handles, made);
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
-    // What was made is stored first: the next worker of the task goes on from there.
+    // What the step returned is stored before the release, because the next worker of the task continues from there.
     if (interrupted.aborted) return RELEASE_NOW;
     if (isFailure(made)) return { kind: "failed", handles, failure: made };
     if (!isWait(made)) return { kind: "ready", handles };
@@ -88,7 +88,7 @@ async function finishStep(
   }
 }
 
-/** Stores what a step made together with what was made before; `done` when another worker has the task. */
+/** Stores what a step returned together with what the earlier steps returned; `done` if another worker has the task. */
 async function keep(
   { deps }: PublishContext,
   { task }: TaskInputs,
@@ -106,8 +106,9 @@ async function keep(
 }
 
 /**
- * Does something before the visible call. What it throws is a fault of ours or of a peer and is tried again like any other
- * failure. A media service that does not answer says nothing about this post, so it costs no attempt.
+ * Runs an action before the publishing call. An error that the action throws is a fault of ours or of another service and is
+ * tried again like any other failure. A media service that does not answer is not a failure of this post, so it does not
+ * count as an attempt.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,
@@ -139,7 +140,7 @@ async function tryToRun<T>(
   }
 }
 
-/** Downloads the media that the visible call sends, so that a slow media service cannot cut the call. */
+/** Downloads the media that the publishing call sends, so that a slow media service cannot interrupt the call. */
 export async function downloadParts(
   context: PublishContext,
   inputs: TaskInputs,

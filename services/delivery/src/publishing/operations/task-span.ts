@@ -7,7 +7,7 @@ interface TargetWork {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly platform: string;
-  /** Headers of the event that requested it; null on rows from before these were stored. */
+  /** Headers of the event that requested the work; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
@@ -15,7 +15,9 @@ function causeOfWork({ cause }: Pick<TargetWork, "cause">) {
   return causeOf(cause ?? {});
 }
 
-/** Works on a target in the context of the request that led to it, so that events, traces and log lines belong to it. */
+/**
+ * Runs work on a target in the context of the API request that led to it, so that events, traces and log lines carry its id.
+ */
 export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promise<T>): Promise<T> {
   const { workspaceId, targetId, platform } = task;
   const attributes = {
@@ -28,7 +30,7 @@ export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promis
   );
 }
 
-/** Works on several targets at once; in the context of a request only if one request led to all of them. */
+/** Runs work on several targets at once. It uses the context of an API request only if that request led to all of them. */
 export function forTasks<T>(tasks: readonly Pick<TargetWork, "cause">[], work: () => T): T {
   return runInContext(contextOf(sharedCause(tasks.map(causeOfWork))), work);
 }

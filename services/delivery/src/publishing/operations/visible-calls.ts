@@ -12,12 +12,12 @@ export type MarkResult =
   | { readonly kind: "marked"; readonly callNumber: number }
   | { readonly kind: "unmarked"; readonly reason: Unmarked };
 
-/** How long requests are collected before they are marked in one statement. */
+/** How long mark requests are collected before they are written in one statement. */
 const WINDOW_MS = 2;
-/** Maximum number of calls per statement. */
+/** Maximum number of calls that one statement marks. */
 const MAX_MARKS = 100;
 
-/** Marks the visible calls of all workers of the process. */
+/** Marks the publishing calls of all workers of the process. */
 export class CallMarker {
   readonly #sql: Sql;
   readonly #batcher: Batcher<MarkRequest, MarkResult>;
@@ -31,7 +31,7 @@ export class CallMarker {
     });
   }
 
-  /** Only a marked call may begin. Throws when the database does not answer; then the call may not begin either. */
+  /** Only a marked call may begin. Throws if the database does not answer; then the call may not begin either. */
   mark(request: MarkRequest): Promise<MarkResult> {
     return this.#batcher.submit(request);
   }
@@ -54,7 +54,10 @@ export class CallMarker {
     return { kind: "unmarked", reason: await explainUnmarked(this.#sql, request) };
   }
 
-  /** One request violated a unique index, which undid the statement for all: each is marked by itself. */
+  /**
+   * The request of one worker violated a unique index, which undid the statement for all; so each request is marked by
+   * itself.
+   */
   async #markOneByOne(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
     if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
     const results: MarkResult[] = [];

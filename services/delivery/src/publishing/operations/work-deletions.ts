@@ -9,7 +9,7 @@ import type { PublishingDeps } from "./dependencies.ts";
 import { backOffMs } from "./publish-context.ts";
 import { forTasks, inTaskSpan } from "./task-span.ts";
 
-/** What all deletions of the process share. */
+/** Dependencies that all deletions of the process share. */
 export interface DeletionContext {
   readonly deps: Pick<
     PublishingDeps,
@@ -20,13 +20,14 @@ export interface DeletionContext {
   readonly stopping: AbortSignal;
 }
 
-/** A deletion whose worker was lost this often is given up. */
+/** A deletion whose worker was lost this many times in a row is given up. */
 const MAX_CRASHES = 5;
 
 /**
- * Works on claimed deletions side by side. Never throws: one that cannot be released is claimed again when its lease ends.
+ * Works on claimed deletions concurrently. It never throws: a deletion that cannot be released is claimed again when its
+ * lease ends.
  *
- * @param onEnd Called once per deletion, when its work ends.
+ * @param onEnd Called once per deletion, when the work on it ends.
  */
 export async function workDeletions(
   context: DeletionContext,
@@ -50,7 +51,7 @@ export async function workDeletions(
   );
 }
 
-/** The credentials in the order of the tasks; none when accounts does not answer. */
+/** The credentials in the order of the tasks; empty if the accounts service does not answer. */
 async function findCredentials(
   { deps }: DeletionContext,
   tasks: readonly DeletionTask[],
@@ -90,7 +91,7 @@ async function deleteOne(
   if (stopping.aborted) return await release(context, task, 0);
   const result = await deleteTarget(deps, { task, credential, stopping });
   failpoint("delivery.after-deletion");
-  // The process aborted the call itself, which says nothing about the platform.
+  // The process itself aborted the call, so the error is not an answer of the platform.
   if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);
   await recorder.record({ task, result });
 }

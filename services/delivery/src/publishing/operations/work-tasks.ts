@@ -18,7 +18,7 @@ import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
 import { forTasks, inTaskSpan } from "./task-span.ts";
 
-/** A task whose worker was lost this often is given up before anything is done for it. */
+/** A task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
 
 function isCrashLooping({ crashCount }: ClaimedTask): boolean {
@@ -26,10 +26,10 @@ function isCrashLooping({ crashCount }: ClaimedTask): boolean {
 }
 
 /**
- * Works on claimed tasks side by side, each to the end of this try. Never throws: a task that cannot be released is claimed
- * again when its lease ends.
+ * Works on claimed tasks concurrently, each to the end of this try. It never throws: a task that cannot be released is
+ * claimed again when its lease ends.
  *
- * @param onEnd Called once per task, when its work ends.
+ * @param onEnd Called once per task, when the work on it ends.
  */
 export async function workTasks(
   context: PublishContext,
@@ -71,7 +71,7 @@ function spanName({ status }: ClaimedTask): string {
   return status === "reconciling" ? "reconcile target" : "publish target";
 }
 
-/** Records or releases what the work on a task ends with; work that throws releases its task. */
+/** Records or releases the result of the work on a task. Work that throws an error releases its task. */
 async function endWork(
   context: PublishContext,
   task: ClaimedTask,
@@ -98,7 +98,7 @@ async function endWork(
   }
 }
 
-/** What is known about each task of a group; when its owners do not answer, all of it is released together. */
+/** The inputs of each task of a group. If the services do not answer, all tasks of the group are released together. */
 async function fetchGroup(
   context: PublishContext,
   group: TaskGroup,

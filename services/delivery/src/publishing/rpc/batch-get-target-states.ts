@@ -21,7 +21,10 @@ function isRef(ref: { readonly workspaceId: string; readonly targetId: string })
   return isId(ref.targetId) && isId(ref.workspaceId);
 }
 
-/** Returns the states of targets and deletions. One of another workspace is unknown, like one that does not exist. */
+/**
+ * Returns the states of targets and deletions. A target or deletion of another workspace is unknown, like one that does not
+ * exist.
+ */
 export async function batchGetTargetStates(
   deps: Pick<Dependencies, "sql">,
   { refs, deletions }: Request,
@@ -36,7 +39,10 @@ export async function batchGetTargetStates(
   return Object.assign(targets, deleted);
 }
 
-/** A dropped target is unknown, too; a cancelled one is also listed as such, because the same request starts nothing. */
+/**
+ * A dropped target is unknown too. A cancelled one is also listed as cancelled, because the same publish request starts
+ * nothing.
+ */
 async function getTargets(
   { sql }: Pick<Dependencies, "sql">,
   refs: Request["refs"],

@@ -38,9 +38,9 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
 }
 
 /**
- * Ends tasks that have not begun their visible call, all of them or none. Marking a call and recording an outcome take the
- * same row locks: a call that is marked first makes the cancellation fail, and a cancellation that commits first raises
- * the fence, so that no worker marks a call any more.
+ * Ends tasks that have not begun their publishing call, all of them or none. Marking a call and recording an outcome take
+ * the same row locks: a call that is marked first makes the cancellation fail, and a cancellation that commits first raises
+ * the fence, so that no worker can mark a call afterwards.
  */
 export async function cancelTargets(
   { sql }: Pick<Dependencies, "sql">,
@@ -52,7 +52,7 @@ export async function cancelTargets(
     try {
       return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
     } catch (error) {
-      // One statement marks several targets and locks them in any order, so the two transactions may deadlock.
+      // A statement that marks several targets locks them in no fixed order, so it may deadlock with this transaction.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
   }

@@ -1,12 +1,12 @@
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import type { Sql } from "@postrider/shared/postgres";
 
-/** What the RPCs are built from. */
+/** Dependencies of the RPCs. */
 export interface Dependencies {
   readonly sql: Sql;
   readonly deploymentId: string;
-  /** Called when something may be published again. */
+  /** Called when targets may have become ready to be published. */
   readonly nudgeClaims: () => void;
-  /** The handlers that parked events are given to again. */
+  /** Handlers to which parked events are redelivered. */
   readonly handlers: readonly EventHandler[];
 }

@@ -18,7 +18,7 @@ function toPlace(deployment: Deployment & DataCopy) {
   return { systemIdentifier, databaseOid: BigInt(databaseOid), timeline, deploymentId };
 }
 
-/** The state of the data now, without a restore that no process has noticed yet. */
+/** The current state of the data, without a restore that no process has noticed yet. */
 async function readRecovery(
   sql: ISql,
   deploymentId: string,
@@ -41,7 +41,7 @@ async function readRecovery(
   };
 }
 
-/** The RPCs of RecoveryService; each is one statement, followed by reading the state that it leads to. */
+/** The RPCs of RecoveryService. Each runs one statement and then reads the resulting state. */
 export function createRecoveryService({
   sql,
   deploymentId,

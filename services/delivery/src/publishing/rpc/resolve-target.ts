@@ -29,7 +29,7 @@ function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
   return { kind: "published", externalId, permalink: link.href };
 }
 
-/** The target's newest generation, with its attempt if that has ended. */
+/** The target's newest generation, with its attempt if that attempt has ended. */
 async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {
   const { tasks, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
   const task = tasks.at(-1);
@@ -40,8 +40,8 @@ async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskS
 }
 
 /**
- * Takes an operator's word on an outcome that the platform cannot tell. Present makes the target published. Absent makes it
- * failed with an error that a retry may follow; until a retry, nothing is sent.
+ * Records an operator's statement about an outcome that the platform cannot tell. "Present" makes the target published.
+ * "Absent" makes the target failed with an error that allows a retry; nothing is sent before that retry.
  */
 export async function resolveTarget(
   { sql }: Pick<Dependencies, "sql">,

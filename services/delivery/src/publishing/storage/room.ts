@@ -10,9 +10,10 @@ export class Room {
   }
 
   /**
-   * Waits for this much space; disposing frees it. A request that is larger than the whole room waits until it has all.
+   * Waits for this much space; disposing the result frees it. A request that is larger than the whole room waits until all
+   * other space is free.
    *
-   * @throws The signal's reason when it is aborted first.
+   * @throws The signal's reason if the signal is aborted first.
    */
   async take(amount: number, signal: AbortSignal): Promise<Disposable> {
     signal.throwIfAborted();

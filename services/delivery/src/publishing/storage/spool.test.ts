@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A medium whose service can be asked `reads` times. */
+/** A media file that can be read `reads` times from the media service. */
 function medium(id: string, reads = 1): PublicationMedia {
   let left = reads;
   return {

@@ -11,26 +11,26 @@ import { Room } from "./room.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 export interface SpoolOptions {
-  /** Created when it is missing. */
+  /** Directory of the files; created if it is missing. */
   readonly folder: string;
-  /** Maximum size of all files of this process together; a fetch without room waits. */
+  /** Maximum total size of all files of this process; a download waits until there is room. */
   readonly maxBytes: number;
 }
 
-/** Media on this machine's disk; disposing removes it. */
+/** Media on the local disk; disposing removes it. */
 export interface Spooled extends AsyncDisposable {
-  /** The same media; `read` reads from disk what is there, and the rest from the media service. */
+  /** The same media; `read` reads the downloaded parts from disk and the other parts from the media service. */
   readonly media: readonly PublicationMedia[];
 }
 
 interface Place extends MediaPart {
-  /** Offset in the file. */
+  /** Offset in the spool file. */
   readonly at: number;
 }
 
 /**
- * Downloads parts of media to this machine's disk. Each file is unlinked as soon as it is open, so the operating system
- * removes it when the process closes it or dies.
+ * Downloads parts of media to the local disk. Each file is unlinked as soon as it is open, so the operating system removes
+ * it when the process closes it or dies.
  */
 export class Spool {
   readonly #folder: string;
@@ -42,8 +42,8 @@ export class Spool {
   }
 
   /**
-   * @param all The media of a post; the parts are of these.
-   * @throws What `read` of a part throws; the signal's reason; the file system's error.
+   * @param all The media of a post, to which the parts belong.
+   * @throws The error of `read` of a part, the signal's reason, or an error of the file system.
    */
   async fetch(
     all: readonly PublicationMedia[],
