@@ -46,7 +46,9 @@ export class OutgoingBody implements Disposable {
         sent += chunk.length;
         if (sent > source.bytes) throw new Error("the source is longer than its declared size");
         if (!this.isStarted && !this.#mayStart())
-          throw new Error("the call may not be sent any more");
+          throw new Error(
+            "the call must not be sent, because its recorded start (mark) is too old",
+          );
         // Set before the bytes are handed over: from then on they may have been written.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;

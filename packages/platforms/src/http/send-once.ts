@@ -73,7 +73,10 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#mayStart()) this.#controller = controller;
-    else controller.abort(new Error("the mark of the call is too old"));
+    else
+      controller.abort(
+        new Error("the call was not sent, because its recorded start (mark) is too old"),
+      );
   }
 
   onResponseStart(
@@ -112,7 +115,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   timeOut(): void {
     this.#timedOut = true;
-    this.#controller?.abort(new Error("no answer in time"));
+    this.#controller?.abort(new Error("the call had no answer in time"));
     this.fail("the platform did not answer in time");
   }
 }

@@ -23,7 +23,7 @@ const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
   if (isMissing(answer)) {
-    const message = "Facebook does not find the prepared post any more";
+    const message = "Facebook no longer finds the prepared post";
     return nextLook(call) ?? { kind: "cannot_tell", message };
   }
   const failure = toGraphFailure(answer, MEANINGS);
