@@ -20,7 +20,7 @@ export interface GraphCall {
   readonly body?: RequestBody;
 }
 
-/** A request in the name of the account. The token is in a header, because URLs end up in logs. */
+/** Creates a request in the name of the account. The token is sent in a header, because URLs are often logged. */
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,

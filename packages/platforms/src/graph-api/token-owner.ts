@@ -16,7 +16,10 @@ export interface GraphApp {
   readonly clientSecret: string;
 }
 
-/** The token is invalid, does not belong to a Page or lacks a permission (platforms reference 1.7), like 200 to 299. */
+/**
+ * Error codes for a token that is invalid, does not belong to a Page or lacks a permission (platforms reference 1.7);
+ * the codes 200 to 299 mean the same.
+ */
 const REFUSALS = new Set([190, 100, 10]);
 
 /** Whether the Graph API refuses this token for every call. */
@@ -33,7 +36,7 @@ export interface TokenOwner {
   readonly answer: PlatformAnswer;
 }
 
-/** Asks who owns the token, which proves that it works. */
+/** Asks for the owner of the token, which also shows that the token is valid. */
 export async function askOwner(
   { baseUrl, version }: Pick<GraphApp, "baseUrl" | "version">,
   { accessToken }: EnteredCredentials,

@@ -2,8 +2,8 @@ import type { Readable } from "node:stream";
 import { countBytes, type ByteSource, type RequestBody } from "./request-body.ts";
 
 /**
- * The body of one request while it is sent. It separates failures of the network from failures of the source, and knows
- * how much of the request the platform can have received.
+ * The body of one request while it is sent. It distinguishes failures of the network from failures of the body's
+ * source, and records how much of the request the platform can have received.
  */
 export class OutgoingBody implements Disposable {
   /** The failure of the source; undefined if it has not failed. */
@@ -35,7 +35,7 @@ export class OutgoingBody implements Disposable {
   get content(): string | Readable | null {
     const content = this.#body?.content ?? null;
     if (content === null || typeof content === "string") return content;
-    // Undici sends any async iterable. Its types allow only streams, which would add another buffer.
+    // Undici can send any async iterable, but its types allow only streams. A stream would add another buffer.
     return this.#stream(content) as unknown as Readable;
   }
 
@@ -49,7 +49,7 @@ export class OutgoingBody implements Disposable {
           throw new Error(
             "the call must not be sent, because its recorded start (mark) is too old",
           );
-        // Set before the bytes are handed over: from then on they may have been written.
+        // Must be set before the bytes are passed to undici, because from then on they may have been written.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;
         yield chunk;
@@ -61,7 +61,7 @@ export class OutgoingBody implements Disposable {
     }
   }
 
-  /** Ends the reading of the source, even when the request has already failed. */
+  /** Stops reading the source, even when the request has already failed. */
   [Symbol.dispose](): void {
     this.#ended.abort();
   }

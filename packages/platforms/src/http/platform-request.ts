@@ -7,7 +7,7 @@ export interface PlatformRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** True when the owner of the account chose the host: then only public addresses are connected to. */
+  /** True when the account's owner chose the host; the connection is then allowed to public addresses only. */
   readonly isForeign?: boolean;
   /** Values to redact in the answer, besides the credential in the `authorization` header. */
   readonly secrets?: readonly string[];
@@ -21,7 +21,7 @@ export interface PlatformRequest {
 /** Secrets shorter than this are not redacted: they would match ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
-/** The header that proves who calls, with an OAuth 2.0 access token. */
+/** Returns the `authorization` header with an OAuth 2.0 access token. */
 export function bearer(token: string): { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }

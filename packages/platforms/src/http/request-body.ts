@@ -1,8 +1,8 @@
 /** Bytes whose number is known before the first of them is read. */
 export interface ByteSource {
-  /** The exact number: a source that yields more or fewer bytes breaks the call. */
+  /** The exact number of bytes; the call fails when the source yields more or fewer. */
   readonly bytes: number;
-  /** May be called more than once; each time it reads from the start. */
+  /** Reads the bytes from the start, each time that it is called. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -28,7 +28,7 @@ export function bytesBody(contentType: string, source: ByteSource): RequestBody 
   return { contentType, content: source };
 }
 
-/** How many bytes a body has. */
+/** Returns the number of bytes of a body. */
 export function countBytes({ content }: RequestBody): number {
   return typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
 }

@@ -27,7 +27,7 @@ export function toRequest(
   };
 }
 
-/** A call that makes nothing visible. */
+/** Makes a call that does not publish anything. */
 export async function ask(
   access: TiktokAccess,
   path: string,

@@ -63,7 +63,9 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
 }
 
-/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+/**
+ * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return toFailure(answer) ?? platformUnavailable(`HTTP ${answer.status}`);

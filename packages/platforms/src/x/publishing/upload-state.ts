@@ -11,7 +11,7 @@ export interface Upload {
   readonly expiresAt: number;
   /** Number of segments that X has received. */
   readonly sent: number;
-  /** Until when processing is waited for, in Unix milliseconds; 0 before processing. */
+  /** Time until which processing is awaited, in Unix milliseconds; 0 before processing. */
   readonly patientUntil: number;
   /** How often the upload started again because X had lost it. */
   readonly restarts: number;

@@ -86,7 +86,9 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return answer.status === 401 ? { kind: "token_refused", message } : undefined;
 }
 
-/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+/**
+ * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ */
 export function toStepFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer, reasonOf(answer));
   return toFailure(answer) ?? platformUnavailable(message);
