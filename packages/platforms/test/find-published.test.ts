@@ -26,7 +26,7 @@ async function blueskyToken(url: string, { identifier, appPassword }: Record<str
   return ((await answer.json()) as { accessJwt: string }).accessJwt;
 }
 
-/** An instant long after the last scheduled look. */
+/** Returns a call whose last scheduled search was due long ago. */
 function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = new Date();
   return {
@@ -66,7 +66,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       );
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
-    /** Searches as after a restore: without the handles of the steps. */
+    /** Searches as after a database restore, without the handles of the steps. */
     const find = async (
       publication: Publication,
       given: Partial<UnknownCall> = {},

@@ -23,11 +23,11 @@ export interface Visible {
   readonly createCalls: number;
 }
 
-/** The result of running all steps. */
+/** The result of running all preparation steps. */
 export interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** The length of every wait of a step that was not 0. */
+  /** The lengths in milliseconds of all waits of steps that were not 0. */
   readonly waits: readonly number[];
 }
 
@@ -124,7 +124,7 @@ export class TestPlatform implements AsyncDisposable {
     };
   }
 
-  /** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
+  /** Runs the steps as the delivery service does; instead of waiting, it advances the platform's clock. */
   async prepare(
     connector: PublishingConnector,
     publication: Publication,

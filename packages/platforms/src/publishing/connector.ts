@@ -20,7 +20,7 @@ export interface PublishingConnector {
   readonly platform: PlatformId;
   /** Maximum number of publishing calls per generation that may follow after the post was proved to be absent. */
   readonly maxResends: number;
-  /** The steps before the visible call, in order: one step for each handle that the platform returns. */
+  /** The steps before the publishing call, in order: one step for each handle that the platform returns. */
   steps(publication: Publication): readonly PrepareStep[];
   /**
    * The media in the body of the publishing call; absent when the body contains none. The caller copies these bytes to

@@ -32,7 +32,7 @@ export type TextCounter = typeof countText;
 
 /**
  * A counter for one request that counts each text once per unit. Counting a text of the maximum size takes tens of
- * milliseconds, and a post to a hundred accounts needs its length a hundred times.
+ * milliseconds, and a post to a hundred accounts needs the length a hundred times.
  */
 export function createTextCounter(): TextCounter {
   const counted = new Map<string, number>();
@@ -58,7 +58,10 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
   return rules.max;
 }
 
-/** Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated ones count again. */
+/**
+ * Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated hashtags count
+ * again.
+ */
 export function countHashtags(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
 }

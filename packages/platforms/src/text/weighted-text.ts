@@ -13,8 +13,8 @@ const HEAVY = 2;
 const URL_WEIGHT = 23;
 
 /**
- * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes it faster:
- * it skips the long list for characters that do not begin a sequence.
+ * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes matching
+ * faster: it skips the long list for characters that do not begin a sequence.
  */
 const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-9#*]\u20e3)/gv;
 

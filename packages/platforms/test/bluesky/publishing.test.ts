@@ -37,7 +37,7 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** The same handles with blobs that were uploaded earlier by this time. */
+/** Returns the handles as if their blobs had been uploaded `byMs` milliseconds earlier. */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -187,7 +187,7 @@ describe("interrupted uploads to Bluesky", () => {
     const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
     expect(ready.rkey).toBe(handles.rkey);
     expect(ready.record).not.toBe(handles.record);
-    // The first write won: the second is refused by the platform and found by looking.
+    // The first write took effect, so the platform refuses the second write, and the search finds the record.
     expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
     expect(await platform.visible()).toHaveLength(1);
   });

@@ -79,7 +79,10 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
+/**
+ * Publishes as the delivery service does: reconciles an unknown outcome, and publishes again after the post was proved
+ * to be absent.
+ */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -96,7 +99,7 @@ async function settle(publication: Publication, before: Handles = {}): Promise<E
   }
 }
 
-/** Runs the steps again from the first after a long wait or a retryable failure, as delivery does. */
+/** Runs the steps again from the first after a long wait or a retryable failure, as the delivery service does. */
 async function prepareAgain(publication: Publication, before: Handles) {
   let prepared = await prepare(publication, { handles: before, maxRuns: 40 });
   for (let again = 0; again < 4; again += 1) {
@@ -435,7 +438,7 @@ describe("Facebook posts that are created visible at once", () => {
     });
   });
 
-  /** Publishes, and looks until the outcome is known. */
+  /** Publishes, and searches the platform until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {

@@ -43,7 +43,7 @@ const KINDS: readonly (readonly [string, readonly TestMedia[]])[] = [
   ["a carousel", [jpegMedia(1), VIDEO, jpegMedia(2)]],
 ];
 
-/** A call a minute ago with an unknown outcome. */
+/** Returns a call of a minute ago with an unknown outcome. */
 function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = Date.now();
   return {
@@ -65,7 +65,10 @@ interface End {
   readonly publishCalls: number;
 }
 
-/** Publishes as delivery does: reconciles an unknown outcome, and publishes again after a proved absence. */
+/**
+ * Publishes as the delivery service does: reconciles an unknown outcome, and publishes again after the post was proved
+ * to be absent.
+ */
 async function settle(publication: Publication, before: Handles = {}): Promise<End> {
   let handles = before;
   let publishCalls = 0;
@@ -358,7 +361,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
-    // Both looks come before the late commit, which is more than the protocol allows.
+    // Both status checks come before the late commit, which is later than the protocol allows for.
     const verdict = await reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);

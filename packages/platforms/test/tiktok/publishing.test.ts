@@ -85,7 +85,7 @@ async function call(publication: Publication, before: Handles = {}): Promise<Cal
 const look = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
   tiktok.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Publishes as delivery does, until the platform reports a result. */
+/** Publishes as the delivery service does, until the platform reports a result. */
 async function settle(
   publication: Publication,
   before: Handles = {},

@@ -66,7 +66,7 @@ async function createPublication(
 interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** The length of every wait of a step that was not 0. */
+  /** The lengths in milliseconds of all waits of steps that were not 0. */
   readonly waits: readonly number[];
 }
 
@@ -74,7 +74,7 @@ function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
 
-/** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
+/** Runs the steps as the delivery service does; instead of waiting, it advances the platform's clock. */
 async function prepare(
   publication: Publication,
   before: Handles = {},

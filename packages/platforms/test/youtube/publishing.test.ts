@@ -188,7 +188,7 @@ describe("interrupted uploads to YouTube", () => {
         await platform.reset();
         const video = mp4Media(600 * KB);
         const publication = await createPublication([video]);
-        // A process that ended leaves what it had stored; the next one asks first.
+        // The handles that an ended process had stored stay; the next process first asks the upload session.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
         await platform.addFault(operation, mode);
@@ -248,7 +248,7 @@ describe("interrupted uploads to YouTube", () => {
   });
 });
 
-/** Makes YouTube forget the session, as if it had ended. */
+/** Returns the handles with an unknown upload session, as if YouTube had forgotten the session. */
 function forget(handles: Handles): Handles {
   const state = JSON.parse(handles.upload ?? "") as { uri: string };
   const uri = state.uri.replace(/upload_id=[^&]+/, "upload_id=forgotten");

@@ -1,6 +1,6 @@
 /**
- * The external id of a post: the id of its message, or the ids of all messages of an album, separated by commas. Deleting
- * needs each of them, and they may not be consecutive.
+ * Returns the external id of a post: the id of its message, or the ids of all messages of an album, separated by
+ * commas. Every id is needed to delete the album, and the ids need not be consecutive.
  */
 export function toExternalId(messageIds: readonly number[]): string {
   return messageIds.join(",");
