@@ -38,7 +38,7 @@ async function control<T = unknown>(method: string, path: string, body?: unknown
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-/** The publishing connector of a platform at this URL. */
+/** Creates the publishing connector of a platform whose API is at this URL. */
 function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
   const at = { baseUrl };
   const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };

@@ -32,7 +32,7 @@ export class TestMedia implements PublicationMedia {
     this.content = content;
   }
 
-  // A property and not a method, so that a copy of the object keeps it.
+  // `read` is a property and not a method, so that a copy of the object keeps it.
   read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();
@@ -57,7 +57,7 @@ export function pngMedia(nonce: number): TestMedia {
   return new TestMedia(`png-${nonce}`, "image/png", content);
 }
 
-/** Bytes that begin like a GIF. */
+/** Creates a file whose bytes begin like a GIF. */
 export function gifMedia(): TestMedia {
   return new TestMedia(
     "gif",

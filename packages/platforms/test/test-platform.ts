@@ -76,7 +76,7 @@ export class TestPlatform implements AsyncDisposable {
     return this.control("GET", `visible?platform=${this.#platform}`);
   }
 
-  /** The calls that reached the platform, oldest first. */
+  /** Lists the calls that reached the platform, oldest first. */
   async calls(): Promise<readonly string[]> {
     const calls = await this.control<{ method: string; path: string }[]>(
       "GET",
@@ -94,7 +94,7 @@ export class TestPlatform implements AsyncDisposable {
     await this.control("POST", "faults", rule);
   }
 
-  /** A new account of the platform, with the credentials that its owner would enter. */
+  /** Creates an account on the platform and returns the credentials that its owner would enter. */
   async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
     const request = { ...given, platform: this.#platform };
     const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);

@@ -6,9 +6,9 @@ import { bearer } from "#src/http/platform-request.ts";
 
 /** An app at Meta, and the URL of its Graph API. */
 export interface GraphApp {
-  /** Without the version. */
+  /** URL of the Graph API, without the version. */
   readonly baseUrl: string;
-  /** For example `v25.0`. */
+  /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;
   /** The dialog in which a person approves and selects Pages; its host differs from the API's. */
   readonly authorizeUrl: string;

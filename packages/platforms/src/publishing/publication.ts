@@ -21,7 +21,7 @@ export interface PublicationMedia {
   /** Media type of the bytes that `read` returns; `bytes` and `sha256` also describe these bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 hash in lower-case hex. */
   readonly sha256: string;
   /** Width in pixels after rotation; null when it is not known. */
   readonly width: number | null;

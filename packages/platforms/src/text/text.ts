@@ -44,7 +44,9 @@ export function createTextCounter(): TextCounter {
   };
 }
 
-/** All limits of the text of a post, which apply together; the limit in the platform's main unit is the first. */
+/**
+ * Returns all limits of the text of a post, which apply together; the limit in the platform's main unit is the first.
+ */
 export function effectiveLimits(rules: TextRules, media: AttachedMedia): TextLimit[] {
   const main = { unit: rules.unit, max: mainLimit(rules, media) };
   return rules.maxUtf8Bytes === undefined

@@ -52,7 +52,10 @@ async function ask(
   return await askPlatform(postToTokenEndpoint(`${baseUrl}/v2/oauth/${path}/`, all), signal);
 }
 
-/** TikTok's refresh tokens work once, so the answer must be stored before the new access token is used. */
+/**
+ * Exchanges a code or a refresh token for tokens. TikTok's refresh tokens work once, so the answer must be stored
+ * before the new access token is used.
+ */
 export function askForTokens(
   app: TiktokApp,
   grant: Readonly<Record<string, string>>,

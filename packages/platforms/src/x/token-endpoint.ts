@@ -52,7 +52,10 @@ async function ask(
   return await askPlatform({ ...call, headers, secrets }, signal);
 }
 
-/** X's refresh tokens work once, so the answer must be stored before the new access token is used. */
+/**
+ * Exchanges a code or a refresh token for tokens. X's refresh tokens work once, so the answer must be stored before the
+ * new access token is used.
+ */
 export function askForTokens(
   app: XApp,
   grant: Readonly<Record<string, string>>,

@@ -39,7 +39,7 @@ export function toTokens(json: unknown, kept: string | undefined): Tokens | unde
   return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
 }
 
-/** Google's refresh tokens stay the same. */
+/** Exchanges a code or a refresh token for tokens. Google's refresh tokens stay the same. */
 export async function askForTokens(
   { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
   grant: Readonly<Record<string, string>>,

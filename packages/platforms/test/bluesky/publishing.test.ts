@@ -26,7 +26,7 @@ const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000
 const publish = (publication: Publication) => platform.publish(bluesky, publication);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
-/** The calls that the platform received after the session was created, in order. */
+/** Lists the calls that Bluesky received after the session was created, in order. */
 async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 beforeEach(() => platform.reset());
 
-/** A publication of an account that was connected with Instagram Login or with Facebook Login. */
+/** Creates a publication of an account that was connected with Instagram Login or with Facebook Login. */
 async function createPublication(media: readonly TestMedia[], login = "instagram") {
   const publication: Publication = await platform.createPublication(
     media.map((one) => files.serve(one)),

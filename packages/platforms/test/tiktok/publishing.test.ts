@@ -39,7 +39,10 @@ async function createPublication(
   return { ...made, privacy: "public", ...extra };
 }
 
-/** An account whose name has this prefix, which gives it special properties in the simulator. */
+/**
+ * Creates a publication of an account whose name has this prefix, which gives the account special properties in the
+ * simulator.
+ */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { accounts } = await platform.control<{
     accounts: { externalId: string; credentials: { accessToken: string } }[];

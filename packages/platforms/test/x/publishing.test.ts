@@ -116,7 +116,7 @@ const visible = () => control<Visible[]>("GET", "visible?platform=x");
 const addFault = (operation: string, mode: string, extra: Record<string, unknown> = {}) =>
   control("POST", "faults", { platform: "x", operation, mode, ...extra });
 
-/** The upload calls that X received, in order. */
+/** Lists the upload calls that X received, in order. */
 async function listUploads(): Promise<readonly string[]> {
   const calls = await control<{ method: string; path: string }[]>("GET", "requests?platform=x");
   return calls

@@ -65,7 +65,7 @@ const reconcile = (
   overrides: Partial<UnknownCall> = {},
 ) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** The videos of the channel that its owner sees, private ones included. */
+/** Lists the videos that the owner of the channel sees, including private videos. */
 async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
   const playlistId = externalId.replace(/^UC/, "UU");
   const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;

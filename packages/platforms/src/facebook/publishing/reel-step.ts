@@ -20,7 +20,7 @@ interface Reel {
   readonly id: string;
   /** Time at which the wait for processing began, in Unix milliseconds; 0 before it began. */
   readonly waitingSince: number;
-  /** The upload URL. */
+  /** URL to which the bytes are uploaded. */
   readonly url: string;
   /** `begun` = no bytes were sent · `sending` = some bytes may have arrived · `lost` = the upload must start again. */
   readonly stage: "begun" | "sending" | "processing" | "ready" | "lost";

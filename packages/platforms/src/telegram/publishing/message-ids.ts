@@ -6,7 +6,7 @@ export function toExternalId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }
 
-/** The ids of all messages in an external id. */
+/** Returns the message ids in an external id. */
 export function toMessageIds(externalId: string): readonly number[] {
   return externalId.split(",").map(Number);
 }

@@ -9,7 +9,7 @@ import { toStepFailure } from "./failures.ts";
 
 /** What TikTok allows the creator; read right before each post (platforms reference 4.1). */
 export interface CreatorInfo {
-  /** Unix milliseconds. */
+  /** Time at which the creator info was read, in Unix milliseconds. */
   readonly readAt: number;
   readonly privacyLevels: readonly string[];
   readonly maxSeconds: number | null;

@@ -12,7 +12,7 @@ export interface ComparableText {
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** True for the link to the post's own media, which X adds to the text. */
+  /** Whether the link leads to the post's own media; X adds such a link to the text. */
   readonly isMedia: boolean;
 }
 
@@ -56,7 +56,7 @@ function compare(
   return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
-/** The text that was sent, with the ranges of its URLs. */
+/** Converts the text that was sent, with the ranges of its URLs, to its comparable form. */
 export function compareSent(
   text: string,
   urls: readonly { readonly start: number; readonly end: number }[],
@@ -67,7 +67,7 @@ export function compareSent(
   );
 }
 
-/** The text that the timeline shows, with its short links. */
+/** Converts the text that the timeline shows, with its short links, to its comparable form. */
 export function compareShown(text: string, links: readonly ShortLink[]): ComparableText {
   const ranges: { start: number; end: number; url: string | undefined }[] = [];
   let from = 0;

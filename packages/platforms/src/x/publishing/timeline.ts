@@ -17,7 +17,7 @@ export interface SentPost {
   readonly mediaKeys: readonly string[];
 }
 
-/** A post of the timeline. */
+/** A post as the timeline of X lists it. */
 export interface TimelineEntry {
   readonly id: string;
   readonly mediaKeys: readonly unknown[];
@@ -80,7 +80,7 @@ export async function readTimeline(
   return { verdict: repeatLook(call) };
 }
 
-/** The link to a post of the account. */
+/** Returns the permalink of a post of the account. */
 export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }

@@ -7,7 +7,7 @@ export interface Upload {
   readonly key: string;
   /** `lost` = X no longer knows the upload, and the upload starts again. */
   readonly stage: "appending" | "processing" | "ready" | "lost";
-  /** Unix milliseconds. */
+  /** Time at which X deletes the media, in Unix milliseconds. */
   readonly expiresAt: number;
   /** Number of segments that X has received. */
   readonly sent: number;

@@ -26,7 +26,7 @@ function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSig
     const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // A channel without uploads has no playlist of uploads.
+    // YouTube has no uploads playlist for a channel without uploads.
     if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
     const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
     return { failure: isRefused ? "refused" : "unreadable" };

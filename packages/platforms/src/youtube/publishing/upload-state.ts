@@ -6,7 +6,7 @@ import type { UploadedVideo } from "./uploaded-video.ts";
 export interface Upload {
   /** The URI of the session. The URI is secret, because it authorizes an upload without any other credential. */
   readonly uri: string;
-  /** Unix milliseconds. */
+  /** Time at which the upload session was started, in Unix milliseconds. */
   readonly startedAt: number;
   /** Number of bytes that YouTube has received, from the start of the file. */
   readonly stored: number;

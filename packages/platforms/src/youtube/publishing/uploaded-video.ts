@@ -9,7 +9,7 @@ export interface UploadedVideo {
   readonly privacy?: string;
 }
 
-/** A video, from its id and the resource that states its privacy. */
+/** Creates the description of a video from its id and the resource that states its privacy. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };
@@ -29,7 +29,7 @@ function isShort({ media: [video] }: Publication): boolean {
   return width <= height && durationMs <= MAX_SHORT_MS;
 }
 
-/** The id of the video and its link. */
+/** Returns the id of a video and its permalink. */
 export function toIds(
   publication: Publication,
   { id }: UploadedVideo,
