@@ -74,8 +74,8 @@ export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> 
 }
 
 /**
- * Writes the time of the last use. Skips keys that another replica is writing at that moment, because the times hardly
- * differ.
+ * Writes the time of the last use. Skips keys that another replica is writing at that moment, because both times are
+ * almost equal.
  */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
