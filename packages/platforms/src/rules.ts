@@ -25,7 +25,7 @@ export interface TextRules {
   readonly photo?: { readonly titleMax: number; readonly descriptionMax: number };
   readonly maxHashtags?: number;
   readonly maxMentions?: number;
-  /** The length that every URL counts, whatever its own length. */
+  /** The number of characters that every URL counts as, whatever its own length. */
   readonly urlWeight?: number;
   /** Characters that are not allowed. */
   readonly forbidden?: readonly string[];
@@ -34,12 +34,12 @@ export interface TextRules {
   readonly linksClickable: boolean;
 }
 
-/** How many files a post may have, and which may be combined. */
+/** The number of files that a post may have, and the media types that may be combined. */
 export interface MediaRules {
   readonly required: boolean;
   readonly min: number;
   readonly max: number;
-  /** The higher maximum of the platform's newer gallery record. */
+  /** The higher maximum number of images in Bluesky's newer gallery record. */
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
@@ -72,7 +72,7 @@ export interface VideoRules {
   readonly maxBytes: number;
   readonly minSeconds?: number;
   readonly maxSeconds?: number;
-  /** Source of the limit of a single account. */
+  /** Where the video length limit of a single account is read from. */
   readonly maxSecondsSource?: string;
   /** The limit for accounts that the platform has not verified. */
   readonly unverifiedMaxSeconds?: number;
@@ -132,7 +132,7 @@ export interface DailyLimitRules {
   };
 }
 
-/** What the platform allows with the comments of a post. */
+/** What the platform's API allows to do with the comments of a post. */
 export interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;
@@ -151,11 +151,11 @@ export type IdempotencyClass =
   | "at_most_once"
   | "client_record_key";
 
-/** Everything that a platform accepts and offers. This is reference data, independent of accounts and posts. */
+/** The limits and features of a platform. This is reference data, independent of accounts and posts. */
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** What kind of network it is, as a phrase. */
+  /** A short description of the network, as a phrase. */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;

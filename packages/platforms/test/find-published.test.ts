@@ -52,7 +52,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       );
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
-    /** Searches as after a restore: without the handles of the steps. */
+    /** Searches as after a database restore, without the handles of the steps. */
     const find = async (
       publication: Publication,
       given: Partial<UnknownCall> = {},

@@ -17,7 +17,7 @@ const platforms = {
   bluesky: await startTestPlatform("bluesky"),
 };
 
-/** The publishing connector of a platform at this URL. */
+/** Creates the publishing connector of a platform whose API is at this URL. */
 function connectorAt(platform: Platform, baseUrl: string): PublishingConnector {
   const at = { baseUrl };
   const graph = { ...at, uploadBaseUrl: baseUrl, version: "v25.0" };

@@ -18,7 +18,7 @@ export class TestMedia implements PublicationMedia {
   /** A URL without a server, until `MediaServer` serves the file. */
   url = "http://127.0.0.1:1/media/token";
   readonly content: Buffer;
-  /** How the next reads fail, in order; when empty, reads succeed. */
+  /** The failures of the next reads, in order; when the list is empty, reads succeed. */
   failures: Unreadability[] = [];
   reads = 0;
 
@@ -32,7 +32,7 @@ export class TestMedia implements PublicationMedia {
     this.content = content;
   }
 
-  // A property and not a method, so that a copy of the object keeps it.
+  // `read` is a property and not a method, so that a copy of the object keeps it.
   read: PublicationMedia["read"] = ({ start, length }) => {
     this.reads += 1;
     const failure = this.failures.shift();
@@ -49,7 +49,7 @@ export class TestMedia implements PublicationMedia {
   }
 }
 
-/** A PNG of one pixel; each nonce is another file. */
+/** A PNG of one pixel; each `nonce` gives a different file. */
 export function pngMedia(nonce: number): TestMedia {
   const png =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==";
@@ -57,7 +57,7 @@ export function pngMedia(nonce: number): TestMedia {
   return new TestMedia(`png-${nonce}`, "image/png", content);
 }
 
-/** Bytes that begin like a GIF. */
+/** Creates a file whose bytes begin like a GIF. */
 export function gifMedia(): TestMedia {
   return new TestMedia(
     "gif",
@@ -66,7 +66,7 @@ export function gifMedia(): TestMedia {
   );
 }
 
-/** Bytes that begin like an MP4 video; each nonce is another file. */
+/** Bytes that begin like an MP4 video; each `nonce` gives a different file. */
 export function mp4Media(bytes: number, nonce = 0): TestMedia {
   const content = Buffer.alloc(bytes, `video ${nonce} `);
   content.write("\0\0\0\x18ftypmp42", "latin1");

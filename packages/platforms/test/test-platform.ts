@@ -35,7 +35,7 @@ interface LoggedRequest {
 export interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** The length of every wait of a step that was not 0. */
+  /** The lengths in milliseconds of all waits of steps that were not 0. */
   readonly waits: readonly number[];
 }
 
@@ -123,7 +123,7 @@ export class TestPlatform implements AsyncDisposable {
     await this.control("POST", "faults", rule);
   }
 
-  /** A new account of the platform, with the credentials that its owner would enter. */
+  /** Creates an account on the platform and returns the credentials that its owner would enter. */
   async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
     const request = { ...given, platform: this.#platform };
     const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);
@@ -153,7 +153,7 @@ export class TestPlatform implements AsyncDisposable {
     };
   }
 
-  /** Runs the steps as delivery does; instead of waiting, it advances the platform's clock. */
+  /** Runs the steps as the delivery service does; instead of waiting, it advances the platform's clock. */
   async prepare(
     connector: PublishingConnector,
     publication: Publication,

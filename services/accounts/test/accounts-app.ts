@@ -69,7 +69,7 @@ export interface AppOptions {
   readonly simulatorUrl?: string;
   readonly telegramUrl?: string;
   readonly keys?: readonly SealingKey[];
-  /** Default true. */
+  /** Whether the app of X is configured; default true. */
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";

@@ -78,7 +78,7 @@ class AccountsFixture {
     return this.#get().app;
   }
 
-  /** The workspace of the current test. */
+  /** Id of the workspace of the current test. */
   get workspaceId(): string {
     return this.#workspaceId;
   }

@@ -72,7 +72,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
     const { revocation, reason } = await copy.accounts.disconnectAccount({ ref });
     expect([revocation, reason]).toEqual(["not_attempted", "app_wide_grant"]);
     expect(await fixture.control.countCalls(platform, "revoke")).toBe(0);
-    // In the copy the account is disconnected.
+    // The account is disconnected in the copy of the data.
     expect(await credentialOf(copy, ref)).toMatchObject({ accountStatus: "disconnected" });
   },
 );

@@ -61,7 +61,7 @@ test("tokens that are used and refreshed while they are sealed with a newer key 
   expect(await fixture.credentialsOf(refs.slice(0, 10), later)).toEqual(before);
   expect(await fixture.credentialsOf(used, later)).toEqual(refreshed);
   expect(refreshed.every(({ version }) => version === 2n)).toBe(true);
-  // Its refresh token was sealed again as well.
+  // The refresh token was also sealed with the newest key.
   const [ref] = refs;
   if (ref === undefined) throw new Error("no account was connected");
   const { credential } = await later.credentials.refreshCredential({ ref, refusedVersion: 1n });

@@ -3,8 +3,8 @@ import type { PlatformRules } from "#src/rules.ts";
 /**
  * Facebook Pages.
  *
- * Source: Pages API and Reels publishing guides, v25.0, 2026.
- * Source: the text limit and the number of photos are what its users report, not an official figure.
+ * Source: Pages API and Reels publishing guides, v25.0, 2026. The text limit and the number of photos are figures that
+ * users report, not official ones.
  */
 export const facebook: PlatformRules = {
   id: "facebook",

@@ -13,7 +13,7 @@ import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
-/** What differs between the platforms that use Facebook Login. */
+/** The parts in which the platforms that use Facebook Login differ. */
 export interface FacebookLogin {
   readonly app: GraphApp;
   readonly scopes: readonly string[];
@@ -30,7 +30,7 @@ const LIST_LENGTH = 100;
 /** Number of Pages that are identified at the same time. */
 const PAGES_AT_ONCE = 8;
 
-/** The code or the person's token was refused; 5xx and rate limits say nothing about either. */
+/** Error codes that refuse the code or the person's token. 5xx answers and rate limits refuse neither. */
 const REFUSALS = new Set([100, 190]);
 
 async function askForToken(
@@ -63,7 +63,7 @@ async function fetchUserToken(
   return await askForToken(app, swap, signal);
 }
 
-/** The tokens of every Page that the person selected. */
+/** Fetches the tokens of all Pages that the person selected. */
 async function fetchPageTokens(
   { baseUrl, version }: GraphApp,
   userToken: string,
@@ -89,7 +89,10 @@ async function fetchPageTokens(
   return { kind: "pages", tokens };
 }
 
-/** Skips Pages without an account on the platform. If one Page cannot be identified, the whole exchange is unavailable. */
+/**
+ * Identifies the accounts of the Pages and skips Pages without an account on the platform. If one Page cannot be
+ * identified, the whole exchange is unavailable.
+ */
 async function identifyAll(
   { connect }: FacebookLogin,
   tokens: readonly string[],
@@ -119,7 +122,10 @@ async function exchange(
   return await identifyAll(login, pages.tokens, signal);
 }
 
-/** The query of an authorization page of Meta, which has no PKCE: the state and the app's secret protect the code. */
+/**
+ * Returns the query of the link to an authorization page of Meta, which does not support PKCE: the state and the app's
+ * secret protect the code.
+ */
 export function toMetaQuery(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string },
   { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },

@@ -11,9 +11,9 @@ import { readGraphError, type GraphError } from "./graph-error.ts";
 import { limitedForMs } from "./rate-limit.ts";
 
 /**
- * What an error means for a post: a target error code = permanently refused · `token` = the token is invalid · `limit` =
- * wait · `transient` = not definite, whatever was called · `missing` = the object does not exist or is not accessible,
- * which proves nothing.
+ * What an error means for a post: a target error code = permanently refused · `token` = the token is invalid · `limit`
+ * = rate limit, wait · `transient` = temporary error; the outcome of the call is not known · `missing` = the object
+ * does not exist or is not accessible, so its existence is not known.
  */
 export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
 
@@ -41,7 +41,7 @@ const COMMON: GraphMeanings = {
   100: "content_rejected",
 };
 
-/** Statuses that do not show whether the call was done; a proxy may have sent them. */
+/** HTTP statuses that do not show whether the platform carried out the call, because a proxy may have sent them. */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
@@ -55,7 +55,7 @@ function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
   return error.isTransient ? "transient" : "content_rejected";
 }
 
-/** The failure that an error means; undefined when the error is not definite. */
+/** Maps a Graph API error to a failure; undefined when the error does not show whether the call took effect. */
 export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | undefined {
   const error = readGraphError(answer);
   if (error === undefined) return undefined;
@@ -67,7 +67,10 @@ export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Fail
   return limitReached("rate_limited", message, limitedForMs(answer));
 }
 
-/** Whether the object does not exist or is not accessible: the platform does not say which. */
+/**
+ * Whether the error says that the object does not exist or is not accessible; the platform does not distinguish the
+ * two.
+ */
 export function isMissing(answer: PlatformAnswer): boolean {
   const error = readGraphError(answer);
   return error !== undefined && error.code === 100 && error.subcode === 33;
@@ -77,13 +80,18 @@ function describe(answer: PlatformAnswer): string {
   return readGraphError(answer)?.message ?? describeStatus(answer);
 }
 
-/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+/**
+ * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return toGraphFailure(answer, own) ?? platformUnavailable(describe(answer));
 }
 
-/** The outcome of a visible call that was not answered with a success. Only a refusal that was parsed is definite. */
+/**
+ * Maps the answer to an unsuccessful publishing call to an outcome. Only a parsed error of the platform shows that the
+ * post was not created.
+ */
 export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {
   const isParsed = answer.status >= 400 && answer.status < 500 && !AMBIGUOUS.has(answer.status);
   const failure = isParsed ? toGraphFailure(answer, own) : undefined;

@@ -5,12 +5,14 @@ export interface GraphError {
   readonly code: number;
   /** 0 when the error has no subcode. */
   readonly subcode: number;
-  /** The message for users if there is one, else the message for developers. */
+  /** The error's message for users, or its message for developers when it has none for users. */
   readonly message: string;
   readonly isTransient: boolean;
 }
 
-/** The error in an answer; undefined when it has none, for example because a proxy answered. */
+/**
+ * Returns the Graph API error in an answer; undefined when the answer has none, for example because a proxy answered.
+ */
 export function readGraphError(answer: PlatformAnswer): GraphError | undefined {
   const error = object(answer.json, "error");
   const code = error?.code;

@@ -5,7 +5,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 export interface GraphApi {
   /** The URL of the API, without the version. */
   readonly baseUrl: string;
-  /** For example `v25.0`. */
+  /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;
   /** The upload host. A token is never sent to an upload URL on another host. */
   readonly uploadBaseUrl: string;
@@ -13,13 +13,13 @@ export interface GraphApi {
 
 export interface GraphCall {
   readonly method: PlatformRequest["method"];
-  /** The path below the version. */
+  /** Path of the call below the API version. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
 }
 
-/** A request in the name of the account. The token is in a header, because URLs end up in logs. */
+/** Creates a request in the name of the account. The token is sent in a header, because URLs are often logged. */
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,

@@ -6,10 +6,13 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess, PublicationMedia } from "#src/publishing/publication.ts";
 import type { GraphApi } from "./graph-request.ts";
 
-/** The result of pushing bytes. */
+/** The result of an upload. */
 export type UploadResult =
   | { readonly kind: "uploaded" }
-  /** The upload broke or its offset was wrong: read how many bytes the platform has and continue from there. */
+  /**
+   * The upload was interrupted or its offset was wrong. The caller should read how many bytes the platform has and
+   * continue from there.
+   */
   | { readonly kind: "interrupted"; readonly message: string }
   /** The platform does not accept these bytes at this URL. */
   | { readonly kind: "rejected"; readonly message: string }
@@ -23,8 +26,8 @@ export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
 }
 
 /**
- * Pushes a file from `offset` to its end to a URL of rupload.facebook.com (platforms reference 1.1 and 3.1). The platform
- * keeps the bytes of a request that broke.
+ * Uploads a file from `offset` to its end to a URL of rupload.facebook.com (platforms reference 1.1 and 3.1). The
+ * platform keeps the bytes of an interrupted request.
  *
  * @throws The error of reading the media.
  */

@@ -1,7 +1,10 @@
 import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
 
 const MINUTE_MS = 60_000;
-/** Wait when the answer names no time. Limits over an hour or a day recover gradually, so a retry may succeed earlier. */
+/**
+ * Wait in milliseconds when the answer does not say how long to wait. Limits per hour or per day recover gradually, so
+ * a retry may succeed early.
+ */
 const DEFAULT_WAIT_MS = 5 * MINUTE_MS;
 
 function parse(json: string | undefined): unknown {
@@ -18,7 +21,10 @@ function minutesOf(entry: unknown): number {
   return typeof minutes === "number" ? minutes : 0;
 }
 
-/** How long a limit lasts: the longest time in `X-Business-Use-Case-Usage`, which lists minutes by account and use case. */
+/**
+ * Returns how many milliseconds a rate limit lasts: the longest time in `X-Business-Use-Case-Usage`, which lists
+ * minutes by account and use case.
+ */
 export function limitedForMs(answer: PlatformAnswer): number {
   const usage = parse(header(answer, "x-business-use-case-usage"));
   const entries = typeof usage === "object" && usage !== null ? Object.values(usage).flat() : [];

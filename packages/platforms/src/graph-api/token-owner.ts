@@ -5,9 +5,9 @@ import { bearer } from "#src/http/platform-request.ts";
 
 /** An app at Meta, and the URL of its Graph API. */
 export interface GraphApp {
-  /** Without the version. */
+  /** URL of the Graph API, without the version. */
   readonly baseUrl: string;
-  /** For example `v25.0`. */
+  /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;
   /** The dialog in which a person approves and selects Pages; its host differs from the API's. */
   readonly authorizeUrl: string;
@@ -15,7 +15,10 @@ export interface GraphApp {
   readonly clientSecret: string;
 }
 
-/** The token is invalid, does not belong to a Page or lacks a permission (platforms reference 1.7), like 200 to 299. */
+/**
+ * Error codes for a token that is invalid, does not belong to a Page or lacks a permission (platforms reference 1.7);
+ * the codes 200 to 299 mean the same.
+ */
 const REFUSALS = new Set([190, 100, 10]);
 
 /** Whether the Graph API refuses this token for every call. */
@@ -32,7 +35,7 @@ export interface TokenOwner {
   readonly answer: PlatformAnswer;
 }
 
-/** Asks who owns the token, which proves that it works. */
+/** Asks for the owner of the token, which also shows that the token is valid. */
 export async function askOwner(
   { baseUrl, version }: Pick<GraphApp, "baseUrl" | "version">,
   { accessToken }: EnteredCredentials,

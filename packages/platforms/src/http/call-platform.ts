@@ -19,25 +19,27 @@ import {
 /** The request was sent, at least in part, and no readable answer came. */
 export interface NoAnswer {
   readonly kind: "no_answer";
-  /** Says nothing secret. */
+  /** Contains no secrets. */
   readonly message: string;
 }
 
 export const CONNECT_TIMEOUT_MS = 5000;
-/** Deadline of a call without a body; the upload of its body adds to it. */
+/** Time limit in milliseconds of a call without a body; the size of a body extends it. */
 const CALL_TIMEOUT_MS = 30_000;
 
-/** Calls that make nothing visible share connections; `sendOnce` never does. */
+/**
+ * Calls that publish nothing share this connection pool; `sendOnce` opens a new connection for each publishing call.
+ */
 const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
 
 export const connectPublic = createPublicConnector({ connectMs: CONNECT_TIMEOUT_MS });
 const publicAgent = new Agent({ connections: 8, connect: connectPublic });
 
 /**
- * Makes a call that makes nothing visible. It is not retried here: the caller decides. Its deadline grows with the size
- * of its body.
+ * Makes a call that does not publish anything. The call is not retried; the caller decides about retries. Its deadline
+ * grows with the size of its body.
  *
- * @throws The error of the body's source, which says nothing about the platform.
+ * @throws The error of the source that provides the body; such an error is not a failure of the platform.
  */
 export async function callPlatform(
   call: PlatformRequest,

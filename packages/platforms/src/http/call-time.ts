@@ -1,21 +1,31 @@
-/** The slowest upload that is waited for; a slower one exceeds its deadline. */
+/** The minimum upload speed in bytes per millisecond; a slower upload exceeds its deadline. */
 const MIN_UPLOAD_BYTES_PER_MS = 250;
 
-/** The deadline in milliseconds of a call that uploads this many bytes and takes `baseMs` without any. */
+/**
+ * Returns the deadline in milliseconds of a call that uploads `bytes` bytes; `baseMs` is its deadline without an
+ * upload.
+ */
 export function withUploadTime(baseMs: number, bytes: number): number {
   return baseMs + Math.ceil(bytes / MIN_UPLOAD_BYTES_PER_MS);
 }
 
 /**
- * The longest time that a call may take that makes a post visible. By its size, an album of ten videos would get half an
- * hour; a stopping process waits for such a call, and orchestrators do not wait that long.
+ * Maximum duration of a publishing call in milliseconds. Without it, an album of ten videos would get half an hour
+ * because of its size. A stopping process waits for its publishing calls, and orchestrators do not wait that long for a
+ * process to stop.
  */
 export const MAX_VISIBLE_CALL_MS = 295_000;
 
-/** How long a process may take to stop: its longest visible call, and the time to store the outcome. */
+/**
+ * Maximum time in milliseconds that a process may take to stop: its longest publishing call and the time to store the
+ * outcome.
+ */
 export const STOP_GRACE_MS = MAX_VISIBLE_CALL_MS + 5_000;
 
-/** The deadline in milliseconds of a visible call that uploads this many bytes and takes `baseMs` without any. */
+/**
+ * Returns the deadline in milliseconds of a publishing call that uploads `bytes` bytes; `baseMs` is its deadline
+ * without an upload.
+ */
 export function visibleCallTime(baseMs: number, bytes: number): number {
   return Math.min(withUploadTime(baseMs, bytes), MAX_VISIBLE_CALL_MS);
 }

@@ -11,7 +11,10 @@ export type FormPart =
       readonly source: ByteSource;
     };
 
-/** Escapes a name as browsers do (HTML, "multipart/form-data encoding algorithm"), so that it cannot end its line. */
+/**
+ * Escapes a name as browsers do (HTML, "multipart/form-data encoding algorithm"), so that it cannot end the header
+ * line.
+ */
 function escapeName(name: string): string {
   return name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22");
 }

@@ -7,7 +7,10 @@ export interface PlatformAnswer {
   readonly json: JsonObject | undefined;
 }
 
-/** Maximum size of an answer. The APIs stay far below it; a larger answer comes from a broken or hostile host. */
+/**
+ * Maximum size of an answer. Normal answers of the platforms are far smaller; a larger answer comes from a broken or
+ * hostile host.
+ */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Maximum length of a platform's message that is stored and shown. */
 const MAX_MESSAGE_LENGTH = 300;
@@ -28,7 +31,7 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Builds the answer from what was received; the caller has redacted the body. */
+/** Builds the answer from the received status, headers and body. The caller must have redacted the body. */
 export function toAnswer(
   status: number,
   headers: PlatformAnswer["headers"],
@@ -37,19 +40,19 @@ export function toAnswer(
   return { kind: "answer", status, headers, json: parseObject(body) };
 }
 
-/** The first value of a header. */
+/** Returns the first value of a header. */
 export function header(answer: PlatformAnswer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** A platform's message on one line, short enough to store and show. */
+/** Returns a platform's message on one line, shortened to the maximum length. */
 export function shorten(message: string | undefined): string {
   const line = (message ?? "").replaceAll(/\s+/g, " ").trim();
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : line;
 }
 
-/** What to store when an answer has no message of the platform. */
+/** Returns the text to store as the message of an answer that contains no message of the platform. */
 export function describeStatus({ status }: PlatformAnswer): string {
   return `HTTP ${status} without a readable answer`;
 }

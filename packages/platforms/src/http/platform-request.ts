@@ -6,7 +6,7 @@ export interface PlatformRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** True when the owner of the account chose the host: then only public addresses are connected to. */
+  /** True when the account's owner chose the host; the connection is then allowed to public addresses only. */
   readonly isForeign?: boolean;
   /** Values to redact in the answer, besides the credential in the `authorization` header. */
   readonly secrets?: readonly string[];
@@ -20,7 +20,7 @@ export interface PlatformRequest {
 /** Secrets shorter than this are not redacted: they would match ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
-/** The header that proves who calls, with an OAuth 2.0 access token. */
+/** Returns the `authorization` header with an OAuth 2.0 access token. */
 export function bearer(token: string): { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
@@ -55,9 +55,9 @@ function isWholeString(json: string, start: number, length: number): boolean {
 
 /** Bytes whose number is known before the first of them is read. */
 export interface ByteSource {
-  /** The exact number: a source that yields more or fewer bytes breaks the call. */
+  /** The exact number of bytes; the call fails when the source yields more or fewer. */
   readonly bytes: number;
-  /** May be called more than once; each time it reads from the start. */
+  /** Reads the bytes from the start, each time that it is called. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -83,14 +83,14 @@ export function bytesBody(contentType: string, source: ByteSource): RequestBody 
   return { contentType, content: source };
 }
 
-/** How many bytes a body has. */
+/** Returns the number of bytes of a body. */
 export function countBytes({ content }: RequestBody): number {
   return typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
 }
 
 /**
- * The body of one request while it is sent. It separates failures of the network from failures of the source, and knows
- * how much of the request the platform can have received.
+ * The body of one request while it is sent. It distinguishes failures of the network from failures of the body's
+ * source, and records how much of the request the platform can have received.
  */
 export class OutgoingBody implements Disposable {
   /** The failure of the source; undefined if it has not failed. */
@@ -122,7 +122,7 @@ export class OutgoingBody implements Disposable {
   get content(): string | Readable | null {
     const content = this.#body?.content ?? null;
     if (content === null || typeof content === "string") return content;
-    // Undici sends any async iterable. Its types allow only streams, which would add another buffer.
+    // Undici can send any async iterable, but its types allow only streams. A stream would add another buffer.
     return this.#stream(content) as unknown as Readable;
   }
 
@@ -133,8 +133,10 @@ export class OutgoingBody implements Disposable {
         sent += chunk.length;
         if (sent > source.bytes) throw new Error("the source is longer than its declared size");
         if (!this.isStarted && !this.#mayStart())
-          throw new Error("the call may not be sent any more");
-        // Set before the bytes are handed over: from then on they may have been written.
+          throw new Error(
+            "the call must not be sent, because its recorded start (mark) is too old",
+          );
+        // Must be set before the bytes are passed to undici, because from then on they may have been written.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;
         yield chunk;
@@ -146,7 +148,7 @@ export class OutgoingBody implements Disposable {
     }
   }
 
-  /** Ends the reading of the source, even when the request has already failed. */
+  /** Stops reading the source, even when the request has already failed. */
   [Symbol.dispose](): void {
     this.#ended.abort();
   }

@@ -9,15 +9,15 @@ import {
 } from "./platform-answer.ts";
 import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
 
-/** The caller's guarantee right before the first byte of a visible call. */
+/** The condition under which the first byte of a publishing call may be sent. */
 export interface SendGuard {
-  /** False when a clock shows that the mark of the call is too old; then nothing may be sent. */
+  /** Returns false when the mark (the recorded intent to make the call) is too old; then no byte may be sent. */
   mayStillSend(): boolean;
   /** Deadline of the whole call in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** The first byte was never sent, because the mark of the call was too old. */
+/** No byte was sent, because the mark (the recorded intent to make the call) was too old. */
 export interface NotSent {
   readonly kind: "not_sent";
 }
@@ -29,9 +29,9 @@ export interface NotConnected {
 }
 
 /**
- * No readable answer to a visible call. A server treats a request that broke off as incomplete (RFC 9112, section 8), but
- * a platform that processes a form while it reads it may have acted on the first part. So the outcome is unknown, unless
- * the platform's protocol makes the last byte decisive.
+ * No readable answer to a publishing call. A server treats an interrupted request as incomplete (RFC 9112, section 8),
+ * but a platform that processes a form while it receives it may already have acted on the first part. The outcome is
+ * therefore unknown, unless the platform's protocol requires the last byte.
  */
 export interface NoAnswerToVisible extends NoAnswer {
   /** Whether the last byte of the request may have been sent. */
@@ -41,10 +41,10 @@ export interface NoAnswerToVisible extends NoAnswer {
 export type SendResult = PlatformAnswer | NotConnected | NoAnswerToVisible | NotSent;
 
 /**
- * Receives one answer and keeps what separates "certainly nothing happened" from "it may have happened": whether the
- * connection stood and the first byte was about to be written. Undici calls `onRequestStart` when the connection is made
- * and before it writes; aborting there sends nothing. For a stream, undici writes nothing before the first bytes of the
- * body are read, so the guard is asked once more at that point.
+ * Receives the answer to one publishing call and records whether the connection was made and the first byte was about
+ * to be written. Before that the post certainly does not exist; afterwards it may exist. Undici calls `onRequestStart`
+ * when the connection is made and before it writes; aborting there sends nothing. For a stream, undici writes nothing
+ * before the first bytes of the body are read, so the guard is checked again at that point.
  */
 class VisibleCall implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
@@ -76,7 +76,10 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#mayStart()) this.#controller = controller;
-    else controller.abort(new Error("the mark of the call is too old"));
+    else
+      controller.abort(
+        new Error("the call was not sent, because its recorded start (mark) is too old"),
+      );
   }
 
   onResponseStart(
@@ -104,7 +107,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
     this.fail(isSourceFailure ? "the media could not be read to its end" : describeFailure(error));
   }
 
-  /** Ends the call without an answer. It counts as not sent only before the first byte. */
+  /** Ends the call without an answer. The call counts as not sent only if no byte was written. */
   fail(message: string): void {
     const { isStarted, isComplete } = this.outgoing;
     if (this.#refused) this.#resolve({ kind: "not_sent" });
@@ -115,15 +118,15 @@ class VisibleCall implements Dispatcher.DispatchHandler {
 
   timeOut(): void {
     this.#timedOut = true;
-    this.#controller?.abort(new Error("no answer in time"));
+    this.#controller?.abort(new Error("the call had no answer in time"));
     this.fail("the platform did not answer in time");
   }
 }
 
 /**
- * Sends the visible call once, on a connection of its own: a stale pooled socket would break after the first byte and turn
- * a harmless failure into an unknown outcome. Aborting does not cancel a call, so a time-out after the first byte is
- * `no_answer`. Media that the call carries should already be on the local disk (`PublishingConnector.visibleParts`).
+ * Sends the publishing call once, on a new connection: a stale pooled connection would break after the first byte and
+ * make the outcome unknown. Aborting the request does not undo it at the platform, so a time-out after the first byte
+ * is `no_answer`. Media in the body should already be on the local disk (`PublishingConnector.visibleParts`).
  */
 export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise<SendResult> {
   const url = new URL(call.url);
@@ -131,14 +134,16 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     ...(call.isForeign === true
       ? { connect: connectPublic }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
-    // The timer below is the only deadline: undici's own timers would fire before the socket is read.
+    // The timer below is the only deadline, because after a pause of the process undici's own timers would fire before
+    // the socket is read.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;
-  // After a pause, the process finds its timers due and the answer in the socket: the socket is read first.
+  // After a pause of the process, the timer may be due although the answer is already in the socket, so the socket is
+  // read first.
   let timer = setTimeout(() => {
     timer = setTimeout(() => visible.timeOut(), 100);
   }, guard.timeoutMs);

@@ -18,13 +18,16 @@ import {
 export interface InstagramApp extends GraphApp {
   /** `facebook` = Facebook Login, through a Page; `instagram` = Instagram Login, without a Page. */
   readonly login: "facebook" | "instagram";
-  /** Used with Instagram Login, and to refresh the tokens of accounts that were connected with it before. */
+  /**
+   * Hosts of Instagram Login. With Facebook Login they are used to refresh the tokens of accounts that were connected
+   * with Instagram Login before.
+   */
   readonly instagramLogin: InstagramLoginUrls;
 }
 
 /** The account that is linked to the Page, and the id and name of the Page. */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
-/** What publishing, deleting, comments, metrics and private replies need. */
+/** Permissions (scopes) for publishing, deleting, comments, metrics and private replies. */
 const SCOPES = [
   "instagram_basic",
   "instagram_content_publish",
@@ -51,7 +54,8 @@ function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
     displayName: text(account, "name"),
     avatarUrl: text(account, "profile_picture_url"),
   };
-  // A Page's token does not expire, so there is no token to refresh it with. The Page sends private replies.
+  // A Page's token does not expire and has no refresh token. The id of the Page is stored because the Page sends
+  // private replies.
   const connection = { tokens: { accessToken }, attributes: { pageId } };
   return toConnectResult(profile, connection, NO_ACCOUNT);
 }
@@ -68,8 +72,8 @@ function createPageLogin(
 }
 
 /**
- * Instagram: professional accounts. After the operator changes the login, accounts that were connected with Instagram
- * Login keep their tokens, which are still refreshed.
+ * Connects professional accounts of Instagram. After the operator changes the login setting, accounts that were
+ * connected with Instagram Login keep their tokens, which are still refreshed.
  */
 export function createInstagramAuthorizationConnector(app: InstagramApp): AuthorizationConnector {
   const { login, instagramLogin: urls } = app;

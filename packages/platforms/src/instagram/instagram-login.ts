@@ -26,14 +26,14 @@ import { number, object, type PlatformAnswer, text } from "#src/http/platform-an
 export interface InstagramLoginUrls {
   /** The Graph API, without the version. */
   readonly baseUrl: string;
-  /** The host that redeems codes. */
+  /** The host that exchanges codes for tokens. */
   readonly oauthBaseUrl: string;
   /** The authorization page. */
   readonly authorizeUrl: string;
 }
 
 const FIELDS = "user_id,username,name,profile_picture_url";
-/** What publishing, comments, metrics and private replies need; no scope exists for deleting. */
+/** Permissions (scopes) for publishing, comments, metrics and private replies; no scope exists for deleting. */
 const SCOPES = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -41,10 +41,10 @@ const SCOPES = [
   "instagram_business_manage_insights",
   "instagram_business_manage_messages",
 ];
-/** The code or token is invalid, by the error code of the Graph API or of the token host. */
+/** Error codes for an invalid code or token: 190 of the Graph API, 400 of the token host. */
 const REFUSALS = new Set([190, 400]);
 
-/** The token refreshes itself. Once it has expired, only its owner can authorize again. */
+/** The access token is also the refresh token. After it has expired, the account's owner must authorize again. */
 function toTokens(accessToken: string, lifetimeMs: number): Tokens {
   return { accessToken, refreshToken: accessToken, lifetimeMs, refreshLifetimeMs: lifetimeMs };
 }
@@ -57,7 +57,7 @@ function readTokens({ status, json }: PlatformAnswer): Tokens | undefined {
     : undefined;
 }
 
-/** A token endpoint answered without a token. */
+/** Maps an answer of a token endpoint without a token to a refusal or `unavailable`. */
 function toRefusal({ status, json }: PlatformAnswer): Refused | Unavailable {
   const message = `the token endpoint answered ${status}`;
   const code = number(object(json, "error"), "code") ?? number(json, "code");
@@ -106,7 +106,7 @@ async function connect(
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
-/** Redeems a code for a token that lasts an hour. */
+/** Exchanges a code for a token that is valid for an hour. */
 async function redeem(
   { clientId, clientSecret }: GraphApp,
   { oauthBaseUrl }: InstagramLoginUrls,
@@ -146,7 +146,7 @@ async function exchange(
   return toExchangeResult(await identify(app, long.tokens, signal));
 }
 
-/** Refreshes the token of an account that was connected with Instagram Login; this needs no secret of the app. */
+/** Refreshes the token of an account that was connected with Instagram Login. The call does not need the app secret. */
 export async function refreshInstagramToken(
   { baseUrl }: Pick<InstagramLoginUrls, "baseUrl">,
   token: string,

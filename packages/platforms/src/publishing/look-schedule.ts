@@ -3,26 +3,29 @@ import type { UnknownCall, Verdict } from "./verdict.ts";
 type LookAgain = Extract<Verdict, { kind: "look_again" }>;
 
 const MINUTE_MS = 60_000;
-/** Lists of posts may lag behind: absence counts as proved after complete looks at these times after `callUntil`. */
+/**
+ * Times of searches after `callUntil`. A platform's list of posts may be delayed, so a post counts as absent only after
+ * complete searches at all these times found nothing.
+ */
 export const LOOKS_AFTER_MS: readonly number[] = [MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS];
 const MIN_WAIT_MS = 10;
 
-/** Milliseconds since the latest moment at which the call can have ended. */
+/** Returns the milliseconds since the latest time at which the publishing call can have ended. */
 export function elapsedMs({ now, callUntil }: UnknownCall): number {
   return now.getTime() - callUntil.getTime();
 }
 
-/** Look again after this wait. */
+/** Returns the verdict to search again after this wait. */
 export function lookAfter(ms: number, { timeScale }: UnknownCall): LookAgain {
   return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, ms * timeScale) };
 }
 
-/** This look could not read everything, which proves nothing. It is repeated and does not count. */
+/** Returns the verdict for a search that could not read everything: the search is repeated and does not count. */
 export function repeatLook(call: UnknownCall, afterMs = MINUTE_MS): LookAgain {
   return { kind: "look_again", afterMs: afterMs * call.timeScale, isIncomplete: true };
 }
 
-/** Whether the time of the last scheduled look has come. */
+/** Whether the time of the last scheduled search has come. */
 export function isLastLookDue(
   call: UnknownCall,
   looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
@@ -31,10 +34,11 @@ export function isLastLookDue(
 }
 
 /**
- * The next scheduled look; undefined when all of them were made. The first look happens at once, because most lost answers
- * are already visible then.
+ * Returns the verdict to search at the next scheduled time; undefined when all searches were made. The first search is
+ * made at once, because in most cases the post is already visible.
  *
- * @param looksAfterMs Times after `callUntil` at which a complete look has to find nothing; empty = one look suffices.
+ * @param looksAfterMs Times after `callUntil` at which a complete search must find nothing; empty = one search is
+ * enough.
  */
 export function nextLook(
   call: UnknownCall,

@@ -48,7 +48,7 @@ test.each([
   [0, 0, { kind: "look_again", afterMs: MINUTE_MS }],
   [MINUTE_MS, 1, { kind: "look_again", afterMs: 2 * MINUTE_MS }],
   [3 * MINUTE_MS, 2, { kind: "look_again", afterMs: 7 * MINUTE_MS }],
-  // A process that was down looks late, but makes every look.
+  // A process that was down starts late but makes every scheduled search.
   [60 * MINUTE_MS, 1, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],

@@ -5,28 +5,29 @@ import type { UnknownCall, Verdict } from "./verdict.ts";
 /** Maximum difference between our clock and a platform's, and the precision of the platform's timestamps. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** A post of the account with the text of the publication and as much media. */
+/** A post of the account that has the text and the number of files of the publication. */
 export interface MatchingPost {
   readonly id: string;
   readonly permalink: string | null;
 }
 
-/** The earliest creation time that a post of this call can carry. */
+/** Returns the earliest creation time that a post of this publishing call can have. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
 }
 
-/** A text without the differences that platforms introduce: Unicode form and white space. */
+/** Normalizes what platforms may change in a text: the Unicode form and white space. */
 export function foldText(text: string | undefined): string {
   return (text ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }
 
 /**
- * Decides whether one of these posts, the only ones that match, is the publication. A post that another target owns is
- * not. A single remaining post is, because only Postrider publishes that text on the account meanwhile. Several posts, or
- * a publication without text, need a person to decide.
+ * Decides whether one of the matching posts is the published post. Posts that belong to another target are ignored. A
+ * single remaining post is the published post, because only Postrider publishes that text on the account during this
+ * time. If several posts remain, or the publication has no text, a person must decide.
  *
- * @param looksAfterMs When the account's posts have to be read to prove absence; empty = once.
+ * @param looksAfterMs Times after `callUntil` at which the account's posts must be read to prove that the post is
+ * absent; empty = one read is enough.
  */
 export async function judgeMatchingPosts(
   posts: readonly MatchingPost[],

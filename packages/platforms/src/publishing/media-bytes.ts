@@ -1,7 +1,7 @@
 import type { ByteSource } from "#src/http/platform-request.ts";
 import type { PublicationMedia } from "./publication.ts";
 
-/** A file of the post as the source of a request body: the whole file, or a range of it. */
+/** Returns a file of the post, or a range of it, as the source of a request body. */
 export function mediaBytes(
   media: PublicationMedia,
   { start, length }: { readonly start: number; readonly length: number } = {

@@ -1,7 +1,7 @@
 import type { NotSent } from "#src/http/send-once.ts";
 import type { Handles } from "./handles.ts";
 
-/** Why a target failed or waits: the `error.code` of the REST API. */
+/** The reason why a target failed or waits; the `error.code` of the REST API. */
 export type TargetErrorCode =
   | "content_rejected"
   | "media_rejected"
@@ -20,17 +20,22 @@ export type TargetErrorCode =
   | "missed"
   | "internal_error";
 
-/** The platform refused the call or could not be reached, and the call certainly made nothing visible. */
+/** The platform refused the call or could not be reached; the call certainly made no post visible. */
 export type Failure =
-  /** A definite refusal that was parsed; the same call would be refused again. */
+  /** The platform's refusal was parsed and is definite; the same call would be refused again. */
   | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
-  /** Certainly not created. A later try may succeed, after the wait that the platform named, if it named one. */
+  /**
+   * The post was certainly not created. A later attempt may succeed, after the wait that the platform stated, if any.
+   */
   | {
       readonly kind: "retryable";
       readonly code: TargetErrorCode;
       readonly message: string;
       readonly retryAfterMs?: number;
-      /** True when a limit of the platform refused: the wait does not count as an attempt and applies to the whole account. */
+      /**
+       * True when a rate limit or quota of the platform refused the call. The wait then does not count as an attempt
+       * and applies to the whole account.
+       */
       readonly isLimit?: boolean;
     }
   /** The platform refused the access token: refresh it once, then ask the owner to connect the account again. */
@@ -41,13 +46,13 @@ export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** What `findDetails` needs when the platform assigns the id later; nothing secret. */
+  /** The values that `findDetails` needs when the platform assigns the id later; not secret. */
   readonly askLater?: Handles;
 }
 
 /**
- * The post may be visible: time-out, reset after sending, 5xx or 429 on the visible call, unreadable answer, or the
- * worker died.
+ * The post may be visible, because the publishing call ended in a time-out, a reset after sending, HTTP 5xx or 429, an
+ * unreadable answer or a crash of the worker.
  */
 export interface Unknown {
   readonly kind: "unknown";
@@ -61,13 +66,13 @@ export interface Unknown {
 }
 
 /**
- * The platform has everything and is processing it. `reconcile` asks for the result, for the first time after `afterMs`.
- * This is not an unknown outcome for the user: only the end is open.
+ * The platform has received the whole post and is processing it. `reconcile` asks for the result, for the first time
+ * after `afterMs`. For the user the outcome is not unknown: the post is still being processed.
  */
 export interface Pending {
   readonly kind: "pending";
   readonly afterMs: number;
-  /** What the platform returned and `reconcile` needs; stored together with the outcome. */
+  /** The values from the platform's answer that `reconcile` needs; stored together with the outcome. */
   readonly handles?: Handles;
 }
 

@@ -13,7 +13,7 @@ const FORMS = {
     hosts: ["x.com", "twitter.com", "mobile.twitter.com"],
     pattern: /^\/(?:i\/web|\w+)\/status\/(\d+)/,
   },
-  // Only these forms contain the id of the API; links to other posts contain another one.
+  // Only these forms of links contain the id of the API; links to other posts contain another id.
   facebook: {
     hosts: ["facebook.com", "m.facebook.com"],
     pattern: /^\/(?:reel\/|[\w.-]+\/videos\/|(?=\d+_))(\d+(?:_\d+)?)/,
@@ -27,7 +27,7 @@ const FORMS = {
   bluesky: { hosts: ["bsky.app"], pattern: /^\/profile\/[^/]+\/post\/([\w.~:-]+)/ },
 } satisfies Record<PlatformId, LinkForm | undefined>;
 
-/** The platform's id of the post that a link leads to, or null when the link does not contain it. */
+/** Returns the platform's id of the post to which a link leads, or null when the link does not contain the id. */
 export function findExternalId(platform: PlatformId, link: URL): string | null {
   const form: LinkForm | undefined = FORMS[platform];
   const host = link.hostname.replace(/^www\./, "");

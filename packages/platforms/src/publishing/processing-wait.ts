@@ -2,7 +2,9 @@ import type { Handles } from "./handles.ts";
 import { platformUnavailable, type Failure } from "./outcome.ts";
 import { runAgain, type StepWait } from "./steps.ts";
 
-/** How long a platform may process media before the attempt fails; the next attempt asks again. */
+/**
+ * Time in milliseconds that a platform may take to process media before the attempt fails; the next attempt asks again.
+ */
 export const MAX_PROCESSING_MS = 30 * 60_000;
 const MIN_CHECK_MS = 1000;
 const MAX_CHECK_MS = 30_000;
@@ -10,7 +12,8 @@ const MAX_CHECK_MS = 30_000;
 export const STILL_PROCESSING: Failure = platformUnavailable("the media is still being processed");
 
 /**
- * Asks again whether the platform has processed the media: soon at first, then less and less often.
+ * Returns the wait until the next check whether the platform has processed the media: short at first, then longer and
+ * longer.
  *
  * @param waitingSince When the wait began, in Unix milliseconds.
  */

@@ -1,4 +1,4 @@
-/** The account that a connector acts for, with the token that proves it. */
+/** The account for which a connector acts, with its access token. */
 export interface AccountAccess {
   /** The platform's own id of the account. */
   readonly externalId: string;
@@ -18,10 +18,10 @@ export interface ByteRange {
 export interface PublicationMedia {
   readonly id: string;
   readonly kind: "image" | "video";
-  /** Describes the bytes that `read` returns, as `bytes` and `sha256` do. */
+  /** Media type of the bytes that `read` returns; `bytes` and `sha256` also describe these bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** Lower-case hex. */
+  /** SHA-256 hash in lower-case hex. */
   readonly sha256: string;
   /** Width in pixels after rotation; null when it is not known. */
   readonly width: number | null;
@@ -54,6 +54,6 @@ export interface Publication extends AccountAccess {
   readonly title: string | undefined;
   readonly privacy: string | undefined;
   readonly tags: readonly string[];
-  /** In the order of the post. */
+  /** The files of the post, in order. */
   readonly media: readonly PublicationMedia[];
 }

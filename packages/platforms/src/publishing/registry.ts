@@ -26,7 +26,7 @@ import {
 } from "#src/youtube/publishing/connector.ts";
 import type { PublishingConnector } from "./connector.ts";
 
-/** Where each platform publishes, and how. */
+/** The addresses and options with which each platform publishes. */
 export interface PublishingSettings {
   readonly instagram: InstagramSettings;
   readonly x: XSettings;

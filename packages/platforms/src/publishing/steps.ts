@@ -3,8 +3,8 @@ import type { Failure } from "./outcome.ts";
 import type { Publication } from "./publication.ts";
 
 /**
- * The platform is still working and nothing is wrong: the step runs again after `afterMs`, with these handles added. A
- * wait does not count as an attempt. The connector limits the total time with what it keeps in its handles.
+ * The platform is still processing: the step runs again after `afterMs`, with these handles added. A wait does not
+ * count as an attempt. The connector limits the total waiting time by means of times that it stores in its handles.
  */
 export interface StepWait {
   readonly kind: "wait";
@@ -15,10 +15,13 @@ export interface StepWait {
 /** The result of a step: handles to store, a failure or a wait. */
 export type StepResult = Handles | Failure | StepWait;
 
-/** A step that makes nothing visible. It can be repeated safely; its result is stored before the next call. */
+/**
+ * A preparation step, which makes nothing visible. It can be repeated safely; its result is stored before the next
+ * call.
+ */
 export interface PrepareStep {
   readonly name: string;
-  /** Whether its handles are already stored, so that the step does not run again. */
+  /** Whether the handles of the step are already stored, so that the step does not run again. */
   isDone(handles: Handles): boolean;
   run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }

@@ -2,7 +2,9 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { NotSent, SendResult } from "#src/http/send-once.ts";
 import { platformUnavailable, type Failure, type Unknown } from "./outcome.ts";
 
-/** The outcome of a visible call without an answer, on a platform that offers no further proof. */
+/**
+ * Maps a publishing call without an answer to an outcome, for platforms whose protocol gives no further information.
+ */
 export function toUnanswered(
   sent: Exclude<SendResult, PlatformAnswer>,
 ): NotSent | Failure | Unknown {

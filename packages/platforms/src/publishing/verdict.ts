@@ -1,7 +1,7 @@
 import type { Handles } from "./handles.ts";
 import type { TargetErrorCode } from "./outcome.ts";
 
-/** What reading back from the platform shows about a call with an unknown outcome. */
+/** The result of searching the platform for the post of a publishing call with an unknown outcome. */
 export type Verdict =
   | {
       readonly kind: "present";
@@ -10,33 +10,39 @@ export type Verdict =
       readonly askLater?: Handles;
     }
   /**
-   * Absence is proved, so another visible call is safe. `handles`, when set, replace the stored ones: what is missing in
-   * them is prepared again.
+   * The post is proved to be absent, so another publishing call is safe. `handles`, when set, replace the stored
+   * handles; steps whose handles are missing run again.
    */
   | { readonly kind: "absent"; readonly handles?: Handles }
-  /** The platform ended the publication: nothing is visible, and the same content would be refused again. */
+  /** The platform ended the publication: no post is visible, and the same content would be refused again. */
   | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
-  /** The protocol makes a repeated call harmless, provided that the same handles are used. */
+  /**
+   * The outcome is not known, but the platform's protocol makes a repeated publishing call with the same handles
+   * harmless.
+   */
   | { readonly kind: "repeat" }
   /**
-   * Not proved yet: look again after `afterMs` milliseconds. A look that could not read everything is incomplete and does
-   * not count in `UnknownCall.looks`.
+   * The outcome is not known yet: search again after `afterMs` milliseconds. A search that could not read everything is
+   * incomplete and does not count in `UnknownCall.looks`.
    */
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
-/** The call with an unknown outcome that `reconcile` looks for. */
+/** The publishing call with an unknown outcome for whose post `reconcile` searches. */
 export interface UnknownCall {
   readonly calledAt: Date;
   readonly callUntil: Date;
-  /** Complete looks for this call so far; 0 at the first. */
+  /** Number of complete searches (looks) for this call so far; 0 at the first search. */
   readonly looks: number;
-  /** Database time of this look. */
+  /** Database time of this search. */
   readonly now: Date;
-  /** Multiplies the waiting times (1 in production). */
+  /** Factor for the waiting times (1 in production). */
   readonly timeScale: number;
-  /** The call was answered with `pending`, so the platform certainly has all of the content. */
+  /** Whether the call was answered with `pending`, so that the platform certainly has all of the content. */
   readonly isPending?: boolean;
-  /** Which of these platform ids already belong to a target of this account, deleted targets included: they never match. */
+  /**
+   * Returns those of the platform's post ids that already belong to a target of this account, including deleted
+   * targets; such posts never match.
+   */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

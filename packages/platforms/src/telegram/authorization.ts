@@ -9,7 +9,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 
-/** Statuses with which the Bot API refuses: the token, the chat or the bot's rights there are not as entered. */
+/** HTTP statuses with which the Bot API refuses the token, the chat or the bot's rights in the chat. */
 const REFUSALS = new Set([400, 401, 403, 404]);
 
 type Result = { readonly kind: "result"; readonly result: JsonObject };
@@ -31,7 +31,9 @@ function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   };
 }
 
-/** Why the bot cannot post in the channel, or why that could not be checked; undefined when it can post. */
+/**
+ * Returns why the bot cannot post in the channel, or why its rights could not be checked; undefined when it can post.
+ */
 async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavailable | undefined> {
   const me = await ask("getMe");
   if (me.kind !== "result") return me;

@@ -6,7 +6,8 @@ export interface TextRange {
   readonly end: number;
 }
 
-// The character sets of twitter-text 3.1. They list UTF-16 units: a letter outside the basic plane consists of two.
+// The character sets of twitter-text 3.1. The sets list UTF-16 units: a letter outside the basic plane consists of two
+// units.
 const NOT_IN_NAMES =
   "\\x09-\\x0D\\x20\\x85\\xA0\\u1680\\u180E\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000" +
   "\\u202A-\\u202E\\u061C\\u200E\\u200F\\u2066-\\u2069\\uFFFE\\uFEFF\\uFFFF" +
@@ -37,7 +38,7 @@ export function mayBegin(text: string, start: number, consumed: number): boolean
 }
 
 /**
- * The domain names in one run, each as long as possible: labels, then a known top-level domain. The first one may not
+ * The domain names in one run, each as long as possible: labels, then a known top-level domain. The first name may not
  * begin before `consumed`. Each character is read a fixed number of times.
  */
 export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
@@ -57,7 +58,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
 }
 
 interface Label extends TextRange {
-  /** Position of its last underscore, or -1. */
+  /** Position of the label's last underscore, or -1. */
   readonly underscore: number;
 }
 
@@ -116,7 +117,7 @@ function isJoiner(text: string, position: number): boolean {
 function findStart(text: string, within: TextRange, consumed: number): number | undefined {
   const first = firstStart(text, within, Math.max(within.start, consumed), consumed);
   if (first !== 0) return first;
-  // The grammar prefers a character before a URL, even if it is the first character of the text.
+  // In twitter-text's grammar a URL is preceded by one character, which may be the first character of the text.
   return !isJoiner(text, 1) && within.end > 1 && mayBegin(text, 1, 0) ? 1 : 0;
 }
 

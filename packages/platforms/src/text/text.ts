@@ -32,7 +32,7 @@ export type TextCounter = typeof countText;
 
 /**
  * A counter for one request that counts each text once per unit. Counting a text of the maximum size takes tens of
- * milliseconds, and a post to a hundred accounts needs its length a hundred times.
+ * milliseconds, and a post to a hundred accounts needs the length a hundred times.
  */
 export function createTextCounter(): TextCounter {
   const counted = new Map<string, number>();
@@ -44,7 +44,9 @@ export function createTextCounter(): TextCounter {
   };
 }
 
-/** All limits of the text of a post, which apply together; the limit in the platform's main unit is the first. */
+/**
+ * Returns all limits of the text of a post, which apply together; the limit in the platform's main unit is the first.
+ */
 export function effectiveLimits(rules: TextRules, media: AttachedMedia): TextLimit[] {
   const main = { unit: rules.unit, max: mainLimit(rules, media) };
   return rules.maxUtf8Bytes === undefined
@@ -58,7 +60,10 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
   return rules.max;
 }
 
-/** Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated ones count again. */
+/**
+ * Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated hashtags count
+ * again.
+ */
 export function countHashtags(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
 }
@@ -87,8 +92,8 @@ const HEAVY = 2;
 const URL_WEIGHT = 23;
 
 /**
- * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes it faster:
- * it skips the long list for characters that do not begin a sequence.
+ * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes matching
+ * faster: it skips the long list for characters that do not begin a sequence.
  */
 const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-9#*]\u20e3)/gv;
 

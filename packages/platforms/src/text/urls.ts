@@ -45,7 +45,7 @@ export function findUrls(text: string): TextRange[] {
   return urls;
 }
 
-/** A range with the form of a URL; the text before it decides whether it counts as one. */
+/** A range of text in the form of a URL; the text before it determines whether it counts as a URL. */
 interface Candidate extends TextRange {
   readonly domain: TextRange;
   readonly hasProtocol: boolean;
@@ -78,7 +78,7 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }
 
-/** The length of a label in ASCII, where other letters become Punycode. */
+/** Returns the length of a label in ASCII; labels with other letters are converted to Punycode. */
 function asciiLength(label: string): number {
   return /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
 }
@@ -98,7 +98,7 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   return slug.length > MAX_SHORT_LINK_SLUG ? [] : [{ start, end: start + link.length }];
 }
 
-/** Without a protocol, only the parts in Latin letters count; a path belongs to the last of them. */
+/** Without a protocol, only the parts in Latin letters are domain names; a path belongs to the last of these parts. */
 function bareDomainRanges(text: string, candidate: Candidate): TextRange[] {
   const { start, end } = candidate.domain;
   const names = latinDomains(text.slice(start, end)).map((name) => ({

@@ -18,7 +18,7 @@ import {
   type TiktokApp,
 } from "./token-endpoint.ts";
 
-/** Identifying the account, publishing, and reading back what was published. */
+/** Permissions (scopes) for identifying the account, publishing posts, and reading the published posts. */
 const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
 const FIELDS = "open_id,username,display_name,avatar_url";
 
@@ -51,7 +51,9 @@ async function identify(
   return toConnectResult(profile, { tokens }, otherwise);
 }
 
-/** TikTok separates scopes with commas and calls the client id a key. */
+/**
+ * Returns the link to TikTok's authorization page. TikTok separates scopes with commas and calls the client id a key.
+ */
 function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest): string {
   return toAuthorizeUrl(app.authorizeUrl, {
     client_key: app.clientKey,

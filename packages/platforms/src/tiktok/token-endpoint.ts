@@ -9,13 +9,16 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface TiktokApp {
   readonly baseUrl: string;
-  /** The authorization page; its host differs from the API's. */
+  /** The authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientKey: string;
   readonly clientSecret: string;
 }
 
-/** TikTok also reports errors in answers with 200. Other errors are about our app and say nothing about the account. */
+/**
+ * TikTok also reports errors in answers with HTTP 200. Other errors concern our app and do not refuse the account's
+ * token.
+ */
 export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
@@ -23,7 +26,10 @@ export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
 /** Lifetime of a refresh token when the answer does not state it (TikTok's page of November 2026). */
 export const REFRESH_TOKEN_MS = 180 * 86_400_000;
 
-/** Token lifetimes have changed more than once, so the answer's own values take precedence (platforms reference 4.6). */
+/**
+ * TikTok has changed token lifetimes more than once, so the lifetimes in the answer take precedence (platforms
+ * reference 4.6).
+ */
 export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token");
@@ -45,7 +51,10 @@ async function ask(
   return await askPlatform(postToTokenEndpoint(`${baseUrl}/v2/oauth/${path}/`, all), signal);
 }
 
-/** TikTok's refresh tokens work once, so the answer must be stored before the new access token is used. */
+/**
+ * Exchanges a code or a refresh token for tokens. TikTok's refresh tokens work once, so the answer must be stored
+ * before the new access token is used.
+ */
 export function askForTokens(
   app: TiktokApp,
   grant: Readonly<Record<string, string>>,

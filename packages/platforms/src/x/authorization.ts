@@ -16,7 +16,7 @@ import {
   type XApp,
 } from "./token-endpoint.ts";
 
-/** What publishing, deleting and replying need; `offline.access` grants the refresh token. */
+/** Permissions (scopes) for publishing, deleting and replying; `offline.access` grants the refresh token. */
 const SCOPES = [
   "tweet.read",
   "tweet.write",

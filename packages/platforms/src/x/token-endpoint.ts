@@ -9,7 +9,7 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface XApp {
   readonly baseUrl: string;
-  /** The authorization page; its host differs from the API's. */
+  /** The authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
@@ -17,7 +17,7 @@ export interface XApp {
 
 /**
  * X answers `invalid_request` with this text where OAuth specifies `invalid_grant` (platforms reference 2.6). Other
- * errors, such as `invalid_client`, are about our app and say nothing about the account.
+ * errors, such as `invalid_client`, concern our app and do not refuse the account's token.
  */
 const INVALID_GRANT_TEXT = /(token|code) was invalid/i;
 
@@ -51,7 +51,10 @@ async function ask(
   return await askPlatform({ ...call, headers, secrets }, signal);
 }
 
-/** X's refresh tokens work once, so the answer must be stored before the new access token is used. */
+/**
+ * Exchanges a code or a refresh token for tokens. X's refresh tokens work once, so the answer must be stored before the
+ * new access token is used.
+ */
 export function askForTokens(
   app: XApp,
   grant: Readonly<Record<string, string>>,
@@ -60,7 +63,7 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/** Revokes the refresh token first: without it the grant yields no new tokens. */
+/** Revokes the refresh token first: without it no new tokens can be requested. */
 export async function revokeTokens(
   app: XApp,
   { accessToken, refreshToken }: RevokedTokens,

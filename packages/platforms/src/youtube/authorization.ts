@@ -18,14 +18,14 @@ import {
 } from "./token-endpoint.ts";
 
 const SCOPE = "https://www.googleapis.com/auth";
-/** Uploading; reading whose channel it is; deleting and replying. */
+/** Permissions (scopes) for uploading, for identifying the channel, and for deleting and replying. */
 const SCOPES = [
   `${SCOPE}/youtube.upload`,
   `${SCOPE}/youtube.readonly`,
   `${SCOPE}/youtube.force-ssl`,
 ];
 
-/** The token is invalid, or a permission was not granted. An exhausted quota says nothing about either. */
+/** The token is invalid, or a permission was not granted. An exhausted quota is neither. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const [first] = list(object(json, "error"), "errors");
   const isPermission = status === 403 && text(first, "reason") === "insufficientPermissions";

@@ -11,13 +11,13 @@ export interface YoutubeApp {
   readonly baseUrl: string;
   /** The host of Google's token endpoints. */
   readonly oauthBaseUrl: string;
-  /** The authorization page; its host differs from both others. */
+  /** The authorization page, whose host differs from the hosts of the API and of the token endpoints. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
-/** Other errors, such as `invalid_client`, are about our app and say nothing about the account. */
+/** Other errors, such as `invalid_client`, concern our app and do not refuse the account's token. */
 export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
@@ -25,7 +25,9 @@ export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
 /** A refresh token expires when it is not used for six months (platforms reference 5.6). */
 export const UNUSED_REFRESH_TOKEN_MS = 180 * 86_400_000;
 
-/** @param kept The refresh token to keep when none is returned: Google's answers to a refresh contain none. */
+/**
+ * @param kept The refresh token to keep when the answer contains no refresh token, as Google's answers to a refresh do.
+ */
 export function toTokens(json: unknown, kept: string | undefined): Tokens | undefined {
   const accessToken = text(json, "access_token");
   const refreshToken = text(json, "refresh_token") ?? kept;
@@ -36,7 +38,7 @@ export function toTokens(json: unknown, kept: string | undefined): Tokens | unde
   return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
 }
 
-/** Google's refresh tokens stay the same. */
+/** Exchanges a code or a refresh token for tokens. Google's refresh tokens stay the same. */
 export async function askForTokens(
   { oauthBaseUrl, clientId, clientSecret }: YoutubeApp,
   grant: Readonly<Record<string, string>>,
@@ -46,7 +48,10 @@ export async function askForTokens(
   return await askPlatform(postToTokenEndpoint(`${oauthBaseUrl}/token`, fields), signal);
 }
 
-/** Revokes the whole grant, with either of its tokens. A token that is already invalid counts as revoked. */
+/**
+ * Revokes the whole grant; either of its tokens can be used for the call. A token that is already invalid counts as
+ * revoked.
+ */
 export async function revokeTokens(
   { oauthBaseUrl }: YoutubeApp,
   { accessToken, refreshToken }: RevokedTokens,

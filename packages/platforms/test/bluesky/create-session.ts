@@ -1,4 +1,4 @@
-/** The access token of a session that is created with an app password. */
+/** Creates a session with an app password and returns its access token. */
 export async function createSession(
   platformUrl: string,
   { identifier, appPassword }: Readonly<Record<string, string>>,

@@ -21,7 +21,7 @@ const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000
 const publish = (publication: Publication) => platform.publish(bluesky, publication);
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
-/** The calls that the platform received after the session was created, in order. */
+/** Lists the calls that Bluesky received after the session was created, in order. */
 async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }
@@ -32,7 +32,7 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** The same handles with blobs that were uploaded earlier by this time. */
+/** Returns the handles as if their blobs had been uploaded `byMs` milliseconds earlier. */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -182,7 +182,7 @@ describe("interrupted uploads to Bluesky", () => {
     const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
     expect(ready.rkey).toBe(handles.rkey);
     expect(ready.record).not.toBe(handles.record);
-    // The first write won: the second is refused by the platform and found by looking.
+    // The first write took effect, so the platform refuses the second write, and the search finds the record.
     expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
     expect(await platform.visible()).toHaveLength(1);
   });

@@ -324,7 +324,7 @@ describe("Facebook posts that are created visible at once", () => {
   const POSTS = KINDS.slice(0, 3);
   const atOnce = facebookAt(platform.url, { isTwoPhase: false });
 
-  /** Publishes, and looks until the outcome is known. */
+  /** Publishes, and searches the platform until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {

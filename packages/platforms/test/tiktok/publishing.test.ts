@@ -29,7 +29,10 @@ async function createPublication(
   return { ...made, privacy: "public", ...extra };
 }
 
-/** An account whose name has this prefix, which gives it special properties in the simulator. */
+/**
+ * Creates a publication of an account whose name has this prefix, which gives the account special properties in the
+ * simulator.
+ */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { externalId, credentials } = await platform.createAccount({ username });
   const publication = await createPublication(media);
@@ -56,7 +59,7 @@ async function call(publication: Publication, before: Handles = {}): Promise<Cal
 const look = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
   tiktok.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Publishes as delivery does, until the platform reports a result. */
+/** Publishes as the delivery service does, until the platform reports a result. */
 async function settle(
   publication: Publication,
   before: Handles = {},

@@ -15,7 +15,7 @@ const prepare = (publication: Publication, handles: Handles = {}, maxRuns = 1000
   platform.prepare(x, publication, { handles, maxRuns });
 const publish = (publication: Publication) => platform.publish(x, publication);
 
-/** The upload calls that X received, in order. */
+/** Lists the upload calls that X received, in order. */
 async function listUploads(): Promise<readonly string[]> {
   return (await platform.listRequests())
     .filter(({ path }) => path.startsWith("/2/media/upload"))

@@ -43,7 +43,7 @@ const reconcile = (
   overrides: Partial<UnknownCall> = {},
 ) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** The videos of the channel that its owner sees, private ones included. */
+/** Lists the videos that the owner of the channel sees, including private videos. */
 async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
   const playlistId = externalId.replace(/^UC/, "UU");
   const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;
@@ -166,7 +166,7 @@ describe("interrupted uploads to YouTube", () => {
         await platform.reset();
         const video = mp4Media(600 * KB);
         const publication = await createPublication([video]);
-        // A process that ended leaves what it had stored; the next one asks first.
+        // The handles that an ended process had stored stay; the next process first asks the upload session.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
         await platform.addFault(operation, mode);
@@ -226,7 +226,7 @@ describe("interrupted uploads to YouTube", () => {
   });
 });
 
-/** Makes YouTube forget the session, as if it had ended. */
+/** Returns the handles with an unknown upload session, as if YouTube had forgotten the session. */
 function forget(handles: Handles): Handles {
   const state = JSON.parse(handles.upload ?? "") as { uri: string };
   const uri = state.uri.replace(/upload_id=[^&]+/, "upload_id=forgotten");

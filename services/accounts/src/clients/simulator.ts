@@ -7,7 +7,10 @@ const TIMEOUT_MS = 15_000;
 /** Accounts to create on the simulator. */
 export interface SimulatedAccountsRequest {
   readonly platform: string;
-  /** Undefined = the simulator chooses names. The name of an existing account selects that account. */
+  /**
+   * Username of the accounts; undefined = the simulator chooses names. The name of an existing account selects that
+   * account.
+   */
   readonly username: string | undefined;
   readonly count: number;
 }

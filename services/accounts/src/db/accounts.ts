@@ -134,7 +134,8 @@ export async function setAccountStatus(
     where workspace_id = ${key.workspaceId}
     and id = ${key.accountId}
     returning version, now() as changed_at`;
-  if (row === undefined) throw new Error("setAccountStatus needs the lock of lockAccount");
+  if (row === undefined)
+    throw new Error("setAccountStatus must be called after lockAccount in the same transaction");
   return row;
 }
 

@@ -87,7 +87,7 @@ export async function findAuthorizationByState(
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
-  /** Sealed. */
+  /** Encrypted (sealed) for storage. */
   readonly codeVerifier: string;
 }
 
@@ -118,7 +118,7 @@ export interface ClaimedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
-  /** Sealed. */
+  /** Encrypted (sealed) for storage. */
   readonly codeVerifier: string;
 }
 

@@ -5,7 +5,7 @@ import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
 /** The values with which the process that holds the refresh lease refreshes a credential. */
 export interface RefreshClaim {
-  /** Sealed. */
+  /** Encrypted (sealed) for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
   /**

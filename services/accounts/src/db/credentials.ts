@@ -10,7 +10,7 @@ export interface CredentialRow {
   readonly externalId: string;
   readonly username: string;
   readonly version: number;
-  /** Sealed; null when the account was disconnected. */
+  /** Encrypted (sealed) for storage; null when the account was disconnected. */
   readonly accessToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly expiresAt: Date | null;

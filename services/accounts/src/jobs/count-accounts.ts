@@ -33,6 +33,9 @@ export function startCountAccounts(sql: Sql, logger: Logger): AsyncDisposable {
       return COUNT_INTERVAL_MS;
     },
     onError: (error) =>
-      logger.debug({ err: error }, "accounts were not counted; the count is tried again"),
+      logger.debug(
+        { err: error },
+        "connected accounts could not be counted for the metric; the next run of the job counts them again",
+      ),
   });
 }

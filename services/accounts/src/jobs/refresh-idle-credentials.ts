@@ -30,7 +30,7 @@ export async function refreshIdleBatch({
     } catch (error) {
       logger.warn(
         { err: error, accountId, platform },
-        "the tokens of an idle account were not refreshed; the refresh is tried again in an hour",
+        "the tokens of an idle account could not be refreshed; the refresh is tried again in an hour",
       );
     }
   }
@@ -48,7 +48,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "idle accounts could not be looked up for a token refresh; the job tries again",
+        "idle accounts that are due for a token refresh could not be read; the job tries again",
       ),
   });
 }

@@ -47,7 +47,7 @@ function reseal(
     if (!(error instanceof SealError)) throw error;
     deps.logger.error(
       { err: error, accountId },
-      "a credential cannot be unsealed and keeps its old key; connect the account again",
+      "a credential cannot be unsealed and stays sealed with its old key; connect the account again",
     );
     return undefined;
   }
@@ -95,18 +95,24 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
       if (after === undefined) {
         const count = await measureStale(deps, newestKeyId);
         if (count === 0) return false;
-        logger.info({ count }, "credentials with an older sealing key are sealed again");
+        logger.info(
+          { count },
+          "credentials that are sealed with an older key are being sealed with the newest key",
+        );
       }
       after = await resealBatch(deps, newestKeyId, after ?? NIL_ID);
       if (after !== undefined) return true;
       const count = await measureStale(deps, newestKeyId);
       logger.info(
         { count },
-        "a round of sealing credentials again ended; the count is of those left with an older key",
+        "a round of sealing credentials with the newest key has ended; the count is the number of credentials still sealed with an older key",
       );
       return false;
     },
     onError: (error) =>
-      logger.error({ err: error }, "sealing credentials again failed; the job tries again"),
+      logger.error(
+        { err: error },
+        "credentials could not be sealed with the newest key; the job tries again",
+      ),
   });
 }

@@ -35,7 +35,7 @@ export function startWriteApiKeyUse({
       for (const id of ids) used.add(id);
       logger.warn(
         { err: error },
-        "the last use of API keys was not written; the write is tried again",
+        "the time of the last use of API keys could not be written; the write is tried again",
       );
     }
   };
@@ -46,7 +46,10 @@ export function startWriteApiKeyUse({
       return false;
     },
     onError: (error) =>
-      logger.error({ err: error }, "the job that writes the last use of API keys failed"),
+      logger.error(
+        { err: error },
+        "the job that writes the time of the last use of API keys failed; its next run tries again",
+      ),
   });
   return {
     note: (keyId) => void used.add(keyId),

@@ -27,7 +27,7 @@ type RefresherDependencies = Pick<
 
 const refreshesTotal = createCounter(
   "credential_refreshes_total",
-  "Token refreshes that a platform was asked for, by how it answered.",
+  "Token refresh requests to platforms, by the platform's answer.",
   ["platform", "outcome"],
 );
 
@@ -98,7 +98,10 @@ export class CredentialRefresher implements AsyncDisposable {
       await requireAccountReconnect(this.#deps, current, version);
       return "settled";
     }
-    logger.warn(log, "the platform did not answer a token refresh; it is tried again in 5 s");
+    logger.warn(
+      log,
+      "the platform did not answer a token refresh; it can be tried again after 5 s",
+    );
     await shortenRefreshLease(sql, current, version);
     return "failed";
   }
@@ -129,7 +132,7 @@ export class CredentialRefresher implements AsyncDisposable {
         if (!isInfrastructureError(error)) throw error;
         logger.warn(
           { err: error, accountId },
-          "refreshed tokens are not stored yet because the database failed; the write is tried again",
+          "refreshed tokens could not be stored because the database failed; the write is tried again",
         );
         await sleep(pauseMs);
       }

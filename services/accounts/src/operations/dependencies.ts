@@ -11,8 +11,9 @@ export type CurrentCredential = Pick<
 >;
 
 /**
- * How a refresh ended: `settled` = the stored credential is final (new tokens, or the account needs a reconnect) · `busy` =
- * the refresh lease is taken, or the data is a copy · `failed` = the platform gave no definite answer.
+ * The result of a token refresh: `settled` = the stored credential is final (new tokens, or the account needs a
+ * reconnect) · `busy` = another process holds the refresh lease, or the data is a copy · `failed` = the platform gave
+ * no definite answer.
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
@@ -24,7 +25,7 @@ export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly connectors: AuthorizationConnectors;
-  /** Undefined = simulated accounts cannot be connected. */
+  /** URL of the simulator; undefined = simulated accounts cannot be connected. */
   readonly simulatorUrl: string | undefined;
   /** URL at which browsers and platforms reach the gateway, without a trailing slash. */
   readonly publicUrl: string;

@@ -32,7 +32,7 @@ async function refreshAll(deps: Dependencies, rows: readonly CredentialRow[]): P
     } catch (error) {
       deps.logger.error(
         { err: error, accountId: row.accountId },
-        "the refresh of a token failed; the next use of the account tries again",
+        "the token of an account could not be refreshed; the next use of the account tries again",
       );
     }
   };
@@ -78,7 +78,7 @@ async function readCredential(
     if (!error.isBroken) {
       deps.logger.error(
         log,
-        "a token needs a sealing key that CREDENTIAL_KEYS of this process lacks",
+        "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
       // While a new key is being rolled out, another process may already have the key.
       throw unavailable(error);

@@ -77,7 +77,7 @@ async function finish(
     const { kind, message } = result;
     deps.logger.warn(
       { platform, reason: message },
-      "the platform did not exchange an authorization code; the person has to connect again",
+      "the platform did not exchange an authorization code for tokens; the person must connect the account again",
     );
     return { kind };
   }
@@ -107,7 +107,7 @@ export async function finishAuthorization(
   const ending = await finish(deps, authorization, request).catch((error: unknown): Ending => {
     deps.logger.error(
       { err: error, platform },
-      "an authorization failed with an error; the person has to connect again",
+      "an authorization failed with an internal error; the person must connect the account again",
     );
     return { kind: "unavailable" };
   });

@@ -7,7 +7,7 @@ import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/hand
 interface StoredBlob {
   /** The reference to the blob, as records contain it. */
   readonly blob: unknown;
-  /** Unix milliseconds. */
+  /** Time at which the file was uploaded, in Unix milliseconds. */
   readonly uploadedAt: number;
 }
 

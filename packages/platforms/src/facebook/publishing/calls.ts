@@ -10,7 +10,7 @@ export interface FacebookContext {
   readonly signal: AbortSignal;
 }
 
-/** A call in the name of the Page that makes nothing visible. */
+/** Makes a call in the name of the Page that does not publish anything. */
 export function callGraph(
   api: GraphApi,
   account: AccountAccess,
@@ -25,18 +25,18 @@ export function pagePath({ externalId }: AccountAccess, edge: string): string {
   return `${encodeURIComponent(externalId)}/${edge}`;
 }
 
-/** The id in a successful answer, else undefined. */
+/** Returns the id in a successful answer, else undefined. */
 export function idIn(answer: PlatformAnswer | NoAnswer, name = "id"): string | undefined {
   return answer.kind === "answer" && answer.status === 200 ? text(answer.json, name) : undefined;
 }
 
-/** The video of a post that consists of one video. */
+/** Returns the video of a post that consists of one video. */
 export function videoOf({ media: [video] }: Publication): PublicationMedia {
   if (video === undefined) throw new Error("the post has no video");
   return video;
 }
 
-/** The parameters that give a video its text and its title. */
+/** Returns the parameters for the text and the title of a video. */
 export function videoTexts({
   text: description,
   title,

@@ -5,7 +5,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
-/** `DELETE /{id}` of a post or a video (platforms reference 3.3). Facebook answers alike when it is gone and when it is not ours. */
+/**
+ * `DELETE /{id}` of a post or a video (platforms reference 3.3). Facebook gives the same answer when the post no longer
+ * exists and when the token has no access to it.
+ */
 export async function deletePost(
   api: GraphApi,
   account: AccountAccess,

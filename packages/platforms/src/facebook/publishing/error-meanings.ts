@@ -25,7 +25,7 @@ export const MEANINGS: GraphMeanings = {
   4854002: "account_action_needed",
 };
 
-/** The photos belong to an earlier post of ours, whose id was lost with its answer. */
+/** Error code: the photos already belong to an earlier post of ours, whose id was in an answer that was lost. */
 export const PHOTOS_TAKEN = 1_366_051;
-/** The offset of a chunk is wrong; the error contains the right one. */
+/** Error code: the offset of a chunk is wrong. The error contains the correct offset. */
 export const WRONG_OFFSET = 1_363_037;

@@ -19,17 +19,17 @@ const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{
 interface PagePost {
   readonly id: string;
   readonly message: string;
-  /** Ids of its photos or of its video; the preview of a link does not count. */
+  /** Ids of the post's photos or of its video, without the preview of a link. */
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
 
 type PagePosts =
   | { readonly posts: readonly PagePost[] }
-  /** Why the posts prove nothing. */
+  /** The verdict when the Page's posts could not be read completely. */
   | { readonly verdict: Verdict };
 
-/** An album lists each of its photos, and may have an id of its own. */
+/** Returns the file ids of an attachment. An album lists each of its photos, and may have an id of its own. */
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
@@ -47,7 +47,10 @@ function toPagePost(post: unknown): PagePost {
   };
 }
 
-/** A list that could not be read proves nothing; one that Facebook refuses never will. */
+/**
+ * Returns the verdict for an unread list: read again after a temporary failure, `cannot_tell` after a permanent
+ * refusal.
+ */
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
   if (failure !== undefined && failure.kind !== "retryable")
@@ -57,7 +60,7 @@ function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict
     : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
 }
 
-/** Reads all of the Page's own posts since just before the call. */
+/** Reads all of the Page's own posts since shortly before the publishing call. */
 export async function readPagePosts(
   api: GraphApi,
   publication: Publication,
@@ -95,7 +98,7 @@ export function toMatchingPost(
   return { id: externalId, permalink: toPermalink(externalId, permalink) };
 }
 
-/** The posts with the text of the publication and as many files. */
+/** Returns the posts that have the text and the number of files of the publication. */
 export function listMatchingPosts(
   publication: Publication,
   posts: readonly PagePost[],

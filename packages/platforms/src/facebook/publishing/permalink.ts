@@ -3,16 +3,18 @@ import { text } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 
-/** How long the outcome of a published post waits for its link. */
+/** Maximum time in milliseconds to read the link of a published post. */
 const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";
 
-/** A link that leads to the post (platforms reference 3.1), for when Facebook's own link cannot be read. */
+/**
+ * Derives a link to the post from its id (platforms reference 3.1), for use when Facebook's own link cannot be read.
+ */
 function derivePermalink(id: string): string {
   return id.includes("_") ? `${SITE}/${id}` : `${SITE}/reel/${id}`;
 }
 
-/** The link in `permalink_url`, which is a path for videos. */
+/** Returns the full link from `permalink_url`, which is only a path for videos. */
 export function toPermalink(id: string, permalinkUrl: string | undefined): string {
   if (permalinkUrl === undefined) return derivePermalink(id);
   return permalinkUrl.startsWith("/") ? `${SITE}${permalinkUrl}` : permalinkUrl;

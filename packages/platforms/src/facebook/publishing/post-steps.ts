@@ -13,19 +13,22 @@ import { callGraph, idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
-/** Wait that is long enough for delivery to release the task, so that its steps run again from the first. */
+/**
+ * Wait in milliseconds that is long enough for the delivery service to release the task, so that its steps run again
+ * from the first step.
+ */
 const RESTART_WAIT_MS = 1500;
 
 function photoName(index: number): string {
   return `photo${index}`;
 }
 
-/** The ids of the photos that are uploaded so far. */
+/** Returns the ids of the photos that have been uploaded so far. */
 export function photoIds({ media }: Publication, handles: Handles): readonly string[] {
   return media.map((_media, index) => handles[photoName(index)] ?? "").filter((id) => id !== "");
 }
 
-/** Uploads one photo of the post unpublished. A photo whose answer was lost stays unpublished. */
+/** Uploads one photo of the post as an unpublished photo. A photo whose answer was lost is never published. */
 export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   const name = photoName(index);
   return {
@@ -47,7 +50,10 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   };
 }
 
-/** The first link in the text of a post without photos: Facebook shows a preview only if the link is a parameter. */
+/**
+ * Returns the first link in the text of a post without photos. Facebook shows a preview only if the link is also a
+ * parameter.
+ */
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
   return findUrls(text)
@@ -55,7 +61,7 @@ function linkIn({ text, media }: Publication): string | undefined {
     .find((url) => /^https?:\/\//i.test(url));
 }
 
-/** The content of a post, as parameters of `feed`. */
+/** Returns the content of a post as parameters of `feed`. */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
@@ -69,7 +75,10 @@ export function toPostFields(
   };
 }
 
-/** An earlier answer was lost, and its unpublished post holds the photos: they are uploaded again for another post. */
+/**
+ * Restarts after a lost answer: the unpublished post of that answer already owns the photos, so they are uploaded again
+ * for another post.
+ */
 function restart({ media }: Publication, handles: Handles): StepResult | undefined {
   const restarts = Number(handles.restarts ?? 0);
   if (restarts >= MAX_RESTARTS) return undefined;
@@ -94,7 +103,7 @@ async function createPost(context: FacebookContext, handles: Handles): Promise<S
   );
 }
 
-/** Creates the post unpublished: only a call with its stored id makes it visible. */
+/** Creates the post unpublished. A later call with its stored id makes it visible. */
 export function createPostStep(api: GraphApi): PrepareStep {
   return {
     name: "post",

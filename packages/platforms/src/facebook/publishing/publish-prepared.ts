@@ -13,10 +13,10 @@ import type { FacebookKind } from "./post-kind.ts";
 import { reelId } from "./reel-step.ts";
 import { videoId } from "./video-step.ts";
 
-/** Wait before the first look at a finished reel, which Facebook shows after some seconds. */
+/** Wait in milliseconds before the first status check of a finished reel, which Facebook shows after some seconds. */
 const REEL_CHECK_MS = 1000;
 
-/** The id of the object that was created unpublished. */
+/** Returns the id of the object that was created unpublished. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
   switch (kind) {
     case "post":
@@ -28,7 +28,10 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
   }
 }
 
-/** The call that makes the object visible. It may be repeated, because it names the object. */
+/**
+ * Returns the publishing call, which makes the object visible. The call may be repeated, because it contains the
+ * object's id.
+ */
 function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
   const path = encodeURIComponent(id);
   switch (kind) {

@@ -7,8 +7,8 @@ import { listMatchingPosts, readPagePosts, toMatchingPost } from "./page-posts.t
 import { photoIds } from "./post-steps.ts";
 
 /**
- * Searches the Page's posts for one that was visible as soon as it was created. Its photos were uploaded for it alone, so
- * their ids decide; for a post without photos the text decides.
+ * Searches the Page's posts for a post that was visible as soon as it was created. Its photos were uploaded for it
+ * alone, so their ids decide; for a post without photos the text decides.
  */
 export async function reconcileDirect(
   api: GraphApi,

@@ -14,15 +14,18 @@ import { preparedId } from "./publish-prepared.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
 
 const MINUTE_MS = 60_000;
-/** How long a reel may take to be published before a person has to look. */
+/** Time in milliseconds after which a person must check a reel that Facebook has not published yet. */
 const MAX_REEL_MS = 30 * MINUTE_MS;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
-/** The object could not be read. Repeating the visible call is harmless and settles the outcome too, except during a limit. */
+/**
+ * Returns the verdict when the object could not be read. Repeating the publishing call is harmless and also resolves
+ * the outcome, except during a rate limit.
+ */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
   if (isMissing(answer)) {
-    const message = "Facebook does not find the prepared post any more";
+    const message = "Facebook no longer finds the prepared post";
     return nextLook(call) ?? { kind: "cannot_tell", message };
   }
   const failure = toGraphFailure(answer, MEANINGS);
@@ -53,7 +56,7 @@ async function lookAtPost(
 
 /**
  * A finished reel becomes visible when Facebook has processed it. The documentation does not say whether finishing it
- * twice creates a second reel, so it is read until the last scheduled look before it is finished again.
+ * twice creates a second reel. Therefore its status is read at all scheduled times before it is finished again.
  */
 function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
   if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
@@ -79,7 +82,7 @@ async function lookAtVideo(
   return isReel ? judgeReel(status, call) : { kind: "absent" };
 }
 
-/** Reads the object of the call by its stored id: its own flag says whether readers see it. */
+/** Reads the object of the publishing call by its stored id. A flag of the object says whether readers see it. */
 export async function reconcilePrepared(
   api: GraphApi,
   kind: FacebookKind,

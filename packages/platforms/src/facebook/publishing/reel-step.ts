@@ -18,17 +18,20 @@ import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 /** The progress of a reel; stored as a handle after each answer of Facebook. */
 interface Reel {
   readonly id: string;
-  /** When the wait for processing began, in Unix milliseconds; 0 before. */
+  /** Time at which the wait for processing began, in Unix milliseconds; 0 before it began. */
   readonly waitingSince: number;
-  /** The upload URL. */
+  /** URL to which the bytes are uploaded. */
   readonly url: string;
-  /** `begun` = nothing was sent · `sending` = a part may have arrived · `lost` = the upload starts again. */
+  /** `begun` = no bytes were sent · `sending` = some bytes may have arrived · `lost` = the upload must start again. */
   readonly stage: "begun" | "sending" | "processing" | "ready" | "lost";
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/** How long processing may not have started. Facebook may process a reel only after it is asked to publish it. */
+/**
+ * Time in milliseconds after which the step stops waiting for processing to start, because Facebook may process a reel
+ * only after it is asked to publish it.
+ */
 const MAX_UNSTARTED_MS = 60_000;
 
 const NAME = "reel";
@@ -37,7 +40,7 @@ function readState(handles: Handles): Reel | undefined {
   return readJsonHandle(handles, NAME) as Reel | undefined;
 }
 
-/** The id of the reel, once it can be published. */
+/** Returns the id of the reel when it can be published. */
 export function reelId(handles: Handles): string | undefined {
   const reel = readState(handles);
   return reel?.stage === "ready" ? reel.id : undefined;
@@ -118,7 +121,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
     case "lost":
       return await start(context, reel?.restarts ?? 0);
     case "begun":
-      // Stored before the first byte is sent: after a crash, the next worker asks how much has arrived.
+      // This progress is stored before the first byte is sent, so that after a crash the next worker asks how much has
+      // arrived.
       return next({ ...reel, stage: "sending" });
     case "sending":
       return await resume(context, reel);
@@ -128,7 +132,10 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
   }
 }
 
-/** Uploads the video and waits until it is processed; it is not visible before it is finished. */
+/**
+ * Uploads the video of a reel and waits until it is processed. The reel is not visible before the publishing call
+ * finishes it.
+ */
 export function createReelStep(api: GraphApi): PrepareStep {
   return {
     name: "reel",

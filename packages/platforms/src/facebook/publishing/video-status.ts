@@ -7,9 +7,9 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
-/** The state of a video at Facebook (platforms reference 3.1). */
+/** The status of a video at Facebook (platforms reference 3.1). */
 export interface VideoStatus {
-  /** Number of bytes that Facebook has. */
+  /** Number of bytes that Facebook has received. */
   readonly bytes: number;
   readonly isUploaded: boolean;
   readonly processing: "not_started" | "in_progress" | "complete" | "error";
@@ -49,7 +49,7 @@ function publishingOf(status: unknown): VideoStatus["publishing"] {
   return state === "in_progress" ? "in_progress" : "not_started";
 }
 
-/** The state in an answer, or undefined when it has none. */
+/** Returns the status in an answer, or undefined when the answer has none. */
 function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   const status = object(json, "status");
   if (status === undefined) return undefined;
@@ -66,7 +66,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   };
 }
 
-/** Asks for the state of a video; returns the answer when it contains none. */
+/** Reads the status of a video; returns the whole answer when it contains no status. */
 export async function askVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -80,7 +80,7 @@ export async function askVideo(
   return status === undefined ? { answer } : { status };
 }
 
-/** Reads the state of a video for a step, which fails when the state cannot be read. */
+/** Reads the status of a video for a preparation step, which fails when the status cannot be read. */
 export async function readVideo(
   api: GraphApi,
   account: AccountAccess,

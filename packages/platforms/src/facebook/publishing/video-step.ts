@@ -21,7 +21,7 @@ import { readVideo, refuseMedia } from "./video-status.ts";
 /** The progress of a video; stored as a handle after each answer of Facebook. */
 interface Video {
   readonly id: string;
-  /** When the wait for processing began, in Unix milliseconds; 0 before. */
+  /** Time at which the wait for processing began, in Unix milliseconds; 0 before it began. */
   readonly waitingSince: number;
   readonly session: string;
   /** Start of the next chunk that Facebook asks for. Equal to `end` when Facebook has the whole video. */
@@ -29,7 +29,7 @@ interface Video {
   /** End of the next chunk, exclusive. */
   readonly end: number;
   readonly stage: "sending" | "processing" | "ready" | "lost";
-  /** How often the upload started again because Facebook did not know it any more. */
+  /** Number of times that the upload was started again because Facebook no longer knew it. */
   readonly restarts: number;
 }
 
@@ -43,7 +43,7 @@ function readState(handles: Handles): Video | undefined {
   return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
-/** The id of the video, once it can be published. */
+/** Returns the id of the video when it can be published. */
 export function videoId(handles: Handles): string | undefined {
   const video = readState(handles);
   return video?.stage === "ready" ? video.id : undefined;
@@ -63,7 +63,7 @@ function post({ api, publication, signal }: FacebookContext, body: RequestBody) 
   return callGraph(api, publication, call, signal);
 }
 
-/** The `start_offset` and `end_offset` of an answer, or of the data of its error. */
+/** Returns the `start_offset` and `end_offset` in an answer or in the data of its error. */
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
   const [start, end] = [text(source, "start_offset"), text(source, "end_offset")];
   if (start === undefined || end === undefined) return undefined;
@@ -85,7 +85,7 @@ async function start(context: FacebookContext, restarts: number): Promise<StepRe
   return next({ id, session, ...offsets, stage: "sending", waitingSince: 0, restarts });
 }
 
-/** Starts the upload again, once, when Facebook does not know it any more or does not continue it. */
+/** Starts the upload again, at most once, when Facebook no longer knows it or does not continue it. */
 function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
   const code = answer.kind === "answer" ? readGraphError(answer)?.code : undefined;
   const isLost = code === 6000 || code === 6001;
@@ -112,7 +112,7 @@ async function sendChunk(context: FacebookContext, video: Video): Promise<StepRe
   return offsets === undefined ? restart(video, answer) : next({ ...video, ...offsets });
 }
 
-/** The offsets to continue with, when an earlier chunk arrived and its answer was lost. */
+/** Returns the offsets with which to continue when an earlier chunk arrived and its answer was lost. */
 function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | undefined {
   return readGraphError(answer)?.subcode === WRONG_OFFSET
     ? offsetsIn(object(object(answer.json, "error"), "error_data"))

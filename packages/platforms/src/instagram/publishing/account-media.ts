@@ -6,7 +6,7 @@ import type { AccountAccess, Publication } from "#src/publishing/publication.ts"
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-/** How long the outcome of a published post waits for its link. */
+/** Maximum time in milliseconds to read the link of a published post. */
 const READ_TIMEOUT_MS = 5000;
 
 /** A post of the account, as Instagram lists it. */
@@ -63,7 +63,7 @@ function mediaTypeOf({ media }: Publication): string {
   return media[0]?.kind === "video" ? "VIDEO" : "IMAGE";
 }
 
-/** The posts with the caption and the kind of the publication. */
+/** Returns the posts that have the caption and the kind of the publication. */
 export function listMatchingMedia(
   publication: Publication,
   entries: readonly AccountMedia[],
@@ -73,7 +73,10 @@ export function listMatchingMedia(
   return entries.filter((entry) => entry.mediaType === type && foldText(entry.caption) === caption);
 }
 
-/** The link of a post that was just published; null when it cannot be read in time, which does not affect the outcome. */
+/**
+ * Reads the link of a post that was just published. Returns null when it cannot be read in time, which does not change
+ * the outcome.
+ */
 export async function findPermalink(
   api: GraphApi,
   account: AccountAccess,

@@ -24,7 +24,7 @@ const MAX_CHECK_MS = 60_000;
 /** Waits before a container is created again in place of one that Instagram could not use. */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** The place of a container in the post, and what is needed to create it. */
+/** The place of a container in the post, and the values with which the container is created. */
 export interface ContainerContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -42,7 +42,7 @@ function next({ place }: ContainerContext, container: Container, afterMs = 0): S
   return runAgain(toHandle(place, container), afterMs);
 }
 
-/** Gives up a container and creates another one after a wait; after several restarts the reason is final. */
+/** Discards a container and creates another one after a wait; after several restarts the post fails for this reason. */
 function restart(
   context: ContainerContext,
   container: Container,
@@ -71,7 +71,10 @@ function describe({
   return describeFile(publication, media);
 }
 
-/** Instagram does not know a part any more. It does not say which one, so all parts are created again. */
+/**
+ * Whether Instagram no longer knows a part of the carousel. Instagram does not say which part, so all parts are created
+ * again.
+ */
 function isLostPart({ place }: ContainerContext, answer: PlatformAnswer): boolean {
   return place === "carousel" && readGraphError(answer)?.code === NOT_FOUND;
 }
@@ -124,7 +127,10 @@ function toContainer(
   };
 }
 
-/** Pushes the video. How to continue a broken upload is not documented, so another container is created then. */
+/**
+ * Uploads the video. Instagram does not document how to continue an interrupted upload, so another container is created
+ * after an interruption.
+ */
 async function push(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, place, signal } = context;
   const media = fileAt(publication, place);
@@ -153,7 +159,7 @@ async function push(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/** Errors of one container: another container may succeed. */
+/** Errors that concern only one container, so that another container may succeed. */
 const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "token",
   "limit",
@@ -161,7 +167,7 @@ const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "transient",
 ]);
 
-/** Instagram could not process the container. */
+/** Handles a container that Instagram could not process. */
 function onError(
   context: ContainerContext,
   container: Container,
@@ -174,7 +180,7 @@ function onError(
   return { kind: "refused", code: meaning as TargetErrorCode, message };
 }
 
-/** The container is not ready, or its state could not be read, which says nothing about it. */
+/** Waits for a container that is not ready, or whose status could not be read. */
 function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
   if (Date.now() > container.patientUntil) return STILL_PROCESSING;
   const checks = container.checks + 1;
@@ -192,7 +198,8 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
   switch (state.code) {
     case "FINISHED":
-    // A published container gets here only when the visible call is about to be repeated, which has checked that it may.
+    // This step sees a published container only when the publishing call is about to be repeated, after a check that it
+    // may be repeated.
     case "PUBLISHED":
       return toHandle(context.place, { ...container, stage: "ready" });
     case "ERROR":

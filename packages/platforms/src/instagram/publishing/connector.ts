@@ -9,7 +9,10 @@ import { publishContainer } from "./publish-container.ts";
 import { createLimitStep } from "./publishing-limit.ts";
 import { reconcile } from "./reconcile.ts";
 
-/** Instagram publishes a container once, however often it is asked to, so this limit only ends an endless failure. */
+/**
+ * Maximum number of repeated publishing calls. Instagram publishes a container only once, so repeating is harmless; the
+ * limit only ends an endless series of failures.
+ */
 const MAX_RESENDS = 5;
 
 export interface InstagramSettings extends GraphApi {
@@ -29,8 +32,9 @@ function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): 
 }
 
 /**
- * Instagram's Content Publishing: containers are invisible, and one of them is published, once. Instagram fetches images
- * from their public URL; videos are pushed. The login with which the account was connected decides the host.
+ * Instagram's Content Publishing: a post is created as an invisible container, which is then published once. Instagram
+ * fetches images from their public URL; videos are uploaded. The login with which the account was connected decides the
+ * host.
  */
 export function createInstagramPublishingConnector({
   loginBaseUrl,

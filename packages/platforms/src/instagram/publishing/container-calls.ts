@@ -6,7 +6,7 @@ import type { AccountAccess, Publication, PublicationMedia } from "#src/publishi
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Instagram fetches images; videos are pushed to it. */
+/** Returns the media parameters of a container. Instagram fetches images from their URL; videos are uploaded to it. */
 function describeMedia({ kind, url }: PublicationMedia): Fields {
   return kind === "image" ? { image_url: url } : { upload_type: "resumable" };
 }
@@ -42,15 +42,15 @@ export function createContainer(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** The state of a container at Instagram. */
+/** The status of a container at Instagram. */
 export interface ContainerState {
   readonly kind: "state";
   readonly code: string;
-  /** A text that contains the number of an error. */
+  /** The status text; after an error it contains the error's number. */
   readonly status: string;
 }
 
-/** Reads the state of a container; returns the answer when it contains none. */
+/** Reads the status of a container; returns the whole answer when it contains no status. */
 export async function readState(
   api: GraphApi,
   account: AccountAccess,

@@ -1,30 +1,36 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
-/** What a container is for: the file at this index of the post, or the carousel that contains the files. */
+/** The place of a container in the post: the file at this index, or the carousel that contains the files. */
 export type ContainerPlace = number | "carousel";
 
 /** A container and its progress; stored as a handle after each answer. */
 export interface Container {
   readonly id: string;
-  /** `announced` = the video has not been pushed yet; `lost` = it cannot be used, and another one is created. */
+  /**
+   * `announced` = the video has not been uploaded yet; `lost` = the container cannot be used, and another container is
+   * created.
+   */
   readonly stage: "announced" | "processing" | "ready" | "lost";
   /** The upload URL of a video; empty for a file that Instagram fetches. */
   readonly uploadUrl: string;
-  /** When it was created, in Unix milliseconds. */
+  /** Time at which the container was created, in Unix milliseconds. */
   readonly madeAt: number;
-  /** How often its state was read. */
+  /** Number of times that the container's status was read. */
   readonly checks: number;
-  /** Until when processing is waited for, in Unix milliseconds. */
+  /** Time until which processing is awaited, in Unix milliseconds. */
   readonly patientUntil: number;
-  /** How often it was created again because Instagram could not use it. */
+  /** Number of times that the container was created again because Instagram could not use it. */
   readonly restarts: number;
   /** The ids of the parts of a carousel, in order. */
   readonly children: readonly string[];
 }
 
-/** Maximum age of a container that is used. Instagram deletes containers after a day. */
+/** Maximum age in milliseconds of a container that may still be used. Instagram deletes containers after a day. */
 const MAX_AGE_MS = 23 * 60 * 60_000;
-/** This handle is set when the visible call was made for the stored containers: only they may be published, whatever their age. */
+/**
+ * Name of the handle that is set when a publishing call was made for the stored containers. From then on only these
+ * containers may be published, whatever their age.
+ */
 const SENT = "sent";
 
 function nameOf(place: ContainerPlace): string {
@@ -57,7 +63,7 @@ export function listPlaces(files: number): readonly ContainerPlace[] {
   return files > 1 ? [...places, "carousel"] : places;
 }
 
-/** The container to publish; undefined while it is not ready. */
+/** Returns the container to publish; undefined while it is not ready. */
 export function findFinal(handles: Handles, files: number): Container | undefined {
   const place = listPlaces(files).at(-1);
   const container = place === undefined ? undefined : readContainer(handles, place);
@@ -71,12 +77,12 @@ export function listChildren(handles: Handles, files: number): readonly string[]
   );
 }
 
-/** The handles with which the same containers are published again. */
+/** Returns the handles with which the same containers are published again. */
 export function keepSent(handles: Handles): Handles {
   return { ...handles, [SENT]: "1" };
 }
 
-/** The handles without the containers, none of which can be published any more. */
+/** Returns the handles without the containers, which can no longer be published. */
 export function dropContainers(handles: Handles): Handles {
   return Object.fromEntries(
     Object.entries(handles).filter(

@@ -19,8 +19,9 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
 }
 
 /**
- * The steps that create the containers of a post: first all files, so that Instagram processes them at the same time, then
- * the wait for each, then the carousel. A container that is lost meanwhile is created again by the step that is running.
+ * The steps that create the containers of a post: first all files, so that Instagram processes them at the same time,
+ * then the wait for each, then the carousel. A container that is lost in the meantime is created again by the step that
+ * is running.
  */
 export function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);

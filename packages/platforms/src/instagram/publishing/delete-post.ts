@@ -9,8 +9,8 @@ import { toInstagramFailure } from "./error-meanings.ts";
 const MEDIA_NOT_FOUND = 24;
 
 /**
- * The Graph API reports missing and inaccessible posts alike, sometimes by mistake. The post is gone only if it cannot be
- * read either.
+ * Checks whether a post no longer exists. The Graph API gives the same error for missing and inaccessible posts,
+ * sometimes by mistake, so the post counts as deleted only if it cannot be read either.
  */
 async function confirmGone(
   api: GraphApi,

@@ -47,7 +47,10 @@ export const MEANINGS: GraphMeanings = {
 };
 
 const DAILY_LIMIT = 2_207_042;
-/** Wait after the daily limit. Its window slides, so publishing may be possible at any time. */
+/**
+ * Wait in milliseconds after the daily limit was reached. The limit applies to a sliding window, so publishing may be
+ * possible again at any time.
+ */
 const QUOTA_WAIT_MS = 15 * 60_000;
 
 /** The account has reached its daily limit. */
@@ -55,13 +58,16 @@ export function toQuotaFailure(message: string): Failure {
   return limitReached("platform_quota", message, QUOTA_WAIT_MS);
 }
 
-/** The failure when Instagram refuses because of the daily limit, else undefined. */
+/** Returns the failure when Instagram refused because of the daily limit, else undefined. */
 export function findQuotaFailure(answer: PlatformAnswer): Failure | undefined {
   const error = readGraphError(answer);
   return error?.subcode === DAILY_LIMIT ? toQuotaFailure(error.message) : undefined;
 }
 
-/** The failure of a step. A file that Instagram could not fetch may be fetched on a later attempt. */
+/**
+ * Maps the answer to a preparation step to a failure. A file that Instagram could not fetch may be fetched on a later
+ * attempt.
+ */
 export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const quota = answer.kind === "answer" ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined) return quota;
@@ -71,7 +77,7 @@ export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
     : failure;
 }
 
-/** The meaning of a container's error, by the number in its status text. */
+/** Returns the meaning of a container's error from the number in its status text. */
 export function meaningOfStatus(status: string): GraphMeaning {
   const subcode = /\b2207\d{3}\b/.exec(status)?.[0] ?? "";
   return MEANINGS[subcode] ?? "transient";

@@ -13,13 +13,16 @@ import { findFinal } from "./container-state.ts";
 import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
-/** Wait before a container is read again that was ready before the visible call and not during it. */
+/**
+ * Wait in milliseconds before a container is read again that was ready before the publishing call but not at the time
+ * of the call.
+ */
 const NOT_READY_WAIT_MS = 30_000;
 
 function toFailedOutcome(answer: PlatformAnswer): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
-  // A container that is already published may get the same error, so its status is read.
+  // Instagram may return the same error for a container that is already published, so the container's status is read.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
     return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
@@ -43,7 +46,8 @@ export async function publishContainer(
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
-  // Within the deadline of the call: after it, another worker reconciles the call as lost.
+  // The status must be read within the deadline of the call, because after the deadline another worker reconciles the
+  // call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
   const permalink = await findPermalink(api, publication, id, remainingMs);
   return { kind: "published", externalId: id, permalink };

@@ -7,7 +7,7 @@ import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
-/** How long a limit that was read may be used. */
+/** Maximum age in milliseconds of a stored publishing limit. */
 const MAX_AGE_MS = 5 * 60_000;
 
 /** How many posts the account has published in the current window, and how many it may publish. */
@@ -24,8 +24,9 @@ function toLimit(json: unknown): PublishingLimit | undefined {
 }
 
 /**
- * `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a limit that is reached, or a refused token or
- * permission, stops the post. A failed read proves nothing, and the visible call would be refused anyway.
+ * `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a limit that is reached, or a refused token
+ * or permission, stops the post. After a failed read the post continues, because the publishing call is refused anyway
+ * if the limit is reached.
  */
 async function readLimit(
   api: GraphApi,

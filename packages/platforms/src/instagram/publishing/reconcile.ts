@@ -14,12 +14,15 @@ import { dropContainers, findFinal, keepSent } from "./container-state.ts";
 import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
-/** Time between two looks that find a container ready: after the second, the call had no effect. */
+/**
+ * Time in milliseconds between two checks that find a container still ready: after the second check, the publishing
+ * call is known to have had no effect.
+ */
 const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
 /** Maximum delay of the list of the account's posts. After it, the post counts as published without a link. */
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
-/** What is needed to find out what a call did. */
+/** The values that are needed to find out whether a publishing call took effect. */
 interface ReconcileContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -31,7 +34,7 @@ interface ReconcileContext {
 /** Error code for a container that Instagram does not find. */
 const NOT_FOUND = 24;
 
-/** The account's posts that match and that no target owns; undefined when they could not be read. */
+/** Returns the account's matching posts that belong to no target; undefined when they could not be read. */
 async function listMatches(
   context: ReconcileContext,
 ): Promise<readonly AccountMedia[] | undefined> {
@@ -45,7 +48,10 @@ async function listMatches(
   );
 }
 
-/** The container is published. Instagram does not say which post it became, so only a single match is adopted. */
+/**
+ * Returns the verdict for a published container. Instagram does not say which post it became, so only a single matching
+ * post is taken as the published post.
+ */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
   const [match, other] = (await listMatches(context)) ?? [];
@@ -57,7 +63,10 @@ async function onPublished(context: ReconcileContext): Promise<Verdict> {
   return { kind: "present", externalId: null, permalink: null };
 }
 
-/** Instagram could not process the container: another one is created, unless it would be refused again. */
+/**
+ * Returns the verdict for a container that Instagram could not process: another container is created, unless it would
+ * be refused again.
+ */
 function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
   return meaning === "media_rejected" || meaning === "content_rejected"
@@ -85,7 +94,10 @@ function judge(
   }
 }
 
-/** A container that is not found proves nothing, but a matching post does. */
+/**
+ * Returns the verdict for a container that is not found: the outcome stays unknown, unless the account has a matching
+ * post.
+ */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = (await listMatches(context)) ?? [];
   return match !== undefined && other === undefined
@@ -93,7 +105,7 @@ async function onMissing(context: ReconcileContext): Promise<Verdict> {
     : repeatLook(context.call);
 }
 
-/** The state of the container was not read. */
+/** Returns the verdict when the container's status could not be read. */
 function onUnread(
   context: ReconcileContext,
   answer: PlatformAnswer | NoAnswer,
@@ -102,7 +114,7 @@ function onUnread(
   if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(context);
   const failure = toGraphFailure(answer, MEANINGS);
   if (failure === undefined) return repeatLook(context.call);
-  // The platform named this wait, so the time scale does not apply to it.
+  // The platform stated this wait, so it is not multiplied by the time scale.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
   return {

@@ -28,7 +28,7 @@ function toPermalink(message: JsonObject, chatId: string, messageId: number): st
     : `https://t.me/${username}/${messageId}`;
 }
 
-/** The message that was sent, or all messages of an album. */
+/** Returns the message that was sent, or all messages of an album. */
 function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
   const message = object(answer.json, "result");
   if (message !== undefined) return [message];

@@ -20,8 +20,8 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
 }
 
 /**
- * Deletes a message with `deleteMessage`, and all messages of an album with one `deleteMessages`, which skips those that
- * are gone (platforms reference 6.3). A bot that is an administrator may delete messages of any age.
+ * Deletes a message with `deleteMessage`, and all messages of an album with one `deleteMessages`, which skips messages
+ * that no longer exist (platforms reference 6.3). A bot that is an administrator may delete messages of any age.
  */
 export async function deletePost(
   baseUrl: string,

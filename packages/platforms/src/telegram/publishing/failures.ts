@@ -4,7 +4,10 @@ import { type Failure, limitReached, type TargetErrorCode } from "#src/publishin
 /** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 
-/** Codes by parts of the descriptions that Bot API servers send. The texts may change; without a match the status decides. */
+/**
+ * Target error codes by patterns in the error descriptions of Bot API servers. The descriptions may change; when no
+ * pattern matches, the HTTP status determines the code.
+ */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
   [
     /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i,
@@ -25,7 +28,10 @@ function toCode(status: number, description: string): TargetErrorCode {
   return status === 403 ? "permission_missing" : "content_rejected";
 }
 
-/** The failure that `ok: false` means (platforms reference 6.7). The Bot API server refused, so nothing was sent. */
+/**
+ * Maps an answer with `ok: false` to a failure (platforms reference 6.7). The Bot API server refused the call, so no
+ * message was sent.
+ */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));
   const code = answer.status;

@@ -1,12 +1,12 @@
 /**
- * The external id of a post: the id of its message, or the ids of all messages of an album, separated by commas. Deleting
- * needs each of them, and they may not be consecutive.
+ * Returns the external id of a post: the id of its message, or the ids of all messages of an album, separated by
+ * commas. Every id is needed to delete the album, and the ids need not be consecutive.
  */
 export function toExternalId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }
 
-/** The ids of all messages in an external id. */
+/** Returns the message ids in an external id. */
 export function toMessageIds(externalId: string): readonly number[] {
   return externalId.split(",").map(Number);
 }

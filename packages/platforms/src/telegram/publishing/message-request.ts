@@ -3,7 +3,7 @@ import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The one call that sends the whole post. */
+/** The publishing call, which sends the whole post. */
 export interface MessageRequest {
   readonly method: string;
   readonly body: RequestBody;
@@ -32,7 +32,10 @@ function kindOf({ kind, contentType }: PublicationMedia): Kind {
   return contentType === "image/gif" ? "animation" : "photo";
 }
 
-/** Size and duration of a video, with which clients show it before it is loaded, and play it while it loads. */
+/**
+ * Returns the size and duration of a video. Telegram clients need them to show the video before it is loaded and to
+ * play it while it loads.
+ */
 function videoFields(media: PublicationMedia): Fields {
   const { width, height, durationMs } = media;
   if (kindOf(media) === "photo") return {};
@@ -66,7 +69,7 @@ function toSingle({ externalId, text }: Publication, media: PublicationMedia): M
   };
 }
 
-/** An album shows the caption of its first item. */
+/** Creates the request for an album. Telegram shows the caption of the first item as the caption of the album. */
 function toAlbum({ externalId, text, media }: Publication): MessageRequest {
   const entries = media.map((one, index) => ({
     type: kindOf(one),

@@ -3,7 +3,7 @@ import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/pl
 import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** The account that calls TikTok, and the host of the API. */
+/** The account in whose name TikTok is called, and the host of the API. */
 export interface TiktokAccess {
   readonly baseUrl: string;
   readonly account: AccountAccess;
@@ -26,7 +26,7 @@ export function toRequest(
   };
 }
 
-/** A call that makes nothing visible. */
+/** Makes a call that does not publish anything. */
 export async function ask(
   access: TiktokAccess,
   path: string,
@@ -36,12 +36,12 @@ export async function ask(
   return await callPlatform(toRequest(access, path, body), signal);
 }
 
-/** The error code of an answer, `ok` for a success; TikTok also reports errors in answers with 200. */
+/** Returns the error code of an answer, `ok` for a success. TikTok also reports errors in answers with HTTP 200. */
 export function codeOf({ json }: PlatformAnswer): string | undefined {
   return text(object(json, "error"), "code");
 }
 
-/** The data of a successful answer. */
+/** Returns the data of a successful answer. */
 export function dataOf(answer: PlatformAnswer | NoAnswer): JsonObject | undefined {
   if (answer.kind !== "answer" || answer.status !== 200 || codeOf(answer) !== "ok")
     return undefined;

@@ -17,7 +17,10 @@ export interface TiktokSettings {
   readonly baseUrl: string;
 }
 
-/** TikTok proves every absence itself, by its count of bytes or by ending the publication, so resends are safe. */
+/**
+ * Maximum number of repeated publishing calls. Repeating is safe, because TikTok itself shows that a post is absent, by
+ * its count of bytes or by ending the publication.
+ */
 const MAX_RESENDS = 8;
 
 async function reconcile(
@@ -55,9 +58,9 @@ function toVisibleParts(publication: Publication, handles: Handles): readonly Me
 }
 
 /**
- * TikTok's direct post. A video is uploaded in chunks and posted when the last one has arrived, so the last chunk is the
- * visible call and the publish id gives its result. TikTok fetches photos itself: their init call posts them, and only its
- * answer names the publication.
+ * TikTok's direct post. A video is uploaded in chunks and posted when the last one has arrived, so the last chunk is
+ * the publishing call and the publish id gives its result. TikTok fetches photos itself: their init call posts them,
+ * and only the answer to this call contains the id of the publication.
  */
 export function createTiktokPublishingConnector({ baseUrl }: TiktokSettings): PublishingConnector {
   return {

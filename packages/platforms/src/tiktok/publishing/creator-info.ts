@@ -8,7 +8,7 @@ import { toStepFailure } from "./failures.ts";
 
 /** What TikTok allows the creator; read right before each post (platforms reference 4.1). */
 export interface CreatorInfo {
-  /** Unix milliseconds. */
+  /** Time at which the creator info was read, in Unix milliseconds. */
   readonly readAt: number;
   readonly privacyLevels: readonly string[];
   readonly maxSeconds: number | null;
@@ -17,7 +17,7 @@ export interface CreatorInfo {
   readonly isStitchDisabled: boolean;
 }
 
-/** How long the creator info may be used; after that it is read again. */
+/** Maximum age in milliseconds of the stored creator info; older info is read again. */
 const MAX_AGE_MS = 10 * 60_000;
 
 const NAME = "creator";
@@ -29,7 +29,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   private: "SELF_ONLY",
 };
 
-/** TikTok's name for the privacy of the post; there is no default. */
+/** Returns TikTok's privacy level for the privacy of the post. TikTok has no default level. */
 export function privacyLevelOf({ privacy }: Publication): string | undefined {
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
@@ -39,7 +39,7 @@ export function isPublic(publication: Publication): boolean {
   return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
 }
 
-/** The stored creator info, unless it is too old. */
+/** Returns the stored creator info, unless it is too old. */
 export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
   const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
   if (creator === undefined) return undefined;
@@ -57,7 +57,7 @@ function toCreatorInfo(data: JsonObject): CreatorInfo {
   };
 }
 
-/** Refuses a post that the creator may not publish; its privacy is never changed instead. */
+/** Returns the refusal of a post that the creator may not publish. The privacy of the post is never changed instead. */
 function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
   const level = privacyLevelOf(publication);
   if (level === undefined || !creator.privacyLevels.includes(level)) {

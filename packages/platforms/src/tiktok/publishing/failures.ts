@@ -8,7 +8,7 @@ import {
 } from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
 
-/** Wait after a rate limit, for which TikTok names no time (platforms reference 4.7). */
+/** Wait in milliseconds after a rate limit; TikTok does not say how long to wait (platforms reference 4.7). */
 const RATE_WAIT_MS = 60_000;
 /** Wait after the daily limit. TikTok counts the posts of the last 24 hours, and does not say when the oldest drops out. */
 const DAILY_WAIT_MS = 3_600_000;
@@ -33,7 +33,7 @@ const LIMITS: Readonly<Record<string, readonly [TargetErrorCode, number]>> = {
   spam_risk_too_many_pending_share: ["platform_quota", DAILY_WAIT_MS],
 };
 
-/** Statuses that do not prove that nothing was done (platforms reference 0.2). */
+/** HTTP statuses that do not show whether TikTok carried out the call (platforms reference 0.2). */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function describe(answer: PlatformAnswer, code: string): string {
@@ -42,8 +42,9 @@ function describe(answer: PlatformAnswer, code: string): string {
 }
 
 /**
- * The failure that an error of the API means; undefined when the error is not definite. TikTok's own rate limiter names
- * itself and refuses before anything is done. A 429 without its name comes from a proxy and proves nothing.
+ * Maps an error of the API to a failure; undefined when the error does not show whether the call took effect. TikTok's
+ * own rate limiter sends an error code and refuses the call before it takes effect. A 429 without this code comes from
+ * a proxy, so the outcome is not known.
  */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const code = codeOf(answer);
@@ -62,20 +63,22 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
 }
 
-/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+/**
+ * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return toFailure(answer) ?? platformUnavailable(`HTTP ${answer.status}`);
 }
 
-/** How TikTok ended a publication that it did not publish. */
+/** The reason why TikTok ended a publication without publishing it. */
 export interface Ending {
   readonly code: TargetErrorCode;
   /** Whether TikTok may accept the same content when it is sent again. */
   readonly isTemporary: boolean;
 }
 
-/** The ending that a `fail_reason` means; every reason is definite. */
+/** Maps a `fail_reason` to an ending. With any `fail_reason`, the post is certainly not published. */
 export function toEnding(reason: string): Ending {
   if (reason.endsWith("_check_failed")) return { code: "media_rejected", isTemporary: false };
   switch (reason) {

@@ -8,17 +8,20 @@ import { isPublic } from "./creator-info.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
 
 const MINUTE_MS = 60_000;
-/** The list of posts lags behind: complete looks are made at these times after the call (architecture, "Reconciling"). */
+/**
+ * Times of searches after the publishing call. TikTok's list of posts is delayed, so it is searched several times
+ * (architecture, "Reconciling").
+ */
 const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
 const PAGE_SIZE = 20;
 const MAX_PAGES = 50;
-/** TikTok truncates listed titles at about 150 characters. A title of at least this length may be a truncated one. */
+/** TikTok truncates listed titles at about 150 characters. A listed title of at least this length may be truncated. */
 const MIN_TRUNCATED_LENGTH = 100;
 const FIELDS = "id,title,video_description,create_time,share_url";
 
 interface Entry {
   readonly id: string;
-  /** The title and the description that are listed, without empty ones. */
+  /** The listed title and description, without empty texts. */
   readonly texts: readonly string[];
   readonly link: string;
   readonly createdAtMs: number;
@@ -56,7 +59,9 @@ async function listSince(
   return undefined;
 }
 
-/** Whether an entry shows the post. TikTok lists the title, the description, or each in place of the other. */
+/**
+ * Whether an entry of the list is the post. TikTok lists the title, the description, or one in the field of the other.
+ */
 function matches(publication: Publication, { texts, link }: Entry): boolean {
   const { title, text: description } = publication;
   const ours = [foldText(title), foldText(description), foldText(`${title ?? ""} ${description}`)];
@@ -72,8 +77,8 @@ function matches(publication: Publication, { texts, link }: Entry): boolean {
 }
 
 /**
- * Searches everything that the account published since the call for a post whose publish id is not known. A post that is
- * not listed may still exist, so a person has to decide when none is found.
+ * Searches all posts that the account published since the publishing call for a post whose publish id is not known. A
+ * post that is not listed may still exist, so a person has to decide when none is found.
  */
 export async function findMatchingPost(
   access: TiktokAccess,

@@ -14,7 +14,7 @@ import {
 } from "./creator-info.ts";
 import { toFailure } from "./failures.ts";
 
-/** Wait before the first look at the status; TikTok needs about that long to fetch the photos. */
+/** Wait in milliseconds before the first status check; TikTok needs about this long to fetch the photos. */
 const FIRST_LOOK_MS = 1000;
 
 function toBody(publication: Publication, creator: CreatorInfo) {
@@ -44,7 +44,10 @@ function toOutcome(answer: PlatformAnswer): Outcome {
   return toFailure(answer) ?? { kind: "unknown", message: `HTTP ${answer.status}` };
 }
 
-/** The init call of photos makes them visible: TikTok fetches and posts them by itself. */
+/**
+ * Makes the init call of a photo post, which is the publishing call: TikTok then fetches and posts the photos by
+ * itself.
+ */
 export async function publishPhotos(
   access: TiktokAccess,
   publication: Publication,

@@ -2,18 +2,18 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 
-/** The state of a publication at TikTok. */
+/** The status of a publication at TikTok. */
 export interface PublishStatus {
   readonly kind: "status";
   readonly status: string;
   readonly failReason: string;
   /** The id of the post; null until TikTok assigns it. */
   readonly postId: string | null;
-  /** Number of bytes of the uploaded video that TikTok has; undefined when it does not say. */
+  /** Number of bytes of the video that TikTok has received; undefined when TikTok does not report it. */
   readonly uploadedBytes: number | undefined;
 }
 
-/** The answer contains no state. */
+/** The answer contains no status. */
 export interface NoStatus {
   readonly kind: "no_status";
   readonly answer: PlatformAnswer | NoAnswer;
@@ -26,7 +26,7 @@ function toPostId(ids: readonly unknown[]): string | null {
   return isId && /^\d+$/.test(String(id)) ? String(id) : null;
 }
 
-/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). The misspelt `publicaly` is TikTok's. */
+/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). TikTok itself spells the field name `publicaly`. */
 export async function fetchStatus(
   access: TiktokAccess,
   publishId: string,

@@ -6,12 +6,14 @@ import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
 import { toChunkRequest } from "./upload-step.ts";
 
-/** Wait before the first look at the status; TikTok needs about that long for a short video. */
+/** Wait in milliseconds before the first status check; TikTok needs about this long for a short video. */
 const FIRST_LOOK_MS = 1000;
-/** How long the account waits after a 429 on an upload, which names no time. */
+/**
+ * Wait in milliseconds of the account after HTTP 429 on an upload, because the answer does not say how long to wait.
+ */
 const LIMIT_WAIT_MS = 60_000;
 
-/** The last chunk of the video, which completes it; undefined while an earlier one is missing. */
+/** Returns the last chunk of the video; undefined while an earlier chunk is missing. */
 export function findLastChunk(
   { media: [media] }: Publication,
   handles: Handles,
@@ -33,12 +35,12 @@ function toOutcome(status: number): Outcome {
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
-      // TikTok's status says how many bytes it has and whether the video is complete.
+      // The outcome is unknown; the status says how many bytes TikTok has and whether the video is complete.
       return { kind: "unknown", message };
   }
 }
 
-/** Sends the last chunk of the video, which is the visible call. */
+/** Sends the last chunk of the video, which is the publishing call. */
 export async function publishVideo(
   publication: Publication,
   handles: Handles,
@@ -49,7 +51,7 @@ export async function publishVideo(
     return { kind: "retryable", code: "internal_error", message: "the video is not uploaded" };
   const sent = await sendOnce(toChunkRequest(last.upload, last.part), guard);
   if (sent.kind === "answer") return toOutcome(sent.status);
-  // TikTok posts only complete videos, and without its last byte this one is not.
+  // TikTok posts only complete videos, so a video whose last byte was not sent is not posted.
   if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
   return toUnanswered(sent);
 }

@@ -14,13 +14,16 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** Time after a call after which its bytes cannot complete the upload any more. */
+/** Time in milliseconds after which the bytes of an earlier call can no longer complete the upload. */
 const SETTLED_MS = 10 * MINUTE_MS;
 const MIN_WAIT_MS = 100;
-/** Minimum wait between looks, whatever the time scale: TikTok allows 30 of these calls per minute and user. */
+/**
+ * Minimum wait in milliseconds between status checks, whatever the time scale: TikTok allows 30 of these calls per
+ * minute and user.
+ */
 const MIN_POLL_MS = 400;
 
-/** A call whose publish id is known. */
+/** A publishing call whose publish id is known. */
 export interface KnownCall {
   readonly access: TiktokAccess;
   readonly publication: Publication;
@@ -29,7 +32,10 @@ export interface KnownCall {
   readonly publishId: string;
 }
 
-/** TikTok is processing: looks are frequent at first, because it usually takes seconds, and rare after an hour. */
+/**
+ * Returns the wait while TikTok is processing: status checks are frequent at first, because processing usually takes
+ * seconds, and rare after an hour.
+ */
 function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict {
   const sinceMs = now.getTime() - calledAt.getTime();
   if (sinceMs > Math.max(MINUTE_MS, DAY_MS * timeScale))
@@ -39,7 +45,10 @@ function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict 
   return { kind: "look_again", afterMs: Math.max(MIN_POLL_MS, afterMs) };
 }
 
-/** The status was not read. A rate limit or an invalid token is temporary; a refusal is permanent. */
+/**
+ * Returns the verdict when the status could not be read. A rate limit or an invalid token is temporary; a refusal is
+ * permanent.
+ */
 function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   const failure = answer.kind === "answer" ? toFailure(answer) : undefined;
   if (answer.kind === "answer" && failure?.kind === "refused")
@@ -54,7 +63,7 @@ function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   };
 }
 
-/** The post is visible; its id is known now or is asked for later. */
+/** Returns the verdict for a visible post, whose id is known already or is requested later. */
 function toPresent({ publication, publishId }: KnownCall, { postId }: PublishStatus): Verdict {
   const kind = kindOf(publication);
   if (postId !== null) {
@@ -68,9 +77,9 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
 }
 
 /**
- * TikTok does not have the whole video, so nothing is posted. The last chunk is sent again to the same URL, which makes
- * only one post however often the chunk arrives. A URL that does not work any more is given up, but not before a chunk
- * that is still in transit can no longer complete the video.
+ * Returns the verdict when TikTok does not have the whole video, so that nothing is posted. The last chunk is sent
+ * again to the same URL, which results in only one post however often the chunk arrives. A URL that no longer works is
+ * abandoned, but only when a chunk that is still in transit can no longer complete the video.
  */
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {

@@ -1,7 +1,7 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
-/** How often TikTok ended a publication of this post for a temporary reason. */
+/** Number of times that TikTok ended a publication of this post for a temporary reason. */
 interface Endings {
   readonly count: number;
   /** The earliest start of the next publication, in Unix milliseconds. */
@@ -13,7 +13,10 @@ const MINUTE_MS = 60_000;
 /** Pauses after the first, second and third ending; a fourth ending is final. */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
-/** The handles after one more ending: everything is prepared again after a pause. Undefined after too many endings. */
+/**
+ * Returns the handles after TikTok ended a publication: every step runs again after a pause. Returns undefined after
+ * too many endings.
+ */
 export function restartAfterPause(
   handles: Handles,
   now: Date,
@@ -39,7 +42,7 @@ function pause(handles: Handles): StepResult {
   return afterMs > 0 ? { kind: "wait", afterMs } : {};
 }
 
-/** Waits after an ending, so that its temporary reason can pass. */
+/** Waits after TikTok ended a publication, so that the temporary reason can pass. */
 export const retryPauseStep: PrepareStep = {
   name: "retry pause",
   isDone: (handles) => remainingMs(handles) <= 0,

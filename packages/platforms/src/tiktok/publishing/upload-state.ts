@@ -9,21 +9,27 @@ export interface Upload {
   readonly stage: "open" | "lost";
   readonly chunkBytes: number;
   readonly chunkCount: number;
-  /** Number of chunks that TikTok has. */
+  /** Number of chunks that TikTok has received. */
   readonly sent: number;
-  /** When TikTok stops taking chunks, Unix milliseconds. */
+  /** Time at which TikTok stops accepting chunks, in Unix milliseconds. */
   readonly expiresAt: number;
-  /** How often the last chunk was sent and did not arrive. */
+  /** Number of times that the last chunk was sent and did not arrive. */
   readonly misses: number;
 }
 
-/** The smallest chunk that TikTok accepts: the visible call carries the last chunk and should be short. */
+/**
+ * Size of a chunk in bytes, the smallest that TikTok accepts, because the publishing call sends the last chunk and
+ * should be short.
+ */
 const CHUNK_BYTES = 5 * 1024 * 1024;
-/** How often the last chunk may be lost before the upload URL is given up. */
+/** Number of times that the last chunk may be lost before the upload URL is abandoned. */
 const MAX_MISSES = 3;
 const NAME = "upload";
 
-/** The chunks of a video of this size. Their number is rounded down, because the last chunk includes the remainder. */
+/**
+ * Returns the size and number of the chunks of a video. The number is rounded down, because the last chunk includes the
+ * remainder.
+ */
 export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCount"> {
   const chunkBytes = Math.min(bytes, CHUNK_BYTES);
   return { chunkBytes, chunkCount: Math.max(1, Math.floor(bytes / chunkBytes)) };
@@ -47,7 +53,7 @@ export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
-/** The part of the video that a chunk contains. */
+/** Returns the range of the video that a chunk contains. */
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,
@@ -58,7 +64,7 @@ export function chunkOf(
   return { media, start, length };
 }
 
-/** Number of complete chunks in this many bytes, without the last chunk. */
+/** Returns the number of complete chunks in this many bytes, without the last chunk. */
 export function chunksIn({ chunkBytes, chunkCount }: Upload, bytes: number): number {
   return Math.min(Math.floor(bytes / chunkBytes), chunkCount - 1);
 }

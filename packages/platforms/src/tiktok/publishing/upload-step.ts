@@ -25,7 +25,7 @@ import {
   type Upload,
 } from "./upload-state.ts";
 
-/** How long TikTok accepts chunks after the init call. */
+/** Time in milliseconds for which TikTok accepts chunks after the init call. */
 const UPLOAD_LIFE_MS = 3_600_000;
 
 interface VideoUpload extends TiktokAccess {
@@ -34,7 +34,7 @@ interface VideoUpload extends TiktokAccess {
   readonly signal: AbortSignal;
 }
 
-/** Stores the upload. The step ends when only the last chunk is missing, which the visible call sends. */
+/** Stores the upload. The step ends when only the last chunk is missing, which the publishing call sends. */
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
 }
@@ -46,7 +46,7 @@ function isTrusted(url: string, baseUrl: string): boolean {
   return protocol === "https:" || origin === new URL(baseUrl).origin;
 }
 
-/** The request that sends a chunk; its `Content-Range` refers to the whole video. */
+/** Creates the request that sends a chunk; its `Content-Range` refers to the whole video. */
 export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   return {
@@ -68,7 +68,10 @@ function toPostInfo(publication: Publication, creator: CreatorInfo) {
   };
 }
 
-/** Nothing is posted before all bytes have arrived, so an init call whose answer is lost can be repeated. */
+/**
+ * Makes the init call of the upload. TikTok posts nothing before all bytes have arrived, so an init call whose answer
+ * was lost can be repeated.
+ */
 async function start(context: VideoUpload, creator: CreatorInfo): Promise<StepResult> {
   const { publication, media, signal } = context;
   const plan = planChunks(media.bytes);
@@ -122,7 +125,7 @@ async function onChunk(
   }
 }
 
-/** An earlier answer was lost: TikTok's status says how much it has. */
+/** Reads from TikTok's status how many bytes have arrived, after an earlier answer was lost. */
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
@@ -141,7 +144,10 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
   return isFailure(made) ? made : runAgain(made);
 }
 
-/** Everything before the last chunk: the creator info, the init call and the other chunks in order. */
+/**
+ * Creates the step that does everything before the last chunk: the creator info, the init call and the other chunks in
+ * order.
+ */
 export function createUploadStep(baseUrl: string): PrepareStep {
   return {
     name: "upload",

@@ -27,7 +27,8 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   const failure = answer.json === undefined ? undefined : toFailure(answer);
   if (failure !== undefined) return failure;
   const message = `HTTP ${answer.status}`;
-  // X states its limit in headers. Its documentation does not say whether a 429 can create a post, so X is searched first.
+  // X states the end of its rate limit in headers. Its documentation does not say whether a call answered with 429 can
+  // create a post, so the timeline is searched before a repeated call.
   return answer.status === 429
     ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
     : { kind: "unknown", message };
@@ -65,7 +66,7 @@ function toSentPost(publication: Publication, handles: Handles): SentPost {
   return { publication, mediaKeys: listUploads(publication, handles).map(({ key }) => key) };
 }
 
-/** X API v2 has no idempotency key; an unknown outcome is settled by reading the account's own timeline. */
+/** X API v2 has no idempotency key; an unknown outcome is resolved by reading the account's own timeline. */
 export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): PublishingConnector {
   return {
     platform: "x",

@@ -4,10 +4,13 @@ import { limitReached, platformUnavailable, type Failure } from "#src/publishing
 /** Length of X's rate-limit window. */
 const WINDOW_MS = 15 * 60_000;
 
-/** X does not guarantee its error texts, but only the word "media" in one shows that a validation error is about media. */
+/**
+ * Validation errors about media are recognized by the word "media" in the error text, because no other field of the
+ * error shows the cause. X does not guarantee its error texts.
+ */
 const ABOUT_MEDIA = /\bmedia\b/i;
 
-/** Milliseconds until the rate-limit window ends, by the header that X sends with every answer. */
+/** Returns the milliseconds until the rate-limit window ends, from the header that X sends with every answer. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const reset = Number(header(answer, "x-rate-limit-reset"));
   return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : WINDOW_MS;
@@ -29,7 +32,10 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
   return { kind: "refused", code: "account_action_needed", message };
 }
 
-/** The failure of an upload. An upload makes nothing visible, so a limit is only a wait, and an unclear answer is retried. */
+/**
+ * The failure of an upload. An upload makes nothing visible, so it is repeated after a rate limit and after an unclear
+ * answer.
+ */
 export function toUploadFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
   switch (answer.status) {
@@ -45,7 +51,10 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
   }
 }
 
-/** The failure that an error of X means (platforms reference 2.7); undefined when the error is not definite. */
+/**
+ * Maps an error of X to a failure (platforms reference 2.7); undefined when the error does not show whether the call
+ * took effect.
+ */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const message = describe(answer);
   switch (answer.status) {

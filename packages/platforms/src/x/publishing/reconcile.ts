@@ -9,7 +9,10 @@ function toPresent(publication: Publication, { id }: TimelineEntry): Verdict {
   return { kind: "present", externalId: id, permalink: toPermalink(publication, id) };
 }
 
-/** Media is uploaded for one post only, so its key decides, whatever the text is. */
+/**
+ * Decides by the media keys whether a post in the timeline is the published post. Media is uploaded for one post only,
+ * so its key identifies the post, whatever the text is.
+ */
 function judgeMedia(
   { publication, mediaKeys }: SentPost,
   entries: readonly TimelineEntry[],

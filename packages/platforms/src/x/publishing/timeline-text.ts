@@ -1,8 +1,8 @@
 import { foldText } from "#src/publishing/matching-posts.ts";
 
-/** A text split for comparison: what a reader sees between the links, and where the links lead. */
+/** A text that is split for comparison into the text between the links and the URLs of the links. */
 export interface ComparableText {
-  /** The text in NFC with unescaped entities, folded white space and one mark in place of every URL. */
+  /** The text in NFC with unescaped entities, folded white space and one placeholder in place of every URL. */
   readonly skeleton: string;
   /** Host in lower case, path and query of each URL, without the scheme and without a trailing slash. */
   readonly urls: readonly string[];
@@ -12,7 +12,7 @@ export interface ComparableText {
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** True for the link to the post's own media, which X adds to the text. */
+  /** Whether the link leads to the post's own media; X adds such a link to the text. */
   readonly isMedia: boolean;
 }
 
@@ -22,7 +22,10 @@ function unescapeEntities(text: string): string {
   return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 }
 
-/** A URL in the form in which equal links are equal: `https://Example.com/A?b=1#c` becomes `example.com/A?b=1`. */
+/**
+ * Normalizes a URL so that equivalent links have the same text: `https://Example.com/A?b=1#c` becomes
+ * `example.com/A?b=1`.
+ */
 export function normalizeUrl(url: string): string {
   const rest = url.replace(/^https?:\/\//i, "").replace(/#.*$/, "");
   const end = rest.search(/[/?]/);
@@ -53,7 +56,7 @@ function compare(
   return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
-/** The text that was sent, with the ranges of its URLs. */
+/** Converts the text that was sent, with the ranges of its URLs, to its comparable form. */
 export function compareSent(
   text: string,
   urls: readonly { readonly start: number; readonly end: number }[],
@@ -64,7 +67,7 @@ export function compareSent(
   );
 }
 
-/** The text that the timeline shows, with its short links. */
+/** Converts the text that the timeline shows, with its short links, to its comparable form. */
 export function compareShown(text: string, links: readonly ShortLink[]): ComparableText {
   const ranges: { start: number; end: number; url: string | undefined }[] = [];
   let from = 0;

@@ -11,13 +11,13 @@ const PAGE_SIZE = 100;
 /** X shows at most 3,200 posts of a timeline. */
 const MAX_PAGES = 32;
 
-/** A publication, and the keys that timelines show for its media. */
+/** A publication, and the media keys by which its files are listed in the timeline. */
 export interface SentPost {
   readonly publication: Publication;
   readonly mediaKeys: readonly string[];
 }
 
-/** A post of the timeline. */
+/** A post as the timeline of X lists it. */
 export interface TimelineEntry {
   readonly id: string;
   readonly mediaKeys: readonly unknown[];
@@ -44,10 +44,13 @@ function toEntry(tweet: unknown): TimelineEntry {
 
 type Timeline =
   | { readonly entries: readonly TimelineEntry[] }
-  /** Why the timeline proves nothing. */
+  /** The verdict when the timeline could not be read completely. */
   | { readonly verdict: Verdict };
 
-/** Reads all pages of the account's own posts since just before the call. An incomplete timeline proves nothing. */
+/**
+ * Reads all pages of the account's own posts since shortly before the publishing call. After an incomplete read the
+ * outcome stays unknown.
+ */
 export async function readTimeline(
   baseUrl: string,
   { externalId, accessToken }: Publication,
@@ -77,7 +80,7 @@ export async function readTimeline(
   return { verdict: repeatLook(call) };
 }
 
-/** The link to a post of the account. */
+/** Returns the permalink of a post of the account. */
 export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }

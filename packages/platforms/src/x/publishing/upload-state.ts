@@ -3,21 +3,21 @@ import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/hand
 /** The progress of one file's upload; stored as a handle after each answer of X. */
 export interface Upload {
   readonly id: string;
-  /** The id that timelines show for the media; a post is found by it. */
+  /** The media key: the id under which the timeline lists the media, by which the post can be found. */
   readonly key: string;
-  /** `lost` = X does not know the upload any more, and it starts again. */
+  /** `lost` = X no longer knows the upload, and the upload starts again. */
   readonly stage: "appending" | "processing" | "ready" | "lost";
-  /** Unix milliseconds. */
+  /** Time at which X deletes the media, in Unix milliseconds. */
   readonly expiresAt: number;
   /** Number of segments that X has received. */
   readonly sent: number;
-  /** Until when processing is waited for, in Unix milliseconds; 0 before processing. */
+  /** Time until which processing is awaited, in Unix milliseconds; 0 before processing. */
   readonly patientUntil: number;
-  /** How often the upload started again because X had lost it. */
+  /** Number of times that the upload started again because X had lost it. */
   readonly restarts: number;
 }
 
-/** Minimum remaining lifetime of media that a post is created with. */
+/** Minimum remaining lifetime, in milliseconds, of media that a new post may reference. */
 const EXPIRY_MARGIN_MS = 10 * 60_000;
 
 function nameOf(index: number): string {

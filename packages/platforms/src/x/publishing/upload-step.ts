@@ -21,7 +21,7 @@ import {
 } from "./upload-calls.ts";
 import { isAlive, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
-/** Lifetime of media whose answer does not state it. */
+/** Lifetime of media in milliseconds when X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;
 const MIN_CHECK_MS = 1000;
 const MAX_CHECK_MS = 60_000;
@@ -33,7 +33,7 @@ interface FileUpload extends UploadContext {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** The data of an answer, or the failure that the answer or its absence means. */
+/** Returns the data of an answer, or the failure to which the answer or its absence is mapped. */
 function toData(answer: PlatformAnswer | NoAnswer): { readonly data: Data } | Failure {
   const data = answer.kind === "answer" ? object(answer.json, "data") : undefined;
   const isDone = answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
@@ -44,7 +44,7 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toUploadFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** The answer if X does not know the media id any more, or refuses it: X answers both with 400. */
+/** Returns the answer if X no longer knows the media id or refuses it; X answers both with HTTP 400. */
 function findLoss(answer: PlatformAnswer | NoAnswer): PlatformAnswer | undefined {
   return answer.kind === "answer" && [400, 404, 410].includes(answer.status) ? answer : undefined;
 }
@@ -54,7 +54,7 @@ function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** Starts a lost upload again. When X loses it a second time, the media is the cause. */
+/** Starts a lost upload again. A second loss is treated as a fault of the media. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };
@@ -85,7 +85,7 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
   const answer = await append(file, upload.id, upload.sent);
   const loss = findLoss(answer);
   if (loss !== undefined) return restart(file.index, upload, loss);
-  // The body is not needed: `finalize` reports missing segments.
+  // The body of the answer is not needed, because `finalize` reports missing segments.
   if (answer.kind === "answer" && answer.status >= 200 && answer.status < 300)
     return next(file.index, { ...upload, sent: upload.sent + 1 });
   return toFailure(answer);

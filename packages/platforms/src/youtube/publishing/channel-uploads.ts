@@ -8,7 +8,7 @@ import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 const MAX_PAGES = 20;
 
-/** Why the uploads were not read: `refused` = permanently, `unreadable` = this time. */
+/** The reason why the uploads were not read: `refused` = permanently refused, `unreadable` = a temporary failure. */
 interface Unread {
   readonly failure: "refused" | "unreadable";
 }
@@ -26,7 +26,7 @@ function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSig
     const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // A channel without uploads has no playlist of uploads.
+    // YouTube has no uploads playlist for a channel without uploads.
     if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
     const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
     return { failure: isRefused ? "refused" : "unreadable" };
@@ -45,7 +45,7 @@ function publishedAt(item: unknown): number {
   return Date.parse(text(object(item, "snippet"), "publishedAt") ?? "");
 }
 
-/** The items of the playlist since an instant; the playlist begins with the newest. */
+/** Reads the items of the playlist since `since`; the playlist begins with the newest item. */
 async function readItems(
   read: Read,
   playlistId: string,
@@ -82,7 +82,10 @@ function toVideos(item: unknown): readonly UploadedVideo[] {
   return id === undefined ? [] : [toUploadedVideo(id, item)];
 }
 
-/** The channel's videos since an instant that have the publication's title and description, private videos included. */
+/**
+ * Lists the channel's videos since `since` that have the title and description of the publication, including private
+ * videos.
+ */
 export async function listMatchingUploads(
   baseUrl: string,
   publication: Publication,

@@ -20,7 +20,7 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
 export interface YoutubeSettings {
   /** The host of the API and of the uploads. */
   readonly baseUrl: string;
-  /** Size of all upload parts but the last, if not 8 MiB. */
+  /** Size in bytes of all upload parts except the last; default 8 MiB. */
   readonly chunkBytes?: number;
 }
 
@@ -28,7 +28,10 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
   return findPrivacyLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
 }
 
-/** A 429 does not prove that nothing was done, and asking the session for its state is cheap. */
+/**
+ * Maps a refusal to an outcome. After a 429 the outcome is unknown, because the video may exist and the upload session
+ * can easily be asked for its state.
+ */
 function toRefusal(answer: PlatformAnswer): Outcome {
   const message = `HTTP ${answer.status}`;
   if (answer.status === 429)
@@ -50,7 +53,10 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
   }
 }
 
-/** No video exists before its last byte has arrived (platforms reference 5.8), so a call that broke earlier created none. */
+/**
+ * Maps a call without an answer to an outcome. A video exists only when its last byte has arrived (platforms reference
+ * 5.8), so a call that was interrupted earlier created no video.
+ */
 function toUnansweredOutcome(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
   if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
   return toUnanswered(sent);
@@ -71,9 +77,9 @@ async function publish(
 }
 
 /**
- * YouTube's Data API: a resumable upload, whose session works as the idempotency key. The last part of the video is the
- * visible call; sending it again to the same session returns the same video. YouTube processes the video for hours, which
- * is not waited for.
+ * YouTube's Data API: a resumable upload, whose session works as the idempotency key. The publishing call sends the
+ * last part of the video; sending it again to the same session returns the same video. YouTube may process the video
+ * for hours; the connector does not wait for that.
  */
 export function createYoutubePublishingConnector({
   baseUrl,

@@ -15,7 +15,7 @@ import {
 import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 
 const HOUR_MS = 3_600_000;
-/** Wait after a channel reached its daily cap, whose window YouTube does not document. */
+/** Wait in milliseconds after a channel reached its daily limit; YouTube does not document when the limit is reset. */
 const CHANNEL_CAP_WAIT_MS = 6 * HOUR_MS;
 /** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
 const RATE_WAIT_MS = 60_000;
@@ -29,7 +29,7 @@ const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "uploadRateLimitExceeded",
 ]);
 
-/** Refusals whose reason says more than their status. */
+/** Target error codes by the reason in the error, for reasons that are more precise than the HTTP status. */
 const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["youtubeSignupRequired", "account_action_needed"],
   ["authenticatedUserAccountClosed", "account_action_needed"],
@@ -42,7 +42,7 @@ const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["badContent", "media_rejected"],
 ]);
 
-/** Refusals by their status, when the reason is not listed. */
+/** Target error codes by HTTP status, for reasons that are not listed above. */
 const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [400, "content_rejected"],
   [403, "permission_missing"],
@@ -50,7 +50,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [415, "media_rejected"],
 ]);
 
-/** The reason in Google's error, a word of a fixed list. */
+/** Returns the reason in Google's error, a word of a fixed list. */
 export function reasonOf(answer: PlatformAnswer): string {
   const [first] = list(object(answer.json, "error"), "errors");
   return text(first, "reason") ?? "";
@@ -62,7 +62,7 @@ function describe(answer: PlatformAnswer, reason: string): string {
   return shorten(message.replaceAll(/<[^>]*>/g, "")) || reason || `HTTP ${answer.status}`;
 }
 
-/** How long a rate limit asks to wait, by the `retry-after` header if there is one. */
+/** Returns the wait in milliseconds after a rate limit: the time in the `retry-after` header, or a default. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const seconds = Number(header(answer, "retry-after"));
   return seconds > 0 ? seconds * 1000 : RATE_WAIT_MS;
@@ -80,7 +80,10 @@ function toLimit(answer: PlatformAnswer, reason: string, message: string): Failu
   return undefined;
 }
 
-/** The failure that an error of Google's APIs means (platforms reference 5.7); undefined when the error is not definite. */
+/**
+ * Maps an error of Google's APIs to a failure (platforms reference 5.7); undefined when the error does not show whether
+ * the call took effect.
+ */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   if (object(answer.json, "error") === undefined || answer.status >= 500) return undefined;
   const reason = reasonOf(answer);
@@ -92,7 +95,9 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   return answer.status === 401 ? { kind: "token_refused", message } : undefined;
 }
 
-/** The failure of a step. A step makes nothing visible, so an unclear answer is retried. */
+/**
+ * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ */
 export function toStepFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer, reasonOf(answer));
   return toFailure(answer) ?? platformUnavailable(message);

@@ -3,7 +3,10 @@ import { searchStart } from "#src/publishing/matching-posts.ts";
 import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
-/** After a restore, the stored session may have completed the video, or a later session that is not stored. */
+/**
+ * Creates the search for a video after a database restore, when either the stored upload session or a later session
+ * that is not stored may have completed the video.
+ */
 export function createFindMatchingPost(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
     const upload = readUpload(handles);

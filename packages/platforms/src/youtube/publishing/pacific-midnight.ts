@@ -19,7 +19,7 @@ function timeOfDayMs(now: Date): number {
 /** Milliseconds until the next midnight in California, when Google resets its daily quotas. */
 export function msUntilPacificMidnight(now: Date): number {
   const guessMs = DAY_MS - timeOfDayMs(now);
-  // The day of a clock change has one hour more or less.
+  // On the day of a clock change, the estimate is wrong by one hour and is corrected.
   const offMs = timeOfDayMs(new Date(now.getTime() + guessMs));
   return offMs > DAY_MS / 2 ? guessMs + (DAY_MS - offMs) : guessMs - offMs;
 }

@@ -3,10 +3,15 @@ import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
-/** Clocks may differ: how long before the start of the upload a video may be dated. */
+/**
+ * Maximum time in milliseconds by which a video may be dated before the start of its upload, because clocks may differ.
+ */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Asks the upload session for the result of the call. A session that has ended may have created a video: it is searched for. */
+/**
+ * Asks the upload session for the result of the publishing call. A session that has ended may have created a video, so
+ * the channel's uploads are searched.
+ */
 export function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
     const upload = readUpload(handles);

@@ -8,15 +8,18 @@ import type { Upload } from "./upload-state.ts";
 import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
 
 const MINUTE_MS = 60_000;
-/** The list of uploads lags behind: absence counts as proved after complete looks at these times after the call. */
+/**
+ * Times of searches after the publishing call. YouTube's list of uploads is delayed, so a video counts as absent only
+ * after complete searches at all these times found nothing.
+ */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
 
-/** The verdict when the video exists. */
+/** Returns the verdict when the video exists. */
 export function toVerdict(publication: Publication, video: UploadedVideo): Verdict {
   return findPrivacyLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
 }
 
-/** Asks the session of an upload for its state; undefined when the answer says nothing about it. */
+/** Asks an upload session for its state; undefined when the answer does not contain the state. */
 export async function readSession(
   publication: Publication,
   upload: Upload,
@@ -42,7 +45,7 @@ export async function searchUploads(
     return { kind: "cannot_tell", message: "YouTube refuses to list the channel's uploads" };
   }
   const posts = videos.map((video) => ({ ...video, permalink: null }));
-  // Every video has a title, so a match is never without text.
+  // Every video has a title, so the text to match is never empty.
   const content = { text: publication.title ?? "" };
   const verdict = await judgeMatchingPosts(posts, content, call, LOOKS_AFTER_MS);
   if (verdict.kind !== "present") return verdict;

@@ -11,7 +11,7 @@ const PARTS = "snippet,status";
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** The video resource, without its bytes. */
+/** Returns the video resource, without the bytes of the video. */
 function toVideo({ title, text: description, tags, privacy }: Publication) {
   return {
     snippet: {
@@ -48,7 +48,10 @@ export function beginSession(
   );
 }
 
-/** The URI of a session, from the answer that started it; undefined when the token must not be sent to that URI. */
+/**
+ * Returns the URI of the upload session in the answer that started the session; undefined when the access token must
+ * not be sent to this URI.
+ */
 export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | undefined {
   const location = header(answer, "location") ?? "";
   if (!URL.canParse(location)) return undefined;
@@ -56,12 +59,12 @@ export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | 
   return protocol === "https:" || origin === new URL(baseUrl).origin ? location : undefined;
 }
 
-/** The URI of a session and the id in it are as secret as a password. */
+/** Returns the secrets in a session URI: the URI itself and the id in it, which each authorize an upload. */
 function secretsOf(uri: string): readonly string[] {
   return [uri, ...new URL(uri).searchParams.values()];
 }
 
-/** The request that sends a part of the file to a session. */
+/** Creates the request that sends a part of the file to an upload session. */
 export function toPut(account: AccountAccess, uri: string, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   const range = `bytes ${start}-${start + length - 1}/${media.bytes}`;
@@ -74,7 +77,7 @@ export function toPut(account: AccountAccess, uri: string, part: MediaPart): Pla
   };
 }
 
-/** Asks a session how many bytes it has. */
+/** Asks an upload session how many bytes it has received. */
 export function askSession(
   account: AccountAccess,
   uri: string,
@@ -89,7 +92,7 @@ export function askSession(
 export type SessionState =
   | { readonly kind: "complete"; readonly video: UploadedVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
-  /** YouTube does not know the session any more. */
+  /** YouTube no longer knows the upload session. */
   | { readonly kind: "gone" };
 
 function storedOf(answer: PlatformAnswer): number {
@@ -102,7 +105,7 @@ function videoOf({ json }: PlatformAnswer): UploadedVideo | undefined {
   return id === undefined ? undefined : toUploadedVideo(id, json);
 }
 
-/** The state in an answer; undefined when the answer says nothing about the session. */
+/** Returns the state of the upload session in an answer; undefined when the answer does not contain it. */
 export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
   const video = videoOf(answer);
   switch (answer.status) {

@@ -4,11 +4,11 @@ import type { UploadedVideo } from "./uploaded-video.ts";
 
 /** The progress of an upload; stored as a handle after each answer of YouTube. */
 export interface Upload {
-  /** The URI of the session. It is secret: it alone authorizes an upload. */
+  /** The URI of the session. The URI is secret, because it authorizes an upload without any other credential. */
   readonly uri: string;
-  /** Unix milliseconds. */
+  /** Time at which the upload session was started, in Unix milliseconds. */
   readonly startedAt: number;
-  /** Number of bytes that YouTube has, from the start of the file. */
+  /** Number of bytes that YouTube has received, from the start of the file. */
   readonly stored: number;
   /** Whether the last byte may have been sent: from then on a video may exist. */
   readonly isOffered: boolean;
@@ -25,7 +25,7 @@ export function toHandles(upload: Upload): Handles {
   return toJsonHandle(NAME, upload);
 }
 
-/** The part of the file that YouTube does not have yet. */
+/** Returns the part of the file that YouTube does not have yet. */
 export function restOf(publication: Publication, upload: Upload): MediaPart | undefined {
   const [media] = publication.media;
   if (media === undefined) return undefined;

@@ -29,9 +29,9 @@ function next(upload: Upload): StepWait {
 }
 
 /**
- * Sends all of the video but its last part, which is the visible call. Each answer of YouTube is stored before the next
- * call. YouTube may have more than the stored state says, so every attempt begins by asking the session; this also finds
- * a video that an earlier call created although its answer was lost.
+ * Uploads all parts of the video except the last, which the publishing call sends. Each answer of YouTube is stored
+ * before the next call. YouTube may have received more than the stored state says, so every attempt begins by asking
+ * the upload session. This also finds a video that an earlier call created although the answer was lost.
  */
 class UploadStep implements PrepareStep {
   readonly name = "upload";

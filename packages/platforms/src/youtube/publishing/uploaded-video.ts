@@ -5,11 +5,11 @@ import type { Publication } from "#src/publishing/publication.ts";
 /** A video that an upload created. */
 export interface UploadedVideo {
   readonly id: string;
-  /** Who may see the video, if YouTube states it. */
+  /** The privacy of the video, if YouTube states it. */
   readonly privacy?: string;
 }
 
-/** A video, from its id and the resource that states its privacy. */
+/** Creates the description of a video from its id and the resource that states its privacy. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };
@@ -18,7 +18,10 @@ export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
 /** Maximum length of a Short. */
 const MAX_SHORT_MS = 180_000;
 
-/** YouTube shows a video as a Short if it is at most as wide as high and at most three minutes long; the API does not say. */
+/**
+ * Whether YouTube shows a video as a Short: it is not wider than high and at most three minutes long. The API does not
+ * report this.
+ */
 function isShort({ media: [video] }: Publication): boolean {
   if (video === undefined) return false;
   const { width, height, durationMs } = video;
@@ -26,7 +29,7 @@ function isShort({ media: [video] }: Publication): boolean {
   return width <= height && durationMs <= MAX_SHORT_MS;
 }
 
-/** The id of the video and its link. */
+/** Returns the id of a video and its permalink. */
 export function toIds(
   publication: Publication,
   { id }: UploadedVideo,
@@ -38,8 +41,9 @@ export function toIds(
 type Refusal = Extract<Failure, { kind: "refused" }>;
 
 /**
- * The refusal when YouTube locked the video as private, as it does with every upload of a project that it has not audited
- * (platforms reference 5.2): viewers do not see the video, and we cannot make it public.
+ * Returns a refusal if YouTube locked the video as private, else undefined. YouTube locks every upload of a project
+ * that it has not audited (platforms reference 5.2). Viewers do not see such a video, and the project cannot make it
+ * public.
  */
 export function findPrivacyLock(
   publication: Publication,
