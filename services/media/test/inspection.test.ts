@@ -379,14 +379,17 @@ test.each([
   [90, 96, 128],
   [180, 128, 96],
   [270, 96, 128],
-])("inspection reports a video that is rotated by %s degrees with the size %s x %s", async (rotation, width, height) => {
-  expect(await accepted(sampleMp4({ rotation, seconds: 3 }))).toMatchObject({
-    kind: "video",
-    width,
-    height,
-    durationMs: 3000,
-  });
-});
+])(
+  "inspection reports a video that is rotated by %s degrees with the size %s x %s",
+  async (rotation, width, height) => {
+    expect(await accepted(sampleMp4({ rotation, seconds: 3 }))).toMatchObject({
+      kind: "video",
+      width,
+      height,
+      durationMs: 3000,
+    });
+  },
+);
 
 test("inspection reports the time of the last frame as the duration of a live WebM recording", async () => {
   const live = sampleWebm({ live: true, info: [unsigned(ID.timestampScale, 1_000_000)] });

@@ -53,7 +53,10 @@ async function toResult(
   if (end.kind === "done") return end.result;
   if (end.kind !== "exhausted") {
     const reason = end.kind === "failed" ? end.message : "the inspection process ended";
-    logger.warn({ reason, step: "inspect" }, "a file could not be inspected; its upload stays pending, or its import fails");
+    logger.warn(
+      { reason, step: "inspect" },
+      "a file could not be inspected; its upload stays pending, or its import fails",
+    );
     return { kind: "unavailable" };
   }
   logger.warn(

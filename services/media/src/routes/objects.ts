@@ -56,7 +56,7 @@ async function findRendition(
   return rendition;
 }
 
-/** The requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
+/** Parses the requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
 function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;
@@ -69,7 +69,10 @@ async function openRange(
   { start, length }: ByteRange,
 ): Promise<Readable> {
   const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {
-    logger.warn({ err: error, step: "open" }, "a stored object could not be read; check the object store");
+    logger.warn(
+      { err: error, step: "open" },
+      "a stored object could not be read; check the object store",
+    );
     throw unavailable(error);
   });
   // The media were deleted after the row was read.
