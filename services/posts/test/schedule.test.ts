@@ -64,16 +64,19 @@ test("a post with a scheduled time within the last minute is published at once",
 test.each([
   ["schedule_in_past", -65_000],
   ["schedule_too_far", 366 * DAY_MS + 5_000],
-])("CreatePost and ValidatePost report the violation %s for an invalid scheduled time", async (code, ms) => {
-  const refusal = {
-    reason: "validation_failed",
-    violations: [{ code, path: "/scheduledAt" }],
-  };
-  const made = { ...request(), ...inMs(ms) };
+])(
+  "CreatePost and ValidatePost report the violation %s for an invalid scheduled time",
+  async (code, ms) => {
+    const refusal = {
+      reason: "validation_failed",
+      violations: [{ code, path: "/scheduledAt" }],
+    };
+    const made = { ...request(), ...inMs(ms) };
 
-  await expect(posts.createPost(made)).rejects.toMatchObject(refusal);
-  await expect(posts.posts.validatePost(made)).rejects.toMatchObject(refusal);
-});
+    await expect(posts.createPost(made)).rejects.toMatchObject(refusal);
+    await expect(posts.posts.validatePost(made)).rejects.toMatchObject(refusal);
+  },
+);
 
 test("ValidatePost answers with the targets of a valid post and stores nothing", async () => {
   const made = { ...request(), ...inMs(60_000) };

@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * The condition under which a statement may write a post with media: media forgets a claim after 10 minutes if it finds
- * no post, so a process that was suspended for longer must not write one. The statement refuses itself with
+ * The condition under which a statement may write a post with media. The media service ignores a claim after 10 minutes if
+ * it finds no post, so a process that was suspended for longer must not write the post. The statement already fails with
  * `media_use_expired` after 5 minutes, because its transaction still takes some time.
  *
  * @param notedAfter The database's time before the media were claimed.
@@ -19,14 +19,14 @@ export function mediaUseHolds(
     end`;
 }
 
-/** A post, and whether it uses a certain item of media. */
+/** A post, and whether the post uses a certain item of media. */
 export interface MediaUseRow {
   readonly postId: string;
   readonly uses: boolean;
   readonly version: number;
 }
 
-/** The named posts that exist, by their primary key. */
+/** Returns those of the given posts that exist, with their versions and whether they use the media. */
 export async function listMediaUses(
   sql: ISql,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

@@ -9,7 +9,7 @@ export interface TargetKey {
   readonly generation: number;
 }
 
-/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
+/** Converts keys to the records that `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads. */
 export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
@@ -18,7 +18,7 @@ export function toRecords(keys: readonly TargetKey[]) {
   }));
 }
 
-/** A target and what it publishes. */
+/** A target that still has to be published, and its content. */
 export interface WantedTarget extends TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -28,8 +28,9 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Those of the targets that are still to be published at that generation. `limit 1` makes the planner use the keys: right
- * after many posts have become due, its statistics still say that few are `publishing`, and it would scan by status.
+ * Reads those of the targets that still have to be published at the given generation. `limit 1` makes the planner look the
+ * rows up by key. Without it the planner would scan by status right after many posts have become due, because its
+ * statistics still say that few posts are `publishing`.
  */
 export async function listWantedTargets(
   sql: ISql,

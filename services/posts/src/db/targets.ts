@@ -8,16 +8,19 @@ export interface TargetRow extends TargetState {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** The UTC day, and by it the month, whose quota it counts in; null while it counts in none. */
+  /**
+   * The UTC day on whose quota the target counts, which also determines the month; null while the target counts on no
+   * quota.
+   */
   readonly dueDay: string | null;
-  /** What the duplicate guard compares, in hex; null while the post is a draft. */
+  /** Hash of the content that the duplicate guard compares, in hex; null while the post is a draft. */
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
   /** When the current generation is due; null for a draft. */
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
-  /** The number of requests to delete it. */
+  /** The number of requests to delete the target. */
   readonly deletion: number;
   readonly deletionVersion: number;
 }
@@ -82,7 +85,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes everything that can change of locked targets. The silence of a target counts from its due time on. */
+/** Writes all fields of locked targets that can change. The sweep waits for reports about a target from its due time on. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -125,12 +128,12 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** One try to publish a target, as an update reported it. */
+/** An attempt to publish a target, as an update reported it. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly number: number;
-  /** The generation of the update that reported it. */
+  /** The generation of the update that reported the attempt. */
   readonly generation: number;
   readonly version: number;
   readonly startedAt: Date;
@@ -141,8 +144,8 @@ export interface AttemptRow {
 }
 
 /**
- * Inserts attempts, or replaces those that an older update reported. An attempt may occur only once in a call. Returns the
- * ids of the targets with a new or changed attempt.
+ * Inserts attempts, or replaces attempts that an older update reported. Each attempt may occur only once in a call. Returns
+ * the ids of the targets with a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,

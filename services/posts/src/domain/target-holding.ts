@@ -10,13 +10,13 @@ export interface HoldingTarget {
   readonly status: TargetStatus;
   readonly error: { readonly code: string } | null;
   readonly publishedAt: Date | null;
-  /** The UTC day whose quota it counts in; null while it counts in none. */
+  /** The UTC day on whose quota the target counts; null while the target counts on no quota. */
   readonly dueDay: string | null;
-  /** Null for a draft, which guards nothing. */
+  /** Hash of the content for the duplicate guard; null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
-/** How much of its counters a target takes. */
+/** The amounts by which a target counts on each of its quota counters. */
 export interface QuotaShare {
   readonly used: number;
   readonly reserved: number;
@@ -27,7 +27,10 @@ const RESERVED: QuotaShare = { used: 0, reserved: 1 };
 const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
-/** An open target reserves quota; one that is or may be published has used it, even after its deletion. */
+/**
+ * The quota share of a target by status. An open target reserves quota; a target that is or may be published has used
+ * quota, even after its deletion.
+ */
 const SHARES = {
   pending: RESERVED,
   publishing: RESERVED,
@@ -43,18 +46,18 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** What a target takes from each of its counters. */
+/** Returns the amounts by which a target counts on each of its quota counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
-/** The counters of a target, by subject and period: its month, and its day where the platform limits days. */
+/** Returns the keys of a target's counters: the counter of its month and, if its platform has a daily limit, of its day. */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // Only the keys are used: what a target already holds moves regardless of limits.
+  // Only the keys of the counters are used, because quota that a target already has is moved regardless of limits.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);
@@ -65,8 +68,8 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Until when a target keeps other targets of its account from publishing the same content: null while it is open,
- * undefined when it does not.
+ * Returns the time until which a target keeps other targets of its account from publishing the same content: null while its
+ * outcome is open, undefined if it does not block them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;

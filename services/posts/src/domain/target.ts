@@ -4,31 +4,34 @@ import type { TargetStatus } from "./post-status.ts";
 export interface TargetError {
   readonly code: string;
   readonly message: string;
-  /** Whether a retry can help without a person changing something. */
+  /** Whether a retry can succeed without a change by the user. */
   readonly retryable: boolean;
 }
 
-/** The state of a target, as delivery reports it. An update is complete: the newest replaces all others. */
+/**
+ * The state of a target, as the delivery service reports it. Each update is complete, so the newest update replaces all
+ * others.
+ */
 export interface TargetUpdate {
   readonly generation: number;
-  /** Rises with every change of the task; only compared within one generation. */
+  /** A number that rises with every change of the task. Versions are compared only within one generation. */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly publishedAt: Date | null;
   readonly error: TargetError | null;
-  /** Attempts so far, over all generations. */
+  /** The number of attempts so far, over all generations. */
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
 }
 
-/** What an update can change in a target. */
+/** The fields of a target that an update can change. */
 export interface TargetState {
   readonly status: TargetStatus;
   /** The number of requests to publish the target. */
   readonly generation: number;
-  /** Generation and version of the update that was applied last; 0 before the first. */
+  /** Generation and version of the last applied update; 0 before the first update. */
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly externalId: string | null;
@@ -51,7 +54,7 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // Delivery promised not to send it; if it is published all the same, it has to be deleted.
+  // The delivery service has promised not to publish the target; if it is published nevertheless, it has to be deleted.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -63,9 +66,9 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // A success counts at any time and from any generation.
+  // A success is applied at any time and from any generation.
   if (update.status === "published" && target.status !== "published") return true;
-  // Any other status counts only from the current generation.
+  // Any other status is applied only from the current generation.
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
@@ -110,19 +113,22 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
   return shown(before) !== shown(after);
 }
 
-/** The times of a target, which a retry replaces. */
+/** The due time and the deadline of a target, which a retry replaces. */
 interface DueState {
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
   readonly dueDay: string | null;
 }
 
-/** Whether a target may be sent again: it failed for certain. One whose outcome is unknown may be published already. */
+/**
+ * Whether a target may be published again, because it failed for certain. A target whose outcome is unknown may already be
+ * published.
+ */
 export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
   return status === "failed" && error?.code !== "outcome_unknown";
 }
 
-/** The target at its next generation, pending again. Its attempts keep counting. */
+/** Returns the target at its next generation, pending again. The number of its attempts continues. */
 export function retryTarget<T extends TargetState & DueState>(
   target: T,
   { dueAt, publishBefore, dueDay }: DueState,
@@ -139,7 +145,7 @@ export function retryTarget<T extends TargetState & DueState>(
   };
 }
 
-/** When the first of the targets was published; null when none was. */
+/** Returns the time at which the first of the targets was published; null when no target was published. */
 export function firstPublishedAt(
   targets: readonly Pick<TargetState, "publishedAt">[],
 ): Date | null {
