@@ -35,7 +35,7 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** Maximum number of times that a post is checked because its claim on media expired before the insert. */
+/** Maximum number of checks of a post. The check is repeated when the claim on media expired before the insert. */
 const MAX_CHECKS = 2;
 /** Maximum number of inserts of a post. An insert is repeated when the reason of its refusal no longer exists. */
 const MAX_INSERTS = 5;
