@@ -1,20 +1,21 @@
--- `content_type` and `bytes` are what was declared until the media is ready, and what was found in the bytes from then on:
--- the two must agree.
+-- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file. Both
+-- must agree.
 alter table media
-  -- Raised by each change that an event tells.
+  -- Incremented by each change that an event reports.
   add column version bigint not null default 1,
-  -- Where the bytes are in the object store; null before they arrived and once they are removed.
+  -- Key of the uploaded object in the object store; null before the upload and after the object is removed.
   add column object_key text,
-  -- What platforms receive: another object, or this one with some bytes replaced, or (both null) this one.
+  -- The file that platforms receive: the object `delivery_key`, or the uploaded object with `delivery_patches` applied, or,
+  -- if both are null, the uploaded object.
   add column delivery_key text,
-  -- `[{offset, bytes}]`, bytes in base64, by offset.
+  -- `[{offset, bytes}]`, ordered by offset; `bytes` is base64.
   add column delivery_patches jsonb,
   add column delivery_bytes bigint,
   add column delivery_sha256 text,
   add column delivery_content_type text,
-  -- Why the bytes are not taken: `{code, limit, actual}`.
+  -- The reason why the upload was rejected: `{code, limit, actual}`.
   add column rejection jsonb,
-  -- The lease of the worker that checks it or removes its objects, and when the lease ends.
+  -- Token and end of the lease of the process that checks the media or removes their objects.
   add column lease_token uuid,
   add column lease_until timestamptz,
   add column ready_at timestamptz(3),
@@ -29,31 +30,31 @@ alter table media
   )),
   add constraint media_rejected_check check (status <> 'rejected' or rejection is not null);
 
--- What the job that removes forgotten uploads takes.
+-- Serves the job remove-forgotten-uploads.
 create index media_pending on media (created_at) where status = 'pending';
 
--- What the job that removes objects takes.
+-- Serves the job remove-objects.
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
--- No two media share an object; an object that neither index knows belongs to no media.
+-- No two media share an object. An object in neither index belongs to no media.
 create unique index media_object on media (object_key) where object_key is not null;
 
 create unique index media_delivery_object on media (delivery_key) where delivery_key is not null;
 
--- A grant stays as long as its media, so that a second upload is told from an unknown one.
+-- A grant is kept as long as its media, so that a second upload gets another error than an upload without a grant.
 create table upload_grants (
   media_id uuid primary key references media (id) on delete cascade,
   workspace_id uuid not null,
   token_sha256 bytea not null,
   expires_at timestamptz(3) not null,
-  -- When all declared bytes had arrived.
+  -- Time at which all declared bytes had been received.
   used_at timestamptz(3)
 );
 
 create index upload_grants_open on upload_grants (expires_at) where used_at is null;
 
--- Which posts use which media, written before the post commits.
+-- The posts that use media. A row is written before the posts service commits the post version.
 create table media_usages (
   workspace_id uuid not null,
   media_id uuid not null references media (id) on delete cascade,
@@ -69,7 +70,7 @@ create table idempotency_keys (
   operation text not null,
   key text not null,
   fingerprint text not null,
-  -- The response's message in proto binary form.
+  -- The response message in protobuf binary format.
   response bytea not null,
   created_at timestamptz not null default now(),
   primary key (workspace_id, operation, key)

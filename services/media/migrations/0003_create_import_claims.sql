@@ -1,9 +1,10 @@
--- Which imports with an idempotency key are being carried out, so that a repeated request need not download as well. Only
--- a hint: the key itself is taken with the media. A claim ends by itself when its process dies.
+-- Running imports that have an idempotency key, so that a repeated request does not start a second download. The claim does
+-- not guarantee this: only the idempotency key, which is stored with the media, is unique. The claim of a dead process
+-- expires.
 create table import_claims (
   workspace_id uuid not null,
   key text not null,
-  -- New for each claim: it distinguishes the present owner of the claim from an earlier one.
+  -- Unique per claim: distinguishes the current holder of the claim from an earlier one.
   token uuid not null,
   lease_until timestamptz not null,
   primary key (workspace_id, key)

@@ -1,12 +1,13 @@
 alter table media_usages
-  -- The last time it was noted.
+  -- Time at which the usage was last recorded.
   rename column created_at to noted_at;
 
 alter table media_usages
-  -- Version that the post has once what was noted is committed: a post that has it without the media, never had it with.
+  -- Post version for which the usage was recorded. If the post has reached this version without the media, this version
+  -- never used them.
   add column post_version bigint not null,
-  -- The request that noted it; null when another one did, too.
+  -- Id of the request that recorded the usage; null if several requests recorded it.
   add column claim_id uuid;
 
--- Every statement knows the media.
+-- Every statement looks usages up by their media.
 drop index media_usages_post;

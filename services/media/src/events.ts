@@ -7,7 +7,7 @@ import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "media.events.v1";
 
-/** What every event about media contains. */
+/** The data that every event about media contains. */
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;

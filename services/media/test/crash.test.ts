@@ -27,7 +27,7 @@ async function uploaded(body: Buffer): Promise<Grant> {
   return grant;
 }
 
-/** Number of objects that rows name. */
+/** Counts the objects that rows name. */
 async function countNamed(): Promise<number> {
   const [row] = await stage.sql<{ count: number }[]>`
     select (count(object_key) + count(delivery_key))::int as count from media`;
@@ -37,7 +37,7 @@ async function countNamed(): Promise<number> {
 /** Runs the jobs once and expects a file for each object that a row names, and no other file. */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
-  // The restarted process runs the same jobs, which may just have deleted a file and not yet its row.
+  // The restarted process runs the same jobs, which may have deleted a file but not yet its row.
   await eventually(async () => (await stage.listFiles()).length === (await countNamed()));
 }
 

@@ -9,12 +9,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
 import { startMedia, type TestMedia } from "./media-fixture.ts";
 
-/** An in-memory posts service with the posts that exist, by id. */
+/** An in-memory posts service that contains the existing posts by id. */
 const posts = {
   known: new Map<string, { uses: boolean; version: bigint }>(),
   asked: [] as BatchGetMediaUsesRequest[],
   isUp: true,
-  /** Runs while media waits for the answer of posts. */
+  /** Runs while the media service waits for the answer of the posts service. */
   onAsk: async (): Promise<unknown> => undefined,
 };
 

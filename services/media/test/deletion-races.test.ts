@@ -28,11 +28,11 @@ import { toMedia } from "#src/rpc/to-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-// Runs the real posts service beside media, each with its own database.
+// These tests run the real posts service beside the media service, each with its own database.
 import { startPosts, type Posts } from "../../posts/test/fixture.ts";
 
 const ROUNDS = 300;
-/** Maximum number of rounds until a naive version must have failed; usually fewer than 100 suffice. */
+/** Maximum number of rounds within which a naive version must fail; usually fewer than 100 are enough. */
 const MUTANT_ROUNDS = 1000;
 const AT_ONCE = 20;
 // oxlint-disable-next-line no-restricted-properties -- RACE_SEED repeats the interleavings of a failed run
@@ -56,7 +56,7 @@ async function pause({ workspaceId }: { readonly workspaceId: string }): Promise
   await turns(next);
 }
 
-/** The operations of media; a mutation test replaces one of them by a naive version. */
+/** The operations of the media service; a mutation test replaces one of them with a naive version. */
 const whole = {
   use: (request: UseMediaRequest) => useMedia({ sql: database.sql }, request),
   release: (request: ReleaseMediaRequest) => releaseMedia({ sql: database.sql }, request),
@@ -80,7 +80,7 @@ let store: ObjectStore;
 let folder: string;
 let posts: Posts;
 let postsClient: PostsClient;
-/** By how many milliseconds the clock of posts lags at its next readings. */
+/** Milliseconds by which the clock of the posts service is behind at each of its next readings. */
 let behindMs: number[] = [];
 
 beforeAll(async () => {
@@ -145,7 +145,7 @@ async function addMedia(workspaceId: string): Promise<string> {
   return id;
 }
 
-/** What posts may do concurrently with the deletion of one item of media. */
+/** Operations of the posts service that may run concurrently with the deletion of one item of media. */
 const STEPS = [
   "create",
   "schedule",
@@ -296,12 +296,12 @@ test(`no stored post uses deleted media after ${ROUNDS} random interleavings (RA
   expect(results.filter((it) => isDeleted(it) !== (it.status === "deleting"))).toEqual([]);
   // Every post that uses the media has a usage.
   expect(results.filter(({ users, usages }) => usages < users)).toEqual([]);
-  // Deletion and use must both win often, otherwise the interleavings prove nothing.
+  // The deletion and the use of media must each succeed often; otherwise the interleavings do not test the race.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
 }, 120_000);
 
-/** The deletion in steps that can be left out. */
+/** Runs the deletion of media with steps that can be left out. */
 async function deleteWith(
   ref: MediaRef,
   parts: { readonly lock?: boolean; readonly look?: boolean; readonly versions?: boolean },

@@ -67,7 +67,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
-    /** Counts what an import leaves: rows of the workspace, objects, temporary folders. */
+    /** Counts the rows of the workspace, the objects and the temporary folders that an import leaves behind. */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];

@@ -18,7 +18,7 @@ function keyed(url: string, change: { workspaceId?: string; fingerprint?: string
   return { workspaceId, url, idempotency: { key: "key-1", fingerprint } };
 }
 
-/** A host that answers after `answer` was called. */
+/** Starts a host that answers after `answer` was called. */
 async function startSlowHost() {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const host = await startHost((_request, response) => void told.then(() => response.end(PNG)));

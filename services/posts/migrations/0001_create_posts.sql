@@ -1,4 +1,5 @@
--- Instants that clients see have milliseconds, as JSON shows them, so that a cursor made of one finds its row again.
+-- Instants that clients see are stored with milliseconds, the precision of the JSON, so that a cursor with such an instant
+-- finds its row again.
 create table posts (
   id uuid primary key,
   workspace_id uuid not null,
@@ -6,7 +7,8 @@ create table posts (
   content text not null,
   options jsonb not null,
   media_ids uuid[] not null,
-  -- The media as they were when the post was stored, as proto JSON in the order of media_ids: a read asks no other service.
+  -- Copy of the media when the post was stored, as proto JSON in the order of media_ids, so that a read calls no other
+  -- service.
   media jsonb not null,
   scheduled_at timestamptz(3),
   started_at timestamptz(3),
@@ -32,7 +34,7 @@ create table targets (
   status text not null default 'pending' check (status in ('pending', 'publishing', 'published', 'failed', 'deleting', 'deleted', 'delete_failed', 'cancelled')),
   -- The number of requests to publish the target.
   generation int not null,
-  -- Generation and version of the update of delivery that was applied last.
+  -- Generation and version of the last applied update from the delivery service.
   task_generation int not null default 0,
   task_version bigint not null default 0,
   external_id text,
@@ -43,16 +45,17 @@ create table targets (
   error_retryable boolean,
   attempt_count int not null default 0,
   next_attempt_at timestamptz(3),
-  -- The times of the current request to publish; null for a draft.
+  -- Due time and deadline of the current request to publish; null for a draft.
   due_at timestamptz(3),
   publish_before timestamptz(3),
-  -- When delivery last reported the target or was asked about it; at first the due time, before which the sweep does not ask.
+  -- Time of the last report or question about the target; initially the due time. The sweep does not ask the delivery
+  -- service before the due time.
   last_news_at timestamptz not null,
   updated_at timestamptz(3) not null,
   unique (post_id, ordinal)
 );
 
--- The targets that the sweep asks about: open ones, and failed ones that may turn out to be published.
+-- The targets that the sweep asks about: open targets, and failed targets that may turn out to be published.
 create index targets_unsettled on targets (last_news_at)
   where publish_before is not null
   and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'));
@@ -61,7 +64,7 @@ create table target_attempts (
   workspace_id uuid not null,
   target_id uuid not null references targets (id) on delete cascade,
   number int not null,
-  -- Generation and version of the update that reported the attempt; a newer one replaces it.
+  -- Generation and version of the update that reported the attempt; a newer update replaces the attempt.
   task_generation int not null,
   task_version bigint not null,
   started_at timestamptz(3) not null,

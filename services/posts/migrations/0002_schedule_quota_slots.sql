@@ -1,7 +1,7 @@
--- Publications of a workspace by month and by day. Few rows get many updates, none of an indexed column.
+-- Publications of a workspace by month and by day. Few rows get many updates, and no update changes an indexed column.
 create table quota_usage (
   workspace_id uuid not null,
-  -- The workspace, the account, or the platform whose app or project it is.
+  -- The id of the workspace or the account, or the platform whose app or project has the limit.
   subject text not null,
   -- A month, 2026-11, or a day, 2026-11-21, in UTC.
   period text not null,
@@ -36,40 +36,41 @@ create table slot_assignments (
 );
 
 alter table targets
-  -- The UTC day, and by it the month, whose quota the target counts in; null for a draft.
+  -- The UTC day on whose quota the target counts, which also determines the month; null for a draft.
   add column due_day text,
-  -- What the duplicate guard compares; null for a draft.
+  -- Hash of the content that the duplicate guard compares; null for a draft.
   add column content_hash bytea,
   -- The number of requests to delete the target.
   add column deletion int not null default 0,
-  -- Version of the update of the last request to delete that was applied.
+  -- Version of the last applied update about the current request to delete.
   add column deletion_version bigint not null default 0,
-  -- When the last deletion was requested; null before the first.
+  -- Time of the last request to delete; null before the first request.
   add column deletion_requested_at timestamptz(3);
 
--- The deletions that the sweep asks about.
+-- The deletions about which the sweep asks the delivery service.
 create index targets_deleting on targets (last_news_at) where status = 'deleting';
 
--- The contents that an account is publishing or has published in the last 24 hours.
+-- The duplicate guards: the contents that an account is publishing or has published in the last 24 hours.
 create table duplicate_guards (
   target_id uuid primary key references targets (id) on delete cascade,
   workspace_id uuid not null,
   account_id uuid not null,
   content_hash bytea not null,
-  -- False for a guard beside another one: the post was forced, or its publication was confirmed late.
+  -- False if another guard may have the same content: the post was forced, or its publication was confirmed late.
   exclusive boolean not null,
-  -- Null while the outcome of the target is open or unknown.
+  -- Time at which the guard expires; null while the outcome of the target is open or unknown.
   expires_at timestamptz(3)
 );
 
--- Only one of several concurrent posts with the same content gets its guard.
+-- Only one of several concurrent posts with the same content can get a guard.
 create unique index duplicate_guards_exclusive on duplicate_guards (account_id, content_hash) where exclusive;
 
 create index duplicate_guards_shared on duplicate_guards (account_id, content_hash) where not exclusive;
 
 create index duplicate_guards_expiry on duplicate_guards (expires_at) where expires_at is not null;
 
--- Copied from the targets, so that one index serves a list that is filtered by platform, in its order.
+-- The platforms of the targets, copied so that one index serves a list that is filtered by platform, in the order of the
+-- list.
 alter table posts add column platforms text[] not null default '{}';
 
 update posts
@@ -100,7 +101,7 @@ create index posts_on_telegram on posts (workspace_id, effective_at desc, id des
 
 create index posts_on_bluesky on posts (workspace_id, effective_at desc, id desc) where 'bluesky' = any (platforms);
 
--- Fails a statement that must not take effect, which undoes everything that it wrote.
+-- Throws an error in a statement that must not take effect, which undoes everything that the statement wrote.
 create function refuse(reason text) returns boolean language plpgsql as $$
 begin
   raise exception using errcode = 'PR001', message = reason;

@@ -1,3 +1,3 @@
--- The request that created or changed the post last, as headers of events (request id and trace). The events of starting
--- the post continue its trace.
+-- The request that last created or changed the post, as headers of events (request id and trace). The events that start the
+-- post continue this trace.
 alter table posts add column cause jsonb;

@@ -30,7 +30,7 @@ interface PublishRequest extends PostAtVersion {
   }[];
 }
 
-/** Asks delivery to publish targets. */
+/** The event that asks the delivery service to publish targets. */
 export function postPublishRequested(request: PublishRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
@@ -79,7 +79,7 @@ export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** Announces that every target of a post has its outcome. */
+/** The event that announces that every target of a post has its outcome. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -87,7 +87,7 @@ export function postSettled(
   return outboxEvent(SETTLED[status], toMoment(post), post.postId);
 }
 
-/** Announces when a post will be published. */
+/** The event that announces when a post will be published. */
 function postScheduled(
   post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
 ): OutboxEvent {
@@ -98,12 +98,12 @@ function postScheduled(
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
 
-/** Announces that a post was deleted after publishing had begun. */
+/** The event that announces that a post was deleted after publishing had begun. */
 export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
 }
 
-/** Announces that a draft or scheduled post was deleted. */
+/** The event that announces that a draft or scheduled post was deleted. */
 export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
 }
@@ -119,7 +119,7 @@ interface DeletionRequest extends PostAtVersion {
   }[];
 }
 
-/** Asks delivery to delete targets on their platforms. */
+/** The event that asks the delivery service to delete targets on their platforms. */
 export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,

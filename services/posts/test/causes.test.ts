@@ -35,7 +35,7 @@ async function accept(change: { readonly scheduledInMs?: number } = {}): Promise
   return await posts.createPost({ workspaceId, accountIds, scheduledAt });
 }
 
-/** The headers of the events of a post that have one type. */
+/** Lists the headers of the events of one type of a post. */
 async function listCauses(post: Post, type: string): Promise<readonly unknown[]> {
   const rows = await posts.sql<{ headers: unknown }[]>`
     select headers

@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const statusesOf = ({ targets }: Pick<Post, "targets">) => targets.map(({ status }) => status);
 
-/** A post with one target for each outcome. */
+/** Creates a post with one target for each outcome. */
 async function settled(outcomes: readonly (readonly ["published" | "failed", string?])[]) {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: outcomes.map(() => workspace.connect()) });

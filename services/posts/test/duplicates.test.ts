@@ -58,7 +58,7 @@ test("a post with duplicate content is refused as a whole, and the error names t
       { code: "duplicate_content", postId: first.id, accountId: one, platform: "x" },
     ],
   });
-  // The refused post has not taken the guard of its other account.
+  // The refused post has not taken a duplicate guard on its other account.
   await posts.createPost({ workspaceId, accountIds: [other] });
 });
 

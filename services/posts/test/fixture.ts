@@ -80,20 +80,20 @@ const EVENTS = [
   PostDeletionRequestedSchema,
 ];
 
-/** The other services in memory: they implement the RPC contract and answer with what a test sets. */
+/** The other services in memory: they implement the RPC contract and return the data that a test sets. */
 class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
-  /** The updates of targets that delivery knows, by target id. */
+  /** The target updates of the fake delivery service, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
-  /** The updates of deletions that delivery knows, by target id. */
+  /** The deletion updates of the fake delivery service, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
   /** The ids of targets for which a publishing call is running. */
   readonly calling = new Set<string>();
   /** Closed targets, as `id generation`. */
   readonly closed = new Set<string>();
-  /** Called while posts waits until its targets are closed. */
+  /** Called while the posts service waits until its targets are closed. */
   onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
@@ -103,7 +103,7 @@ class FakePeers {
   readonly used: UseMediaRequest[] = [];
   /** The released uses of media. */
   readonly released: MediaUse[] = [];
-  /** Called while posts waits for its claim on media. */
+  /** Called while the posts service waits for its claim on media. */
   onUse: () => Promise<unknown> = async () => undefined;
   accountsAreUp = true;
   mediaIsUp = true;
@@ -269,7 +269,7 @@ export async function startPosts(
     targets: service.client(TargetService),
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
-    /** Hands records to the consumer as the bus does. */
+    /** Passes records to the consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
     /** Applies updates in one transaction, in the order given. */
     report: (updates: readonly TargetUpdated[]) =>
@@ -277,7 +277,7 @@ export async function startPosts(
     reportDeletions: (updates: readonly DeletionUpdated[]) =>
       sql.begin((tx) => applyDeletionUpdates(tx, updates)),
     slots: service.client(QueueSlotService),
-    /** One round of the scheduler. */
+    /** Runs one round of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
     /** The events in the outbox, oldest first, as `[name, message]`. */
@@ -319,7 +319,10 @@ interface UpdateChange {
   readonly attempt?: ReturnType<typeof attempt>;
 }
 
-/** Builds the updates that delivery reports of the targets of one post, with a version that counts per generation. */
+/**
+ * Builds the updates that the delivery service reports about the targets of one post, with a version that counts per
+ * generation.
+ */
 export function deliveryOf(post: Post) {
   const versions = new Map<string, number>();
   return (
@@ -357,7 +360,7 @@ export function deliveryOf(post: Post) {
   };
 }
 
-/** An update that delivery reports of the deletion of a target. */
+/** Builds an update that the delivery service reports about the deletion of a target. */
 export function deletionOf(
   post: Post,
   ordinal: number,
@@ -373,7 +376,7 @@ export function deletionOf(
   });
 }
 
-/** An attempt to publish, as an update contains it. */
+/** Builds an attempt to publish a target, as an update contains it. */
 export function attempt(number: number, outcome: string, code = "") {
   return {
     number,

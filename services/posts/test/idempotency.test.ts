@@ -73,7 +73,7 @@ test("a refused request does not use up its idempotency key", async () => {
 test("an idempotency key can be used again after 24 hours", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  // Without this, the duplicate guard would refuse the same content.
+  // Without this change, the duplicate guard would refuse the same content.
   await posts.sql`delete from duplicate_guards`;
   await posts.sql`
     update idempotency_keys

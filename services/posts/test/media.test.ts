@@ -5,7 +5,10 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPosts, type Posts } from "./fixture.ts";
 import { inHours, workspaceOf } from "./workspace.ts";
 
-/** How far each reading of the clock is behind, as if the process was suspended for that time afterwards. */
+/**
+ * Milliseconds by which each reading of the clock is behind, as if the process was suspended for this time after the
+ * reading.
+ */
 let behindMs: number[] = [];
 let onClock = (): void => {};
 let posts: Posts;

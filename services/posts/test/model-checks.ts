@@ -18,7 +18,7 @@ interface StoredPost {
   readonly targets: readonly StoredTarget[];
 }
 
-/** Compares the database and the events of the service with the model after each step. */
+/** Compares the database and the events of the posts service with the model after each step. */
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
@@ -28,7 +28,7 @@ export class Checks {
     this.#world = world;
   }
 
-  /** Checks the requests to delivery against the model and returns them. */
+  /** Checks the requests to the delivery service against the model and returns them. */
   async assertAsExpected(expected: Asked): Promise<Asked> {
     const { model, posts, workspaceId } = this.#world;
     const asked = await this.#readEvents();

@@ -11,7 +11,7 @@ import {
 } from "./model-world.ts";
 import { isOpen, type ModelPost, type ModelTarget } from "./model.ts";
 
-/** Commands of clients. The service and the model get the same ones and must answer the same. */
+/** Commands of clients. The posts service and the model get the same commands and must return the same answers. */
 
 const CONTENTS = ["one", "two", "three", "four"];
 
@@ -42,7 +42,7 @@ export async function createPost(world: World): Promise<Asked> {
   const status = world.pick(["publishing", "scheduled", "draft"] as const);
   const at = status === "scheduled" ? soon(world) : new Date();
   const isForced = world.isLikely(0.2);
-  // A refused request does not use up its key, so the next one has the same.
+  // A refused request does not use up its key, so the next request uses the same key.
   const key = world.isLikely(0.4) ? `key ${world.keys.size + 1}` : undefined;
   const request = {
     workspaceId: world.workspaceId,
@@ -66,7 +66,7 @@ export async function createPost(world: World): Promise<Asked> {
   return asksToPublish(refusal === undefined && status === "publishing" ? targets : []);
 }
 
-/** Repeats a key with the body of its first request and with another body. */
+/** Repeats an idempotency key with the body of its first request and with another body. */
 export async function repeatKey(world: World): Promise<Asked> {
   const keys = [...world.keys];
   if (keys.length === 0) return NOTHING_ASKED;
@@ -121,7 +121,10 @@ export async function retry(world: World, post: ModelPost): Promise<Asked> {
   return asksToPublish(post.targets.filter((it) => it.generation > (before.get(it.id) ?? 0)));
 }
 
-/** Deletes a post. Delivery closes open targets or refuses; sometimes posts crashes between its answer and the commit. */
+/**
+ * Deletes a post. The delivery service closes open targets or refuses; sometimes the posts service crashes between this
+ * answer and the commit.
+ */
 export async function deletePost(world: World): Promise<Asked> {
   const post = world.pickPost();
   if (post === undefined) return NOTHING_ASKED;

@@ -42,7 +42,7 @@ export class ModelDelivery {
     )?.update;
   }
 
-  /** Advances a task; `choice` in [0, 1) decides how. Undefined when the task has ended. */
+  /** Advances a task; `choice` in [0, 1) decides how. Returns undefined when the task has ended. */
   advance(task: Task, choice: number): TaskUpdate | undefined {
     const { update } = task;
     const version = update.version + 1;
@@ -62,7 +62,7 @@ export class ModelDelivery {
     return task.update;
   }
 
-  /** A call that counted as failed turns out to have succeeded. */
+  /** Reports that a call that counted as failed has succeeded. */
   succeed(task: Task): TaskUpdate {
     const { targetId, update } = task;
     const version = update.version + 1;

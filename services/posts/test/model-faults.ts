@@ -10,9 +10,11 @@ import {
   type TaskUpdate,
 } from "./model.ts";
 
-/** Steps without a client: time passes, delivery works, and the bus loses, repeats and reorders messages. */
+/**
+ * Steps without a client: time passes, the delivery service publishes, and the bus loses, repeats and reorders messages.
+ */
 
-/** A scheduled post becomes due. It is started, or it is more than a day late and missed. */
+/** A scheduled post becomes due. It is started, or it fails as missed because it is more than a day late. */
 export async function comeDue(world: World): Promise<Asked> {
   const { model, posts } = world;
   const scheduled = [...model.posts.values()].filter(({ status }) => status === "scheduled");
@@ -35,7 +37,7 @@ export async function comeDue(world: World): Promise<Asked> {
   return asksToPublish(isMissed ? [] : post.targets);
 }
 
-/** A day passes: the guards of published targets expire. */
+/** A day passes, and the duplicate guards of published targets expire. */
 export async function endGuards({ posts, workspaceId, model }: World): Promise<Asked> {
   await posts.sql`
     update duplicate_guards set expires_at = now() - interval '1 second'
@@ -44,7 +46,7 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
   return NOTHING_ASKED;
 }
 
-/** Takes some messages that are under way, in any order. Some are delivered again later, and some are lost. */
+/** Takes some of the messages that are in transit, in any order. Some are delivered again later, and some are lost. */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
   const left: T[] = [];
@@ -61,7 +63,7 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/** Requests reach delivery in any order: late, twice or never. */
+/** Requests reach the delivery service in any order: late, twice or never. */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
@@ -73,7 +75,7 @@ export async function takeRequests(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/** Delivery advances tasks of any generation, and deletions. */
+/** The delivery service advances tasks of any generation, and deletions. */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
   for (const task of delivery.tasks()) {
@@ -91,8 +93,8 @@ export async function advanceDelivery(world: World): Promise<Asked> {
 }
 
 /**
- * A failed call turns out to have succeeded after its target was retried, and after posts has got an update of the newer
- * generation. Random steps alone rarely lead to this case.
+ * A failed call turns out to have succeeded after its target was retried, and after the posts service has received an
+ * update of the newer generation. Random steps alone rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -115,7 +117,7 @@ export async function succeedLate(world: World): Promise<Asked> {
   return { publish, remove };
 }
 
-/** The task of a target that failed for certain, as far as delivery knows. */
+/** Finds the task of a target that has failed for certain in the delivery service. */
 function findFailure({ delivery }: World, target: ModelTarget) {
   if (target.status !== "failed" || isUnknown(target)) return undefined;
   const isNowhere = delivery.published(target.id) === undefined;
@@ -135,7 +137,7 @@ export async function reportDeletions(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/** What a sweep gets as updates, and what it has to request again. */
+/** The updates that a sweep gets, and the targets and deletions that it has to request again. */
 interface Answers {
   readonly updates: TaskUpdate[];
   readonly deletions: DeletionUpdate[];
@@ -165,7 +167,7 @@ function answerSweep(world: World): Answers {
   return answers;
 }
 
-/** The service asks delivery about every open target, even about those that were reported just now. */
+/** The posts service asks the delivery service about every open target, even if the target was just reported. */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;
   const { updates, deletions, lost, closed, lostDeletions } = answerSweep(world);

@@ -38,7 +38,7 @@ export class ModelRun {
     this.#checks = new Checks(this.#world);
   }
 
-  /** How often an older generation has succeeded while a newer one was under way. */
+  /** How often an older generation has succeeded while a newer generation was being published. */
   get lateSuccesses(): number {
     return this.#world.lateSuccesses;
   }

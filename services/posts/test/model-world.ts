@@ -20,7 +20,7 @@ export const MONTHLY_QUOTA = 40;
 export const HOUR_MS = 3_600_000;
 const PUBLISHED_AT = timestampFromDate(new Date());
 
-/** What a step must have requested from delivery. */
+/** The requests that a step must have sent to the delivery service. */
 export interface Asked {
   /** Targets to publish as `id generation`, and targets to delete as `id deletion`. */
   readonly publish: readonly string[];
@@ -33,7 +33,7 @@ export function asksToPublish(targets: readonly ModelTarget[]): Asked {
   return { publish: targets.map(({ id, generation }) => `${id} ${generation}`), remove: [] };
 }
 
-/** One workspace of the service, its model, and the messages between the service and delivery. */
+/** One workspace of the posts service, its model, and the messages between the posts service and the delivery service. */
 export class World {
   readonly posts: Posts;
   readonly random: () => number;
@@ -43,12 +43,12 @@ export class World {
   readonly accounts: readonly string[];
   /** Idempotency keys and the posts that they created. */
   readonly keys = new Map<string, string>();
-  /** Requests that delivery has not received yet, as in `Asked`. */
+  /** Requests that the delivery service has not received yet, as in `Asked`. */
   inbox: readonly string[] = [];
-  /** Updates that posts has not received yet, or may receive again. */
+  /** Updates that the posts service has not received yet, or may receive again. */
   wire: readonly TaskUpdate[] = [];
   deletionWire: readonly DeletionUpdate[] = [];
-  /** How often an older generation has succeeded while a newer one was under way. */
+  /** How often an older generation has succeeded while a newer generation was being published. */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {

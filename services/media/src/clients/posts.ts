@@ -8,7 +8,7 @@ export type PostsClient = Client<typeof MediaUseService>;
 export const MAX_POSTS = 500;
 const TIMEOUT_MS = 5_000;
 
-/** Asks posts whether these posts use the media. Posts that do not exist are missing in the map. */
+/** Asks the posts service whether the given posts use the media. Posts that do not exist are missing in the map. */
 export async function fetchUsingPosts(
   posts: PostsClient,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

@@ -4,7 +4,7 @@ import type { ISql } from "@postrider/shared/postgres";
 export interface ImportClaim {
   readonly workspaceId: string;
   readonly key: string;
-  /** Unique per claim, so that a request that lost its claim cannot renew or release another one's. */
+  /** Unique per claim, so that a request that lost its claim cannot renew or release the claim of another request. */
   readonly token: string;
 }
 
@@ -43,7 +43,7 @@ export async function renewImportClaim(
     and token = ${token}`;
 }
 
-/** Lets another request claim the key at once. */
+/** Releases a claim, so that another request can claim the key at once. */
 export async function releaseImportClaim(
   sql: ISql,
   { workspaceId, key, token }: ImportClaim,
@@ -55,7 +55,9 @@ export async function releaseImportClaim(
     and token = ${token}`;
 }
 
-/** Deletes up to `limit` expired claims of all workspaces, which dead processes left behind, and returns how many. */
+/**
+ * Deletes up to `limit` expired claims, which dead processes left behind, in all workspaces. Returns the number deleted.
+ */
 export async function deleteExpiredImportClaims(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from import_claims

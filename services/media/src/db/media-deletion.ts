@@ -46,7 +46,7 @@ export async function markDeleting(
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes media that are not ready, with their grant. A check or an upload that still runs finds no row and deletes the
+ * Deletes media that are not ready, and their grant. A check or upload that still runs then finds no row and deletes the
  * objects that it wrote.
  *
  * @returns undefined when the media have become ready meanwhile.

@@ -43,7 +43,7 @@ export async function renewLease(
   return renewed.length > 0;
 }
 
-/** Lets another check start at once. */
+/** Releases a lease, so that another check can start at once. */
 export async function releaseLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -85,7 +85,10 @@ export async function claimRemovable(
     returning id, status, object_key, delivery_key`;
 }
 
-/** Called after the objects were deleted: deletes the rows of deleted media; rejected media keep theirs with the reason. */
+/**
+ * Called after the objects were deleted. Deletes the rows of deleted media, and keeps the rows of rejected media with the
+ * reason.
+ */
 export async function forgetObjects(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`
     with gone as (

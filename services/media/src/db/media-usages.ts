@@ -9,7 +9,7 @@ export interface MediaRef {
   readonly mediaId: string;
 }
 
-/** A post version that uses media and is not committed yet. */
+/** The usage of media by a post version that is not committed yet. */
 export interface NewUsage {
   readonly workspaceId: string;
   readonly mediaIds: readonly string[];
@@ -26,7 +26,7 @@ export interface Release extends MediaRef {
 }
 
 /**
- * Records a post as a user of the media that are not being deleted, and returns all that exist. `for share` waits for a
+ * Records that a post uses the media that are not being deleted, and returns all media that exist. `for share` waits for a
  * running deletion and then reads the new status; a later deletion finds the usage. To avoid deadlocks every transaction
  * locks media before usages, and several media in the order of their ids.
  */
@@ -54,7 +54,7 @@ export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly S
     from found`;
 }
 
-/** Deletes usages, but none that a newer version of the post or another request has recorded since. */
+/** Deletes usages, except those that a newer version of the post or another request has recorded since. */
 export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
   const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
     workspace_id: workspaceId,
@@ -82,7 +82,7 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 
 /**
  * Returns up to `limit` usages of one item of media, ordered by post, after the post `after`. A usage is young for 10
- * minutes by the database's clock; posts never commits a version whose usage is older than 5 minutes.
+ * minutes by the database's clock. The posts service never commits a version whose usage is older than 5 minutes.
  */
 export async function listUsages(
   sql: ISql,
@@ -121,7 +121,7 @@ export async function deleteUsages(
     and (former.is_young or usage.noted_at <= now() - interval '10 minutes')`;
 }
 
-/** Whether any usage is recorded. While the transaction holds the lock on the media, no other is added. */
+/** Whether any usage of the media is recorded. While the transaction holds the lock on the media, no usage can be added. */
 export async function hasUsages(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,

@@ -171,7 +171,7 @@ export async function markRejected(
   return row;
 }
 
-/** Which of these keys are objects of media. */
+/** Returns those of the keys that are objects of media. */
 export async function listNamedObjects(
   sql: ISql,
   keys: readonly string[],
@@ -187,7 +187,10 @@ export async function listNamedObjects(
   return rows.map(({ key }) => key);
 }
 
-/** Which of these ids are pending media, whose direct upload may exist before a row names it. */
+/**
+ * Returns those of the ids that belong to pending media. The direct upload of pending media may exist before a row names
+ * its object.
+ */
 export async function listPendingIds(
   sql: ISql,
   ids: readonly string[],
@@ -201,8 +204,8 @@ export async function listPendingIds(
 }
 
 /**
- * Deletes up to `limit` media of all workspaces, with their grants, that are pending for `ageMs` and not being checked. A
- * running upload then finds no row and deletes its object.
+ * Deletes up to `limit` media, and their grants, that have been pending for `ageMs` and are not being checked, in all
+ * workspaces. A running upload then finds no row and deletes its object.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

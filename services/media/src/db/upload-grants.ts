@@ -51,10 +51,10 @@ export async function findGrant(
 }
 
 /**
- * Spends a grant on the object with its bytes. Of concurrent uploads of one grant only one wins: the update waits for the
- * row lock and then finds the grant used.
+ * Marks a grant as used for the object with the uploaded bytes. Only one of several concurrent uploads succeeds: the others
+ * wait for the row lock and then find the grant used.
  *
- * @returns false when the grant is already spent, or its media are deleted.
+ * @returns false when the grant is already used, or its media are deleted.
  */
 export async function spendGrant(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const spent = await sql`
@@ -76,10 +76,10 @@ export async function spendGrant(sql: ISql, mediaId: string, objectKey: string):
 }
 
 /**
- * Makes a direct upload to the object store the upload of these media, and spends the grant. It ignores whether the grant
- * has expired, because the upload may have ended in time.
+ * Accepts a direct upload to the object store as the upload of these media, and marks the grant as used. An expired grant
+ * is accepted, too, because the upload may have ended in time.
  *
- * @returns false when another upload won, or the media are no longer pending.
+ * @returns false when another upload was accepted before, or the media are no longer pending.
  */
 export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): Promise<boolean> {
   const pinned = await sql`
@@ -98,7 +98,9 @@ export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): 
   return pinned.length > 0;
 }
 
-/** Deletes up to `limit` unused grants of all workspaces that expired `graceMs` ago, and returns how many. */
+/**
+ * Deletes up to `limit` unused grants that expired at least `graceMs` ago, in all workspaces. Returns the number deleted.
+ */
 export async function deleteExpiredGrants(
   sql: ISql,
   { graceMs, limit }: { readonly graceMs: number; readonly limit: number },

@@ -29,7 +29,7 @@ export function kindOf(contentType: string): "image" | "video" | undefined {
   return KINDS.get(contentType);
 }
 
-/** Why a declared type and length are refused; undefined when they are accepted. */
+/** The reason for refusing a declared type and length; undefined when both are accepted. */
 export function checkDeclared(
   declared: { readonly contentType: string; readonly bytes: number },
   { maxImageBytes, maxVideoBytes }: SizeLimits,

@@ -8,7 +8,7 @@ const ALGORITHMS: ReadonlyMap<string, { readonly name: string; readonly bytes: n
 /** A member of an RFC 8941 dictionary whose value is a byte sequence; its parameters are ignored. */
 const MEMBER = /^[\t ]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;[^,]*)?[\t ]*$/;
 
-/** A hash that a body must have. */
+/** A hash that the body of a request must have. */
 export interface BodyDigest {
   readonly algorithm: string;
   readonly expected: Buffer;
@@ -17,10 +17,10 @@ export interface BodyDigest {
 /**
  * Reads `Content-Digest` (RFC 9530). Unknown algorithms are ignored, as the RFC demands.
  *
- * @returns undefined when it is malformed.
+ * @returns undefined when the header is malformed.
  */
 export function parseContentDigest(header: string): readonly BodyDigest[] | undefined {
-  // Of several members with the same key the last one counts (RFC 8941).
+  // If several members have the same key, the last one is used (RFC 8941).
   const digests = new Map<string, BodyDigest>();
   for (const member of header.split(",")) {
     const match = MEMBER.exec(member);
@@ -35,7 +35,7 @@ export function parseContentDigest(header: string): readonly BodyDigest[] | unde
   return [...digests.values()];
 }
 
-/** Compares a body, passed chunk by chunk, with its digests. */
+/** Compares a request body, which is passed in chunks, with its digests. */
 export class DigestCheck {
   readonly #hashes: readonly { readonly hash: Hash; readonly expected: Buffer }[];
 

@@ -1,21 +1,21 @@
 /** What an inspection found in a file that matches its declaration. */
 export interface InspectedMedia {
   readonly kind: "image" | "video";
-  /** The type that the bytes show. */
+  /** The media type that was found in the bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** Lower-case hexadecimal. */
+  /** SHA-256 of the file, in lower-case hexadecimal. */
   readonly sha256: string;
-  /** Pixels after EXIF or track rotation. */
+  /** Width in pixels after EXIF or track rotation. */
   readonly width: number;
   readonly height: number;
-  /** Null for images. */
+  /** Duration of a video in milliseconds; null for images. */
   readonly durationMs: number | null;
   readonly delivery: Delivery;
 }
 
 /**
- * What platforms receive.
+ * The file that platforms receive.
  * - `same`: the file as it is.
  * - `blanked`: the file with its location and other metadata overwritten by `patches`, at most 200 with 256 KiB in all, so
  *   that a large video is stored only once.
@@ -32,14 +32,14 @@ export type Delivery =
       readonly contentType: string;
     };
 
-/** Bytes that replace as many bytes of the file, from `offset` on. */
+/** Bytes that replace the same number of bytes of the file, from `offset` on. */
 export interface Patch {
   readonly offset: number;
   /** Base64. */
   readonly bytes: string;
 }
 
-/** Why a file is rejected. */
+/** The reason why a file is rejected. */
 export interface MediaViolation {
   readonly code:
     | "media_type_unsupported"
@@ -56,7 +56,7 @@ export interface MediaViolation {
 export type InspectionResult =
   | { readonly kind: "accepted"; readonly media: InspectedMedia }
   | { readonly kind: "rejected"; readonly violation: MediaViolation }
-  /** The inspection failed for a reason that says nothing about the file; a later one may succeed. */
+  /** The inspection failed for a reason that is not in the file; a later inspection may succeed. */
   | { readonly kind: "unavailable" };
 
 /** What a client declared about a file before its upload. */

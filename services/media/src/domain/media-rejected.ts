@@ -11,12 +11,12 @@ export class MediaRejected extends Error {
   }
 }
 
-/** For bytes that are not a complete, valid file of their type. `message` is a sentence. */
+/** The rejection of bytes that are not a complete, valid file of their type. `message` is a sentence. */
 export function unreadable(message: string): MediaRejected {
   return new MediaRejected({ code: "media_unreadable", message });
 }
 
-/** For images with more pixels than `limit`. */
+/** The rejection of an image with more pixels than `limit`. */
 export function tooManyPixels(message: string, limit: number, actual: number): MediaRejected {
   return new MediaRejected({ code: "media_dimensions", message, limit, actual });
 }

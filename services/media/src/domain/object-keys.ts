@@ -10,12 +10,12 @@ export function pinnedKey(mediaId: string): string {
   return `objects/${mediaId}`;
 }
 
-/** The key of an object that the service writes itself, once. @param objectId A new id for each write. */
+/** The key of an object that the media service itself writes, exactly once. @param objectId A new id for each write. */
 export function objectKey(objectId: string): string {
   return `objects/${objectId}`;
 }
 
-/** The prefixes of all keys. */
+/** The prefixes of all keys in the object store. */
 export const OBJECT_PREFIXES = ["uploads/", "objects/"] as const;
 
 /** The id of the media of a direct upload; undefined for other keys. */

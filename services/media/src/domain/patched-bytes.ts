@@ -29,7 +29,7 @@ function patchChunk(
  * Applies patches to a stream. The length stays the same, so any range of the object can be read.
  *
  * @param start Offset of the stream's first byte in the object.
- * @param patches Their offsets count from the object's first byte.
+ * @param patches Patches whose offsets are relative to the object's first byte.
  */
 export async function* patchBytes(
   content: AsyncIterable<Uint8Array>,

@@ -9,8 +9,8 @@ const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i;
 /**
  * Parses a `Range` header for an object of `total` bytes.
  *
- * @returns undefined for the whole object: without a header, or for one that RFC 9110 allows to ignore (another unit,
- * several ranges, malformed).
+ * @returns undefined for the whole object: the header is missing or may be ignored by RFC 9110 (another unit, several
+ * ranges, malformed).
  */
 export function parseRangeHeader(
   header: string | undefined,

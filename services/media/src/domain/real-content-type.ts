@@ -1,7 +1,7 @@
 /** The type of a file whose first bytes match no known type. */
 const UNKNOWN = "application/octet-stream";
 
-/** Names that `file-type` has for accepted types: an animated PNG is a PNG, and Apple's M4V is an MP4. */
+/** Types of `file-type` that count as an accepted type: an animated PNG is a PNG, and Apple's M4V is an MP4. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/apng", "image/png"],
   ["video/x-m4v", "video/mp4"],

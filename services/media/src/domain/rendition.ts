@@ -4,13 +4,13 @@ import type { Patch } from "./inspected-media.ts";
 /** `original`: the file as uploaded. `delivery`: the file as platforms receive it. */
 export type RenditionName = "original" | "delivery";
 
-/** A form in which ready media can be read. */
+/** A form in which ready media can be read, and where it is stored. */
 export interface Rendition {
   readonly key: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly contentType: string;
-  /** What overwrites stored bytes on the way out. */
+  /** Patches that overwrite stored bytes when the rendition is read. */
   readonly patches: readonly Patch[];
 }
 
@@ -18,7 +18,7 @@ export function isRendition(name: unknown): name is RenditionName {
   return name === "original" || name === "delivery";
 }
 
-/** How to read media in this form; undefined unless they are ready. */
+/** Where and how this rendition of media is stored; undefined unless the media are ready. */
 export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"

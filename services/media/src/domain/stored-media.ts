@@ -1,9 +1,9 @@
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
 
-/** Why media were rejected, as it is stored and returned to callers: a violation without its message. */
+/** The reason why media were rejected, as it is stored and returned to callers: a violation without its message. */
 export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual">;
 
-/** A row of media. */
+/** A row of the table `media`. */
 export interface StoredMedia {
   readonly id: string;
   readonly workspaceId: string;
@@ -19,11 +19,11 @@ export interface StoredMedia {
   readonly sha256: string | null;
   readonly fileName: string;
   readonly version: number;
-  /** The object with the bytes; null until they have been uploaded. */
+  /** Key of the uploaded object; null until the bytes have been uploaded. */
   readonly objectKey: string | null;
-  /** The object that platforms receive, when it is a different one. */
+  /** Key of the object that platforms receive, if it is not the uploaded object. */
   readonly deliveryKey: string | null;
-  /** What overwrites bytes of the object on its way to platforms, ordered by offset. */
+  /** Patches that overwrite bytes of the object when platforms read it, ordered by offset. */
   readonly deliveryPatches: readonly Patch[] | null;
   readonly deliveryBytes: number | null;
   readonly deliverySha256: string | null;
@@ -33,7 +33,7 @@ export interface StoredMedia {
   readonly createdAt: Date;
 }
 
-/** The part of a violation that is stored and returned. */
+/** Reduces a violation to the part that is stored and returned. */
 export function toRejection({ code, limit, actual }: MediaViolation): Rejection {
   return {
     code,

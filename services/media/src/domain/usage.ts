@@ -1,9 +1,12 @@
-/** A post's use of media, recorded before the post version is committed. */
+/** The usage of media by a post, recorded before the post version is committed. */
 export interface Usage {
   readonly postId: string;
   /** The version of the post that uses the media. */
   readonly postVersion: number;
-  /** Recorded less than 10 minutes ago by the database's clock: posts may still commit the version. */
+  /**
+   * Whether the usage was recorded less than 10 minutes ago by the database's clock. The posts service may then still
+   * commit the version.
+   */
   readonly isYoung: boolean;
 }
 
@@ -15,12 +18,13 @@ export interface UsingPost {
 
 /**
  * Whether a usage keeps its media from being deleted.
- * - The post uses the media: yes.
- * - The post has reached the usage's version without the media: no, because that version can no longer be committed.
- * - The post does not exist, or has an older version: while the usage is young, because posts commits no version with an
- *   old usage.
+ * - The post uses the media: the usage blocks the deletion.
+ * - The post has reached the usage's version without the media: the usage does not block it, because that version can no
+ *   longer be committed.
+ * - The post does not exist, or has an older version: the usage blocks it while it is young, because the posts service
+ *   commits no version with an old usage.
  *
- * @param post Read after the usage; undefined when the post does not exist.
+ * @param post The state of the post, read after the usage; undefined when the post does not exist.
  */
 export function blocksDeletion(usage: Usage, post: UsingPost | undefined): boolean {
   if (post === undefined) return usage.isYoung;

@@ -10,14 +10,14 @@ import { readProcessUsage } from "./process-usage.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const WATCH_INTERVAL_MS = 20;
-/** Maximum wall-clock time without progress. On a busy machine a child may wait long for the processor. */
+/** Maximum wall-clock time without progress. It is long because a child may wait for the processor on a busy machine. */
 const MAX_WALL_MS = 60_000;
 /** An idle child above this share of the memory limit is replaced, so that the next file has enough memory. */
 const MAX_IDLE_MEMORY_SHARE = 0.55;
 
 /**
- * How an inspection ended. `exhausted`: the file exceeded a limit or crashed the child. `gone`: the child was killed or
- * lost for a reason that says nothing about the file.
+ * How an inspection ended. `exhausted`: the file exceeded a limit or crashed the child process. `gone`: the child process
+ * was killed or lost for a reason that is not in the file.
  */
 export type InspectionEnd =
   | Extract<InspectionReply, { kind: "done" | "failed" }>
@@ -38,7 +38,8 @@ export class InspectionProcess implements AsyncDisposable {
       process.execPath,
       ["--max-semi-space-size=1", "--max-old-space-size=96", CHILD],
       {
-        // The parent's environment holds secrets, so the child gets none of it. Two malloc arenas limit fragmentation.
+        // The child gets no environment variables of its parent, because they include secrets. Two malloc arenas limit
+        // fragmentation.
         env: { MALLOC_ARENA_MAX: "2", VIPS_CONCURRENCY: "1", UV_THREADPOOL_SIZE: "2" },
         stdio: ["ignore", "ignore", "ignore", "ipc"],
       },
@@ -50,7 +51,7 @@ export class InspectionProcess implements AsyncDisposable {
     return this.#child.connected && this.#killedFor === undefined;
   }
 
-  /** Inspects one file; only one call at a time. Never rejects. */
+  /** Inspects one file; only one call at a time. The promise never rejects. */
   async run(request: InspectionRequest): Promise<InspectionEnd> {
     const replies = this.#listen();
     const watch = this.#watch(request.limits, replies.progressCount);

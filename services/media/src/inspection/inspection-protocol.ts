@@ -17,14 +17,16 @@ export interface InspectionRequest {
   readonly limits: InspectionLimits;
 }
 
-/** What the child process sends. `progress` restarts the time limit; the other two end the inspection. */
+/** A message of the child process. `progress` restarts the time limit; the other two kinds end the inspection. */
 export type InspectionReply =
   | { readonly kind: "progress" }
   | { readonly kind: "done"; readonly result: InspectionResult }
   /** The inspection itself failed, for example because the file cannot be opened. */
   | { readonly kind: "failed"; readonly message: string };
 
-/** Where the child process writes the form of a file that platforms receive, when it differs: beside the file. */
+/**
+ * Path, beside the inspected file, at which the child process writes the file that platforms receive, if the two differ.
+ */
 export function deliveryPathOf(path: string): string {
   return `${path}.delivery`;
 }

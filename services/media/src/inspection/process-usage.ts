@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 
-/** What a process has used so far. */
+/** Processor time and memory that a process has used so far. */
 export interface ProcessUsage {
   /** Processor time of all its threads since its start. */
   readonly cpuMs: number;

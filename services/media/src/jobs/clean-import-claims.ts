@@ -6,7 +6,10 @@ import { deleteExpiredImportClaims } from "#src/db/import-claims.ts";
 const INTERVAL_MS = 10 * 60_000;
 const PAGE_SIZE = 1000;
 
-/** Deletes the claims of dead processes, page by page. An expired claim blocks nothing, so the interval is uncritical. */
+/**
+ * Deletes the import claims of dead processes, page by page. The interval does not matter, because an expired claim blocks
+ * no request.
+ */
 export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: INTERVAL_MS,

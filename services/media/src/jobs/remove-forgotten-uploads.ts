@@ -7,17 +7,17 @@ import type { JobDependencies } from "#src/operations/dependencies.ts";
 
 const INTERVAL_MS = 60_000;
 const PAGE_SIZE = 500;
-/** How long expired grants are kept, because an upload that began in time may still run. No request takes longer. */
+/** How long an expired grant is kept, because an upload that began in time may still run. No request takes longer. */
 const GRANT_GRACE_MS = 60 * 60_000;
 
 export interface ForgottenUploadOptions extends JobDependencies {
-  /** How long after its grant an upload that was not completed is removed. */
+  /** Time from the grant of an upload to its removal if it was not completed. */
   readonly pendingMs: number;
 }
 
 /**
  * Deletes uploads that were not completed in time, and unused grants. The row is deleted first, so that a running upload or
- * check cannot write to it. An object that is left behind has no row, so the job remove-orphans deletes it.
+ * check cannot write to it. An object that cannot be deleted then has no row, so the job remove-orphans deletes it.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
   const { sql, pendingMs } = deps;

@@ -13,10 +13,10 @@ export interface RemoveObjectsOptions extends JobDependencies {
 }
 
 /**
- * Deletes the objects of deleted and rejected media, and then the rows of the deleted ones: while an object may exist, a row
- * names it. What fails is retried after the lease has expired.
+ * Deletes the objects of deleted and rejected media, and then the rows of the deleted media, so that a row names every
+ * object that may still exist. A failed deletion is retried after the lease has expired.
  *
- * @returns How many media were claimed.
+ * @returns The number of claimed media.
  */
 export async function removeObjects(deps: RemoveObjectsOptions): Promise<number> {
   const { sql, leaseMs } = deps;

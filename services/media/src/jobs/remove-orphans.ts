@@ -14,10 +14,10 @@ export interface RemoveOrphansOptions extends JobDependencies {
 }
 
 /**
- * Deletes what crashes left behind: objects that no row names, unfinished writes, and files under inspection. Everything is
- * older than any operation that could still name it, so replicas may do this at the same time.
+ * Deletes what crashed processes left behind: objects that no row names, unfinished writes, and temporary files of
+ * inspections. Only data older than any running operation is deleted, so several replicas may run the job at the same time.
  *
- * @returns How many objects were deleted.
+ * @returns The number of deleted objects.
  */
 export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
   const { store, tempDir } = deps;

@@ -14,7 +14,7 @@ import {
 } from "#src/db/import-claims.ts";
 
 const LEASE_MS = 5000;
-/** How long a request waits for another one with the same key. */
+/** How long a request waits for another request with the same idempotency key. */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 
@@ -31,8 +31,8 @@ interface Replay {
 
 /**
  * Claims the import of an idempotency key for this request, across all replicas, or finds the answer of an earlier request
- * with the key. A download takes too long for an open transaction, so the claim is a lease. Two requests that both import,
- * because one lost its lease, still make one media: the final transaction stores the key only once.
+ * with the key. A download takes too long for an open transaction, so the claim is a lease. If one of two requests loses
+ * its lease and both import, they still create one item of media, because the final transaction stores the key only once.
  *
  * @throws `idempotency_conflict` when another request holds the claim for over 2 seconds, `idempotency_key_reused`.
  */
@@ -42,7 +42,7 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
   for (;;) {
     const isClaimed = await claimImport(sql, claim, LEASE_MS);
     try {
-      // Read after claiming: the previous holder stores its answer before it releases the claim.
+      // The answer is read after claiming, because the previous holder stores its answer before it releases the claim.
       const response = await findReplay(sql, keyed);
       if (isClaimed && response === undefined) return holdClaim(sql, claim);
       if (isClaimed) await releaseImportClaim(sql, claim);

@@ -6,7 +6,7 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { Imports } from "./imports.ts";
 import type { UploadChecks } from "./upload-checks.ts";
 
-/** What the edges of the media service work with; each takes the part that it uses. */
+/** Dependencies of the RPCs, routes and jobs of the media service; each takes only the part that it uses. */
 export interface MediaDependencies {
   readonly sql: Sql;
   readonly store: ObjectStore;
@@ -15,9 +15,9 @@ export interface MediaDependencies {
   readonly imports: Imports;
   readonly logger: Logger;
   readonly limits: SizeLimits;
-  /** How long after the grant an upload may begin. */
+  /** How long after its grant an upload may begin. */
   readonly grantMs: number;
-  /** How long CompleteUpload waits for a check. */
+  /** How long CompleteUpload waits for the check of an upload. */
   readonly completeMs: number;
   /** @throws `unavailable` while the outbox is full. */
   readonly assertRoom: () => Promise<void>;
@@ -27,11 +27,11 @@ export interface MediaDependencies {
   readonly stopping: AbortSignal;
 }
 
-/** What the RPCs work with. */
+/** Dependencies of the RPCs. */
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-/** What the HTTP routes for bytes work with. */
+/** Dependencies of the HTTP routes that transfer bytes. */
 export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
 
-/** What the jobs that remove objects work with. */
+/** Dependencies of the jobs that remove objects. */
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

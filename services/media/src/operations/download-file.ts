@@ -21,7 +21,7 @@ export interface Download {
 
 /**
  * Downloads a file from a URL that a customer provided. A file that starts like a video may have the size of a video, any
- * other the size of an image.
+ * other file may have the size of an image.
  *
  * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, or the signal's reason.
  */
@@ -54,7 +54,10 @@ function toServiceError(error: OutboundError): ServiceError {
   return importFailed(error);
 }
 
-/** The client requests unencoded bytes. A server that encodes them nevertheless could send a decompression bomb. */
+/**
+ * Whether the response is encoded. The request asks for unencoded bytes, and an encoded response could be a decompression
+ * bomb.
+ */
 function isEncoded({ headers }: OutboundAnswer): boolean {
   const codings = [headers["content-encoding"], headers["transfer-encoding"]]
     .flat()
@@ -63,7 +66,7 @@ function isEncoded({ headers }: OutboundAnswer): boolean {
   return codings.some((coding) => !["", "identity", "chunked"].includes(coding));
 }
 
-/** `Content-Length`, or 0. The HTTP client fails a body that is shorter or longer. */
+/** The value of `Content-Length`, or 0 without it. The HTTP client rejects a body that is shorter or longer. */
 function announcedBytes({ headers }: OutboundAnswer): number {
   const length = Number(headers["content-length"] ?? 0);
   return Number.isSafeInteger(length) ? length : 0;

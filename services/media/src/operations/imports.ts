@@ -10,8 +10,8 @@ import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { downloadFile } from "./download-file.ts";
 
 /**
- * Limits of the imports of one process. Each may need as much disk space as the largest video; the share per workspace
- * keeps a few workspaces with slow downloads from blocking all others.
+ * Limits of the concurrent imports of one process. Each import may need as much disk space as the largest video. The limit
+ * per workspace keeps a few workspaces with slow downloads from blocking all others.
  */
 const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
 
@@ -31,7 +31,7 @@ export interface ImportedFile {
   readonly media: InspectedMedia;
 }
 
-/** Runs the imports of this process: limits their number and aborts them when the process stops. */
+/** Runs the imports of this process, limits their number, and aborts them when the process stops. */
 export class Imports implements AsyncDisposable {
   readonly #options: ImportOptions;
   readonly #permits = new Semaphore(IMPORT_LIMITS);

@@ -6,7 +6,10 @@ import { directUploadKey, pinnedKey } from "#src/domain/object-keys.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
-/** How often a move is retried when the client overwrites its direct upload meanwhile. An honest client does not. */
+/**
+ * Maximum number of attempts to move a direct upload that the client overwrites meanwhile. An honest client does not
+ * overwrite it.
+ */
 const MAX_MOVES = 3;
 
 interface Options {
@@ -15,9 +18,9 @@ interface Options {
 }
 
 /**
- * Returns the key of the uploaded bytes of pending media, under which the client can no longer write; undefined when
- * nothing was uploaded. A direct upload is first named in the row and then moved there. After a crash in between, the next
- * call finds the name and finishes the move.
+ * Returns the key of the uploaded object of pending media, which the client can no longer overwrite; undefined when nothing
+ * was uploaded. For a direct upload the new key is first stored in the row, and then the object is moved to it. After a
+ * crash in between, the next call finds the key and finishes the move.
  */
 export async function locateUpload(
   options: Options,
@@ -35,7 +38,7 @@ export async function locateUpload(
   return await moveUpload(store, media.id);
 }
 
-/** Finds the upload through the gateway that won against the direct one. */
+/** Finds the key of an upload through the gateway that was accepted before the direct upload. */
 async function locateOther({ sql }: Options, media: StoredMedia): Promise<string | undefined> {
   const current = await findMedia(sql, media.workspaceId, media.id);
   return current?.objectKey ?? undefined;

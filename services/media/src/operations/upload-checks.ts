@@ -22,7 +22,7 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { locateUpload } from "./locate-upload.ts";
 
-/** Maximum number of checks in this process; each may need as much disk space as the largest upload. */
+/** Maximum number of concurrent checks in this process; each may need as much disk space as the largest upload. */
 const MAX_CHECKS = 4;
 
 export interface UploadCheckOptions {
@@ -38,11 +38,11 @@ export interface UploadCheckOptions {
 }
 
 /**
- * The outcome of asking for a check.
- * - `settled`: the row shows the result.
+ * The outcome of a requested check.
+ * - `settled`: the row contains the result.
  * - `busy`: another replica checks these media, or this process runs its maximum of checks.
  * - `missing`: nothing was uploaded.
- * - `unavailable`: the check failed for a reason that says nothing about the upload; a later one may succeed.
+ * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.
  */
 export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 
@@ -59,7 +59,9 @@ export class UploadChecks implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Starts a check, or joins the one that runs in this process. Never rejects. */
+  /**
+   * Starts a check, or waits for the check of the same media that already runs in this process. The promise never rejects.
+   */
   run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
     const running = this.#running.get(id);
     if (running !== undefined) return running;
@@ -144,7 +146,7 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The media were deleted, or this check lost its lease: the other decision stands.
+    // The media were deleted, or this check lost its lease; the stored decision is kept.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -175,7 +177,7 @@ function holdLease(
   };
 }
 
-/** Copies an object to a local file, because the inspection needs random access, whatever the store is. */
+/** Copies an object to a local file, because the inspection needs random access. */
 async function copyObject(
   store: ObjectStore,
   key: string,

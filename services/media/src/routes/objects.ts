@@ -56,7 +56,7 @@ async function findRendition(
   return rendition;
 }
 
-/** The requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
+/** Parses the requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
 function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;

@@ -2,25 +2,25 @@ import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
-/** What the grant and the request's headers declare about a body. */
+/** Length, type and digests that the grant and the request's headers declare for a body. */
 export interface DeclaredBody {
   readonly bytes: number;
   readonly digests: readonly BodyDigest[];
 }
 
-/** The body is longer than declared. */
+/** The error for a body that is longer than declared. */
 export function tooLong(limit: number, actual: number): ServiceError {
   return new ServiceError("invalid", "payload_too_large", [
     { code: "payload_too_large", limit, actual },
   ]);
 }
 
-/** The body is shorter than declared. */
+/** The error for a body that is shorter than declared. */
 export function tooShort(limit: number, actual: number): ServiceError {
   return invalidRequest([{ code: "media_length_mismatch", limit, actual }]);
 }
 
-/** The body is empty. */
+/** The error for an empty body. */
 export function emptyBody(limit: number): ServiceError {
   return unprocessable("media_rejected", [{ code: "media_length_mismatch", limit, actual: 0 }]);
 }

@@ -24,10 +24,13 @@ import {
   type DeclaredBody,
 } from "#src/routes/upload-body.ts";
 
-/** A connection on which no byte arrives for this long is closed. */
+/** Idle timeout of an upload: a connection on which no byte arrives for this long is closed. */
 const IDLE_TIMEOUT_MS = 60_000;
 
-/** `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the bytes of a grant, once. */
+/**
+ * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for a grant, which can be used
+ * once.
+ */
 export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
     app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
@@ -35,7 +38,7 @@ export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
       request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // Reading the grant again throws the reason: another upload won. Otherwise the media were deleted.
+      // Reading the grant again throws an error if another upload was accepted first. Otherwise the media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -52,13 +55,13 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // A check also spends the grant, when it takes a direct upload to the object store.
+  // A check also marks the grant as used when it accepts a direct upload to the object store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;
 }
 
-/** @throws What the headers alone show to be wrong, before any byte of the body is read. */
+/** @throws The errors that are found in the headers alone, before any byte of the body is read. */
 function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   const contentType = headerOf(request, "content-type") ?? "";
   if (contentType !== "" && foldContentType(contentType) !== grant.contentType)
@@ -80,10 +83,11 @@ function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
 }
 
 /**
- * Writes the body to a new object and then spends the grant on it. Concurrent uploads of one grant write one object each;
- * the first to spend the grant wins, and the others delete theirs. After a crash the job remove-orphans deletes it.
+ * Writes the body to a new object and then marks the grant as used for it. Concurrent uploads of one grant write one object
+ * each. The first upload that marks the grant is accepted, and the others delete their objects. After a crash the job
+ * remove-orphans deletes the object.
  *
- * @returns false when the grant has been spent or deleted meanwhile.
+ * @returns false when the grant has been used or deleted meanwhile.
  */
 async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody): Promise<boolean> {
   const { sql, store, logger, stopping } = deps;

@@ -24,7 +24,7 @@ type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
 type Deps = Pick<RpcDependencies, "sql" | "store" | "imports" | "assertRoom" | "nudgeRelay">;
 
-/** Downloads and inspects a file and stores it as ready media. Nothing is visible before that. */
+/** Downloads and inspects a file and stores it as ready media. The media are not visible before that. */
 export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
   const { workspaceId, url } = request;
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
@@ -61,7 +61,10 @@ async function runImport(deps: Deps, request: Import): Promise<Response> {
   });
 }
 
-/** Stores the file and the form for platforms. After a crash the job remove-orphans deletes them: no row names them. */
+/**
+ * Stores the file and the file that platforms receive. After a crash the job remove-orphans deletes both objects, because
+ * no row names them.
+ */
 async function putObjects({ store }: Deps, path: string, { delivery }: InspectedMedia) {
   const keys = {
     objectKey: objectKey(newId()),
@@ -122,7 +125,7 @@ async function insert(
   });
 }
 
-/** Best effort: the job remove-orphans deletes what is left. */
+/** Deletes objects. A failure is ignored, because the job remove-orphans deletes the remaining objects. */
 async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
   await Promise.allSettled(present.map((key) => store.delete(key)));

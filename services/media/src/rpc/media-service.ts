@@ -9,7 +9,7 @@ import { importMedia } from "#src/rpc/import-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 
-/** The table of contents of MediaService. */
+/** The implementations of all RPCs of MediaService. */
 export function createMediaService(deps: RpcDependencies) {
   return {
     batchGetMedia: (request) => batchGetMedia(deps, request),

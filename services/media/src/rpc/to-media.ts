@@ -3,7 +3,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Maps a row to the message. Fields that only the check finds are unset before it. */
+/** Maps a row to the message. Fields that only the check can determine are unset before the check. */
 export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema> {
   return {
     id: media.id,

@@ -11,7 +11,10 @@ import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_IDS = 500;
 
-/** Returns media like `batchGetMedia`, and records the post as their user: a deletion then asks posts about it. */
+/**
+ * Returns media like `batchGetMedia` and records that the post uses them. A deletion then asks the posts service about the
+ * post.
+ */
 export async function useMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   request: UseMediaRequest,

@@ -1,6 +1,6 @@
 /**
  * Yields the same bytes and throws the signal's reason as soon as it aborts, also while the source is silent. It then asks
- * the source to end, but does not wait for it, because a source that hangs would block the caller.
+ * the source to end, but does not wait for the end, because a source that hangs would block the caller.
  */
 export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
 import type { ByteRange } from "#src/storage/object-store.ts";
 
-/** Clips a range to the object, as [start, end); empty when it starts beyond the end. */
+/** Clips a range to the object, as [start, end); the result is empty when the range starts beyond the end. */
 export function clipRange(
   range: ByteRange | undefined,
   bytes: number,

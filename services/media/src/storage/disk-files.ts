@@ -13,7 +13,9 @@ export async function findFile(path: string): Promise<BigIntStats | undefined> {
   return await stat(path, { bigint: true }).catch(undefinedIfMissing);
 }
 
-/** Returns the names in a folder, none when it does not exist. Files may be added and deleted meanwhile. */
+/**
+ * Returns the names in a folder; an empty list when the folder does not exist. Files may be added and deleted meanwhile.
+ */
 export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }

@@ -55,7 +55,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // Does nothing after the rename.
+      // After the rename the file no longer has this name, and `rm` does nothing.
       await rm(unfinished, { force: true });
     }
   }
@@ -102,7 +102,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // The link remains when `to` already was this file, because such a rename does nothing.
+      // The link remains when `to` is already the same file, because such a rename does nothing.
       await rm(pinned, { force: true });
     }
   }
@@ -118,7 +118,8 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // The change time, not the modification time: an object that was just moved is in use, however old its bytes are.
+      // The change time is compared, not the modification time: an object that was just moved is in use, whatever the age
+      // of its bytes.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -128,7 +129,7 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // The change time, because a move may just have created this hard link to an old file.
+      // The change time is compared, because a move may just have created this hard link to an old file.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -143,8 +144,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Fails for a mount point without its file system. Called before an object is reported as missing, because on an empty
-   * mount point every object would look deleted.
+   * Throws when the file system is not mounted. Called before an object is reported as missing, because on an empty mount
+   * point every object would appear deleted.
    */
   async check(): Promise<void> {
     await access(this.#unfinished, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -154,7 +155,10 @@ class DiskStore implements ObjectStore {
     return Promise.resolve();
   }
 
-  /** Distributes objects over 256 folders by a hash of the key, because consecutive ids share their first characters. */
+  /**
+   * Path of an object. A hash of the key distributes the objects over 256 folders, because consecutive ids share their
+   * first characters.
+   */
   #pathOf(key: string): string {
     requireObjectKey(key);
     const [folder = "", name = ""] = key.split("/");
@@ -162,7 +166,10 @@ class DiskStore implements ObjectStore {
     return join(this.#root, folder, shard, name);
   }
 
-  /** The keys of files at the places of `#pathOf`; other files, such as `lost+found`, are ignored. */
+  /**
+   * Yields the keys of the stored objects. Files at any other path than `#pathOf` returns, such as `lost+found`, are
+   * ignored.
+   */
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
       if (!isObjectKey(`${folder}/a`)) continue;

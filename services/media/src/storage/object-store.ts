@@ -15,7 +15,7 @@ export interface StoredObject {
   readonly version: string;
 }
 
-/** What a signed URL for a direct upload is bound to. */
+/** Properties of a direct upload that its signed URL enforces. */
 export interface DirectUpload {
   readonly contentType: string;
   readonly bytes: number;
@@ -50,7 +50,7 @@ export interface ObjectStore extends AsyncDisposable {
    * @returns false when the object has another version or does not exist.
    */
   move(from: string, to: string, version: string): Promise<boolean>;
-  /** Idempotent: deleting a missing object succeeds. */
+  /** Deletes an object; deleting a missing object succeeds. */
   delete(key: string): Promise<void>;
   /** Yields every key with this prefix that was last written, or moved to, before `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
@@ -58,10 +58,13 @@ export interface ObjectStore extends AsyncDisposable {
    * Deletes the remains of interrupted writes that began before `before`. Stored objects are not affected, also when an
    * interrupted write had the same key.
    *
-   * @returns How many writes had left something.
+   * @returns The number of writes whose remains were deleted.
    */
   removeUnfinished(before: Date): Promise<number>;
-  /** A signed URL at which the store accepts exactly this type and length; undefined when the store has none. */
+  /**
+   * A signed URL at which the store accepts exactly this type and length; undefined when the store does not support signed
+   * URLs.
+   */
   createUploadUrl(key: string, upload: DirectUpload): Promise<string | undefined>;
   /** @throws When the store does not answer. */
   check(): Promise<void>;

@@ -3,12 +3,14 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { S3Config } from "#src/storage/s3-client.ts";
 
-/** Where the bytes of media are kept. */
+/** Where the bytes of media are stored. */
 export type StorageConfig =
   | { readonly kind: "disk"; readonly folder: string }
   | ({ readonly kind: "s3" } & S3Config);
 
-/** A bucket without `MEDIA_STORE` means S3; else the folder `MEDIA_DIR` is the store. */
+/**
+ * Reads the settings of the store. A bucket without `MEDIA_STORE` means S3; otherwise the folder `MEDIA_DIR` is the store.
+ */
 export function readStorageConfig(read: EnvReader): StorageConfig {
   const wanted = read.optionalString("S3_BUCKET") === undefined ? "disk" : "s3";
   const kind = read
@@ -48,7 +50,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
-    // Only AWS cares; other stores have one region, and most call it by this name.
+    // Only AWS uses the region. Other stores have one region, and most accept this name for it.
     region: read
       .about("Region of the S3 bucket.", {
         default: "`us-east-1` with `S3_ENDPOINT`, else required",
@@ -61,7 +63,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
     ),
     credentials: readCredentials(read),
-    // A store under an address of its own seldom has a host name for each bucket.
+    // A store with its own endpoint rarely has a host name for each bucket.
     forcePathStyle: read
       .about(
         "Whether the bucket name is in the path of S3 addresses instead of in the host name.",

@@ -1,14 +1,17 @@
 import { S3Client } from "@aws-sdk/client-s3";
 
-/** A bucket of any S3-compatible store. It must contain nothing else, because unknown objects are deleted. */
+/**
+ * A bucket of any S3-compatible store. The bucket must contain only the objects of this service, because unknown objects
+ * are deleted.
+ */
 export interface S3Config {
-  /** Undefined for AWS. */
+  /** URL of the store; undefined for AWS. */
   readonly endpoint: string | undefined;
   /** URL of the store for clients, when it differs from `endpoint`. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
   readonly bucket: string;
-  /** Undefined for the SDK's default chain, for example the role of the container. */
+  /** Access key; undefined for the SDK's default chain, for example the role of the container. */
   readonly credentials:
     | { readonly accessKeyId: string; readonly secretAccessKey: string }
     | undefined;
@@ -16,7 +19,7 @@ export interface S3Config {
 }
 
 const CALL_TIMEOUT_MS = 15_000;
-/** A connection without traffic for this long is closed. A store may be silent while it copies or joins parts. */
+/** Idle timeout of a connection. It is long because a store may send nothing while it copies or joins parts. */
 const SOCKET_TIMEOUT_MS = 300_000;
 
 export function createS3Client(config: S3Config, endpoint: string | undefined): S3Client {
@@ -25,7 +28,8 @@ export function createS3Client(config: S3Config, endpoint: string | undefined): 
     forcePathStyle: config.forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(config.credentials === undefined ? {} : { credentials: config.credentials }),
-    // Otherwise the SDK signs the checksum of an empty body into upload URLs, and stores refuse every other body.
+    // With its default the SDK would sign the checksum of an empty body into upload URLs, and stores would refuse every
+    // other body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: 5_000, socketTimeout: SOCKET_TIMEOUT_MS },

@@ -13,12 +13,12 @@ export function undefinedIfNotFound(error: unknown): undefined {
   return undefined;
 }
 
-/** The object does not have the requested version. */
+/** Whether a call failed because the object does not have the requested version. */
 export function isPreconditionFailed(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/** The range starts beyond the end of the object. */
+/** Whether a call failed because the range starts beyond the end of the object. */
 export function isRangeNotSatisfiable(error: unknown): boolean {
   return statusOf(error) === 416;
 }

@@ -24,7 +24,7 @@ export interface S3Location {
 /** The minimum part size of S3. Its maximum of 10,000 parts allows 52 GB, far more than any limit for media. */
 const PART_BYTES = 5 * 1024 * 1024;
 const PART_TIMEOUT_MS = 60_000;
-/** Time limit of the last call: a store may copy all parts together before it answers. */
+/** Time limit of the call that completes an upload. A store may join all parts before it answers. */
 const COMPLETE_TIMEOUT_MS = 300_000;
 
 /**
@@ -88,7 +88,7 @@ async function putParts(
     let size = 0;
     for (let part: Buffer | undefined = first; part !== undefined;) {
       const number = parts.length + 1;
-      // Collects the next part while this one is being sent.
+      // The next part is collected while this part is being sent.
       sending = sendPart(client, upload, number, part, stop);
       const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
         sending,
@@ -105,7 +105,7 @@ async function putParts(
     );
     return toStoredObject({ ContentLength: size, ETag });
   } catch (error) {
-    // Waits for the part in flight: a part that arrives after the abort could recreate the upload.
+    // The part in flight is awaited, because a part that arrives after the abort could recreate the upload.
     await sending?.catch(() => {});
     // If this fails, `removeUnfinished` deletes the parts later. The caller gets the first error.
     await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
@@ -132,7 +132,9 @@ async function sendPart(
   return { PartNumber: number, ETag };
 }
 
-/** Deletes the parts of uploads that began before `before` and were not completed, and returns how many uploads. */
+/**
+ * Deletes the parts of uploads that began before `before` and were not completed, and returns the number of these uploads.
+ */
 export async function removeUnfinishedUploads(
   client: S3Client,
   bucket: string,

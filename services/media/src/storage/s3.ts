@@ -29,10 +29,10 @@ import {
   undefinedIfNotFound,
 } from "./s3-responses.ts";
 
-/** Time limit of a copy within the store, which takes about a second per 100 MB on a slow one. */
+/** Time limit of a copy within the store, which takes about a second per 100 MB in a slow store. */
 const COPY_TIMEOUT_MS = 300_000;
 
-/** Creates the store without connecting; `check` finds out whether the bucket answers. */
+/** Creates the store without connecting to it; `check` verifies that the bucket can be reached. */
 export function createS3Store(config: S3Config): ObjectStore {
   return new S3Store(config);
 }
@@ -84,7 +84,10 @@ class S3Store implements ObjectStore {
     return undefined;
   }
 
-  /** The store copies and compares the version itself. The source is deleted last, so that a crash loses nothing. */
+  /**
+   * The S3 store itself copies the object and compares the version. The source is deleted last, so that a crash loses no
+   * object.
+   */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
     const copy = new CopyObjectCommand({
@@ -150,7 +153,10 @@ class S3Store implements ObjectStore {
     });
   }
 
-  /** Called before an object is reported as missing, because without the bucket every object would look deleted. */
+  /**
+   * Throws when the bucket is missing. Called before an object is reported as missing, because without the bucket every
+   * object would appear deleted.
+   */
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), deadline());
   }

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, newId } from "@postrider/shared/ids";
 
-/** Marks the folders of this service, because the root may contain other files. */
+/** Prefix of the folders of this service, because the root may contain other files. */
 const PREFIX = "media-check-";
 
 /** Runs `work` with a new folder below `root` and then deletes the folder with its content. */
@@ -20,7 +20,7 @@ export async function withTempFolder<T>(
 }
 
 /**
- * Deletes the folders below `root` that killed processes left behind, and returns how many.
+ * Deletes the folders below `root` that killed processes left behind, and returns their number.
  *
  * @param before Folders created after this time are kept: a running process may still use them.
  */

@@ -1,6 +1,8 @@
-/** Bytes per write call. Chunks of a socket are small, and a call costs more than copying its bytes. */
+/**
+ * Minimum number of bytes per write call. Chunks of a socket are small, and a write call costs more than copying its bytes.
+ */
 const BATCH_BYTES = 1024 * 1024;
-/** Maximum number of chunks per batch. A sender may make them tiny, and each is an object in memory. */
+/** Maximum number of chunks per batch. A sender may send tiny chunks, and each chunk is an object in memory. */
 const BATCH_CHUNKS = 256;
 
 /** The part of `FileHandle` that `writeBatched` uses. */
@@ -23,7 +25,7 @@ export async function writeBatched(
     if (collected < BATCH_BYTES && chunks.length < BATCH_CHUNKS) continue;
     await writing;
     writing = writeAll(file, chunks, collected);
-    // It is awaited before the next batch. Until then a failure must not count as an unhandled rejection.
+    // The write is awaited before the next batch. Until then its failure must not count as an unhandled rejection.
     writing.catch(() => {});
     [chunks, collected] = [[], 0];
   }
@@ -31,7 +33,7 @@ export async function writeBatched(
   await writeAll(file, chunks, collected);
 }
 
-/** A nearly full disk may write only a part; writing the rest then reports the error. */
+/** Writes all bytes. A nearly full disk may write only a part of them; writing the rest then reports the error. */
 async function writeAll(
   file: Appended,
   chunks: readonly Uint8Array[],

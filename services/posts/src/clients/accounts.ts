@@ -29,11 +29,14 @@ interface Question {
   readonly reject: (error: unknown) => void;
 }
 
-/** How long the first question waits for others to share its call, which costs more CPU than the rest of an accept. */
+/**
+ * How long the first lookup waits for other lookups to share its call. The call costs more CPU than the rest of creating a
+ * post.
+ */
 const BATCH_WAIT_MS = 1;
 const MAX_REFS_PER_CALL = 1000;
 
-/** Asks the accounts service; questions of about the same millisecond share one call. */
+/** Looks accounts up in the accounts service. Lookups of about the same millisecond share one call. */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   let waiting: Question[] = [];
   const flush = (): void => {
@@ -55,7 +58,10 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   };
 }
 
-/** A call for several requests belongs to none of them, so that the deadline and ids of one do not apply to the others. */
+/**
+ * The context of a shared call. A call for several requests has the context of none of them, so that the deadline and ids
+ * of one request do not apply to the others.
+ */
 function contextOf([first, ...others]: readonly Question[]): RequestContext {
   const alone = others.length === 0 ? first?.context : undefined;
   return alone ?? { requestId: newId() };
@@ -99,10 +105,13 @@ export interface PlatformDirectory {
   listAvailable(): Promise<ReadonlySet<string>>;
 }
 
-/** How long the list of platforms is reused: it changes when an operator restarts accounts with other credentials. */
+/**
+ * How long the list of platforms is reused. It changes only when an operator restarts the accounts service with other
+ * credentials.
+ */
 const PLATFORMS_FRESH_MS = 5_000;
 
-/** Asks the accounts service at most every 5 seconds; callers that come meanwhile share the answer. */
+/** Calls the accounts service at most every 5 seconds; callers in between share the last answer. */
 export function createPlatformDirectory(client: Client<typeof PlatformService>): PlatformDirectory {
   let known: { readonly platforms: ReadonlySet<string>; readonly until: number } | undefined;
   let asking: Promise<ReadonlySet<string>> | undefined;
@@ -131,7 +140,7 @@ export interface WorkspaceDirectory {
   findLimits(workspaceId: string): Promise<QuotaLimits>;
 }
 
-/** How long limits are reused: a new one is promised to be in force within 5 seconds. */
+/** How long limits are reused. A new limit is documented to take effect within 5 seconds. */
 const LIMITS_FRESH_MS = 3_000;
 const MAX_KNOWN_WORKSPACES = 10_000;
 const DEFAULT_MONTHLY_QUOTA = 1_000;
@@ -141,7 +150,7 @@ interface LimitsAnswer {
   readonly until: number;
 }
 
-/** Asks the accounts service at most every 3 seconds for each workspace; callers that come meanwhile share the answer. */
+/** Calls the accounts service at most every 3 seconds for each workspace; callers in between share the last answer. */
 export function createWorkspaceDirectory(
   client: Client<typeof WorkspaceService>,
 ): WorkspaceDirectory {
@@ -161,7 +170,7 @@ export function createWorkspaceDirectory(
       if (known.size >= MAX_KNOWN_WORKSPACES) known.clear();
       const limits = ask(workspaceId);
       known.set(workspaceId, { limits, until: performance.now() + LIMITS_FRESH_MS });
-      // Those that wait get the error; the next caller asks again.
+      // The waiting callers get the error; the next caller calls the accounts service again.
       limits.catch(() => known.delete(workspaceId));
       return limits;
     },

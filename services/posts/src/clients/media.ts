@@ -5,25 +5,25 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/** A post that is about to be stored with media, noted by the media service as their user. */
+/** A claim on media: the media service records that a post which is about to be stored uses the media. */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
-  /** The version that the post gets. */
+  /** The version with which the post will be stored. */
   readonly postVersion: number;
-  /** The id of the request, which can take back what only it has noted. */
+  /** The id of the request. The request can release only the claims that no other request has recorded. */
   readonly claimId: string;
 }
 
-/** A use that has ended. */
+/** A use of media that has ended. */
 type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
   readonly mediaId: string;
 } & Partial<Pick<MediaClaim, "postVersion" | "claimId">>;
 
-/** How long a request waits for a release, which is not necessary for its own success. */
+/** How long a request waits until its media are released. The request succeeds even if the release fails. */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** The named media that the workspace has. An empty list asks nothing. */
+/** Looks up the given media of the workspace. An empty list sends no request. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
@@ -34,7 +34,7 @@ export async function findMedia(
   return toMap(media);
 }
 
-/** As `findMedia`, and keeps them from being deleted, if the post is committed within 5 minutes. */
+/** Looks up media like `findMedia` and prevents their deletion, provided that the post is committed within 5 minutes. */
 export async function claimMedia(
   client: MediaClient,
   { postVersion, ...claim }: MediaClaim,
@@ -45,7 +45,7 @@ export async function claimMedia(
   return toMap(media);
 }
 
-/** Takes back what only this request has noted, because nothing was committed with it. */
+/** Releases a claim that only this request has recorded, because the post was not committed. */
 export async function releaseClaim(
   client: MediaClient,
   { workspaceId, postId, claimId }: Omit<MediaClaim, "postVersion">,
@@ -58,8 +58,8 @@ export async function releaseClaim(
 }
 
 /**
- * Reports uses that have ended. A failure does not matter to the caller: media asks this service about each use before it
- * refuses to delete an item.
+ * Reports uses that have ended. A failure is ignored, because the media service asks this service about each use before it
+ * refuses to delete media.
  */
 export async function releaseMedia(
   client: MediaClient,
@@ -79,7 +79,7 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
   return new Map(there.map((item) => [item.id, item]));
 }
 
-/** What the rules of platforms are about: the file as platforms receive it, which may be a converted one. */
+/** Describes the file that platforms receive, which may be a converted file, because their rules apply to this file. */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";
   return {

@@ -3,7 +3,7 @@ import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { applyDeletionUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** Brings targets up to date with the deletions that delivery reports. */
+/** Applies the deletion updates that the delivery service reports to their targets. */
 export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
   const updates = events.map(({ message }) => message);
   await applyDeletionUpdates(

@@ -3,7 +3,7 @@ import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** Brings targets and their posts up to date with what delivery reports. */
+/** Applies the target updates that the delivery service reports to the targets and their posts. */
 export const onTargetUpdated = handleEvents(TargetUpdatedSchema, async (tx, events) => {
   const updates = events.map(({ message }) => message);
   await applyTargetUpdates(

@@ -3,7 +3,7 @@ import type { ISql, Sql } from "@postrider/shared/postgres";
 /** Reads the database's time, which decides about schedules and deadlines; the clocks of replicas may differ. */
 export type DatabaseClock = () => Promise<Date>;
 
-/** The current time of the database, also inside of a transaction. */
+/** Returns the current time of the database; inside a transaction it is not the start time of the transaction. */
 export async function readClock(sql: ISql): Promise<Date> {
   const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return rows[0]?.now ?? new Date(Number.NaN);

@@ -6,12 +6,12 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** What a client's command needs to know of a post. */
+/** The data of a post that the command of a client needs. */
 export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** When the transaction began. */
+  /** The time at which the transaction began. */
   readonly now: Date;
 }
 
@@ -35,13 +35,13 @@ export interface PostReplacement extends PostRef {
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** What media answered, as proto JSON. */
+  /** The answer of the media service, as proto JSON. */
   readonly media: readonly JsonValue[];
   readonly platforms: readonly string[];
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The database's time before its media were claimed. */
+  /** The database's time before the post's media were claimed. */
   readonly notedAfter: Date;
 }
 
@@ -66,7 +66,7 @@ export async function replacePostRow(tx: TransactionSql, post: PostReplacement):
     and ${mediaUseHolds(tx, post)}`;
 }
 
-/** Deletes a locked post with all that belongs to it and returns the ids of its media. */
+/** Deletes a locked post and everything that belongs to it, and returns the ids of its media. */
 export async function deletePostRow(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,

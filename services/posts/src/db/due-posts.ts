@@ -2,10 +2,10 @@ import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 
-/** How proto JSON writes an instant. */
+/** The Postgres date format in which proto JSON writes an instant. */
 const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-/** What starting a batch of posts did. */
+/** The result of starting a batch of posts. */
 export interface StartedBatch {
   readonly count: number;
   /** Posts whose targets were stored before the operator changed `MISSED_AFTER_SECONDS`. */
@@ -18,7 +18,7 @@ export interface DueOptions {
   readonly limit: number;
 }
 
-/** Inserts the events of the rows of `request`. A test compares them with those of `postPublishRequested`. */
+/** Inserts the events for the rows of `request`. A test compares these events with the events of `postPublishRequested`. */
 function eventsOfRequests(sql: ISql) {
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
@@ -33,13 +33,13 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Starts up to `limit` posts that are due, earliest first, and appends the events that ask delivery to publish them. Locked
- * posts are skipped: another replica is starting them, or a command is changing them and the next round looks again.
- * Exactly one replica starts a post, because the status is checked under its lock. Targets are not written: readers see
- * the targets of a publishing post as `publishing` anyway.
+ * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the delivery service to publish
+ * them. Locked posts are skipped: either another replica is starting them, or a command is changing them and the next round
+ * reads them again. Exactly one replica starts a post, because the status is checked while the post is locked. Targets are
+ * not written, because readers see the targets of a publishing post as `publishing` anyway.
  *
- * The events are built in SQL, because thousands of posts may be due in one second, and building them in the process
- * takes longer than everything else.
+ * The events are built in SQL. Thousands of posts may be due in one second, and building their events in the process would
+ * take longer than everything else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -111,7 +111,7 @@ export async function lockMissedPosts(
     order by id`;
 }
 
-/** Gives the targets of posts the deadline that the posts were started with. */
+/** Sets the deadline of targets to the deadline with which their posts were started. */
 export async function extendTargets(
   tx: TransactionSql,
   posts: readonly PostRef[],

@@ -16,7 +16,7 @@ export interface GuardClash {
   readonly platform: string;
 }
 
-/** What targets guard; drafts, which have no hash yet, guard nothing. */
+/** Returns the guards of targets. Drafts have no hash yet and therefore no guards. */
 export function toGuards(
   workspaceId: string,
   targets: readonly {
@@ -47,9 +47,10 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * The statement that takes guards and returns the ids of the targets that got one: a target that clashes is missing. The
- * unique index decides between concurrent posts. The condition only sees forced guards that were committed before; a post
- * that is forced at the same moment counts as later. With `force` every target gets a guard beside the existing ones.
+ * The statement that inserts guards and returns the ids of the targets that got a guard; targets that clash are missing.
+ * The unique index decides between concurrent posts. The condition only sees forced guards that were committed before; a
+ * post that is forced at the same moment counts as later. With `force` every target gets a guard in addition to the
+ * existing guards.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   if (force) {
@@ -80,7 +81,10 @@ export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean)
     returning target_id`;
 }
 
-/** Takes guards and returns those that clash; the caller then rolls back. It frees the targets' old guards first. */
+/**
+ * Deletes the old guards of the targets, inserts new guards, and returns the guards that clash. If any guard clashes, the
+ * caller rolls back.
+ */
 export async function takeGuards(
   tx: TransactionSql,
   guards: readonly Guard[],
@@ -93,7 +97,10 @@ export async function takeGuards(
   return guards.filter(({ targetId }) => !taken.has(targetId));
 }
 
-/** Sets when guards expire, null = never. A target whose guard is gone gets a shared one beside the existing ones. */
+/**
+ * Sets the time at which guards expire; null means never. A target whose guard was deleted gets a new guard, even if
+ * another target guards the same content.
+ */
 export async function keepGuards(
   tx: TransactionSql,
   guards: readonly (Guard & { readonly expiresAt: Date | null })[],
@@ -129,7 +136,7 @@ export async function freeGuards(
     )`;
 }
 
-/** The targets of other posts that guard the same content, one for each account. */
+/** Lists the targets of other posts that guard the same content, one for each account. */
 export async function listClashes(
   sql: ISql,
   guards: readonly Guard[],
@@ -148,7 +155,7 @@ export async function listClashes(
     order by held.account_id, held.exclusive desc, held.target_id`;
 }
 
-/** Deletes up to `limit` expired guards of all workspaces and returns how many. */
+/** Deletes up to `limit` expired guards of all workspaces and returns the number deleted. */
 export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from duplicate_guards

@@ -17,23 +17,23 @@ export interface NewPost extends Placement {
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** What media answered, as proto JSON. */
+  /** The answer of the media service, as proto JSON. */
   readonly media: JsonValue[];
   readonly createdVia: string;
-  /** The database's time when it was checked, before its media were claimed. */
+  /** The database's time when the post was checked, before its media were claimed. */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
 }
 
-/** What is written with a post: the quota that it takes and the events that announce it. */
+/** Data that is written together with a post: the quota that the post uses and the events that announce the post. */
 export interface Acceptance {
   readonly demands: readonly QuotaDemand[];
-  /** Whether it may have the same content as another post. */
+  /** Whether the post may have the same content as another post. */
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
 }
 
-/** The insert of a post was refused: nothing of it was written. */
+/** The error when the insert of a post is refused. Nothing of the post was written. */
 export class InsertRefused extends Error {
   readonly reason: RefusalReason;
   readonly post: NewPost;
@@ -48,10 +48,11 @@ export class InsertRefused extends Error {
 }
 
 /**
- * Inserts a post, its targets and its events, and takes its guards, its slot and its quota, in one statement and, outside
- * of a transaction, one commit. Unique indexes and locked rows decide what other posts have taken, never the snapshot of
- * the statement. A step begins when the one before has succeeded, and the first that fails refuses the whole statement.
- * Quota comes last: all posts of a workspace meet at its counters, whose locks are then held for the commit only.
+ * Inserts a post, its targets and its events, and takes its duplicate guards, its slot and its quota. This is one statement
+ * and, outside of a transaction, one commit. Unique indexes and locked rows decide what other posts have taken, never the
+ * snapshot of the statement. Each step begins after the previous step has succeeded, and the first step that fails refuses
+ * the whole statement. Quota is taken last, because all posts of a workspace lock the same counters, and the locks are then
+ * held only for the commit.
  *
  * @throws InsertRefused when another post has the content or the slot, a limit has no room, or the claim on media expired.
  */
@@ -117,7 +118,8 @@ function postInsert(sql: ISql, post: NewPost) {
 }
 
 function targetInsert(sql: ISql, { due, targets }: NewPost) {
-  // Delivery reports nothing of a target before it is due, so the sweep counts its silence from then on.
+  // The delivery service reports nothing about a target before its due time, so the sweep waits for reports from the due
+  // time on.
   return sql`
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
@@ -133,7 +135,10 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
     returning id`;
 }
 
-/** The last step. It counts the inserted targets, which makes the database write them before it takes quota. */
+/**
+ * The last step of the insert, which takes the quota. It counts the inserted targets, so that the database writes them
+ * before it takes the quota.
+ */
 function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
   if (demands.length === 0) return sql`select count(*) from target`;
   return sql`, quota as (${quotaReservation(sql, workspaceId, demands)})
@@ -144,7 +149,7 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
     from (select count(*) from target) as written`;
 }
 
-/** New targets in their order, as `jsonb_to_recordset` reads them. */
+/** Converts new targets, in their order, to the records that `jsonb_to_recordset` reads. */
 export function toTargetRecords(targets: readonly PlannedTarget[]) {
   return targets.map((target, ordinal) => ({
     id: target.id,

@@ -7,7 +7,7 @@ export interface MediaUseRow {
   readonly version: number;
 }
 
-/** The named posts that exist, by their primary key. */
+/** Returns those of the given posts that exist, with their versions and whether they use the media. */
 export async function listMediaUses(
   sql: ISql,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

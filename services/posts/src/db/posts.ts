@@ -4,7 +4,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** A post with its targets, as every answer shows it. Instants in JSON columns are ISO 8601 text. */
+/** A post with its targets, as every RPC returns it. Instants in JSON columns are ISO 8601 text. */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,7 +23,7 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 of each target; null in lists, which do not read them. */
+  /** The newest 50 attempts of each target; null in lists, which do not read attempts. */
   readonly attempts: readonly AttemptJson[] | null;
 }
 
@@ -71,7 +71,7 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** The named posts that exist, with their targets and attempts, in one statement. */
+/** Reads those of the given posts that exist, with their targets and attempts, in one statement. */
 export async function listPostsByRefs(
   sql: ISql,
   refs: readonly PostRef[],
@@ -122,10 +122,10 @@ export interface ListFilter {
 }
 
 /**
- * A page in the order of (effective_at, id), latest first, beginning after `after`. An index in that order serves each
- * single filter, so a page costs the same at any depth. The platform is written into the SQL text, because a parameter
- * would not match the partial indexes. `before` is left out after the first page: it holds anyway there, and the planner
- * would enter the index at it and read everything up to `after`.
+ * Reads a page of posts ordered by (effective_at, id), latest first, beginning after `after`. An index in this order serves
+ * each single filter, so the cost of a page does not depend on its position in the list. The platform is written into the
+ * SQL text, because a parameter would not match the partial indexes. `before` is omitted after the first page: it is always
+ * true there, and with it the planner would begin reading the index at `before` instead of `after`.
  */
 export async function listPostRows(
   sql: ISql,
@@ -155,7 +155,7 @@ export interface PostRef {
   readonly postId: string;
 }
 
-/** What an update of its targets can change in a post. */
+/** The fields of a post that an update of its targets can change. */
 export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }
@@ -188,7 +188,7 @@ export interface ChangedPost extends PostRef {
   readonly updatedAt: Date;
 }
 
-/** Writes locked posts in which a reader sees a change, and raises their versions. */
+/** Writes locked posts whose visible data changed, and raises their versions. */
 export async function updatePosts(
   tx: TransactionSql,
   changes: readonly PostChange[],

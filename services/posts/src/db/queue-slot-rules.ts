@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 
-/** A rule as it is stored. */
+/** A queue slot rule as it is stored. */
 export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly workspaceId: string;
   readonly name: string;
@@ -26,7 +26,7 @@ export async function insertQueueSlotRule(sql: ISql, rule: QueueSlotRuleRow): Pr
     )`;
 }
 
-/** The rules that are not deleted, newest first. */
+/** Reads the rules that are not deleted, newest first. */
 export async function listQueueSlotRuleRows(
   sql: ISql,
   workspaceId: string,
@@ -40,8 +40,8 @@ export async function listQueueSlotRuleRows(
 }
 
 /**
- * The active rules, locked in id order. A transaction that assigns a slot takes this lock first, so that the next one sees
- * the slot as taken instead of being refused by the unique index.
+ * Reads the active rules and locks them in id order. A transaction that assigns a slot takes this lock first, so that the
+ * next transaction sees the slot as taken and is not refused by the unique index.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -91,7 +91,7 @@ export async function updateQueueSlotRuleRow(
     and id = ${rule.id}`;
 }
 
-/** Marks a rule as deleted and returns whether it was there. The row stays, because posts name it. */
+/** Marks a rule as deleted and returns whether it existed. The row is kept, because posts reference it. */
 export async function deleteQueueSlotRuleRow(
   sql: ISql,
   rule: { readonly workspaceId: string; readonly id: string; readonly deletedAt: Date },
@@ -107,8 +107,9 @@ export async function deleteQueueSlotRuleRow(
 }
 
 /**
- * Makes the transactions that add a rule to a workspace run one after the other, so that each counts the rules which the
- * one before has added: a row that does not exist yet cannot be locked. Workspaces whose names share a hash only wait.
+ * Makes transactions that add a rule to the same workspace run one after the other, so that each of them counts the rules
+ * of the previous transaction. This is an advisory lock, because a row that does not exist yet cannot be locked. Workspaces
+ * with the same hash wait for each other, which is harmless.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;

@@ -1,23 +1,23 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
 
-/** The key of a counter. */
+/** The key of a quota counter. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;
   readonly period: string;
 }
 
-/** What is added to a counter regardless of its limit; negative amounts are subtracted. */
+/** An amount that is added to a quota counter regardless of its limit; a negative amount is subtracted. */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
 }
 
 /**
- * The statement that adds demands to the reserved amounts of counters, or subtracts them if negative, and returns the
- * counters that it changed: a counter without room is missing. The condition reads the locked row, so concurrent posts
- * cannot exceed a limit. Rows are locked in the order of period and subject, as everywhere.
+ * The statement that adds demands to the reserved amounts of counters (negative demands are subtracted) and returns the
+ * changed counters; counters without room are missing. The condition reads the locked row, so concurrent posts cannot
+ * exceed a limit. All statements lock counters in the order of period and subject.
  */
 export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -53,8 +53,8 @@ export function quotaReservation(sql: ISql, workspaceId: string, demands: readon
 }
 
 /**
- * Reserves demands, or gives them back where negative, and returns those without room in their counters. The caller rolls
- * back if there are any, because the others are reserved.
+ * Reserves the demands (negative demands free quota) and returns the demands that have no room in their counters. If there
+ * are any, the caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -75,7 +75,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
-  // A missing counter holds nothing, so a negative move creates it with zero.
+  // A missing counter counts as zero, so a negative move creates the counter with zero.
   await tx`
     insert into quota_usage (workspace_id, subject, period, used, reserved)
     select workspace_id, subject, period,
@@ -98,7 +98,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
       reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
 }
 
-/** What counters hold. A counter that was never used is missing. */
+/** Reads the amounts of quota counters. A counter that was never used is missing. */
 export async function listQuotaUsage(
   sql: ISql,
   workspaceId: string,

@@ -4,9 +4,9 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
 /**
- * Takes up to `limit` targets whose outcome is open and which delivery has not reported for `silentMs`. Taking a target
- * restarts its silence: other replicas take others, and a crash before the answer only delays the next question. A failure
- * with an unknown outcome may still be corrected for a day after the last moment at which it could have been published.
+ * Takes up to `limit` silent targets: their outcome is open, and the delivery service has not reported them for `silentMs`.
+ * Taking a target restarts this time, so that other replicas take other targets, and a crash before the answer only delays
+ * the next question. A failure with an unknown outcome may still be corrected for a day after the target's deadline.
  */
 export async function takeSilentTargets(
   sql: ISql,
@@ -31,7 +31,7 @@ export async function takeSilentTargets(
     returning targets.workspace_id, targets.id as target_id, targets.generation`;
 }
 
-/** A target whose publishing was requested, and what the request said. */
+/** A target whose publishing was requested, with the data of the request. */
 export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -42,7 +42,9 @@ export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly cause: Cause | null;
 }
 
-/** Those of the targets that are still to be published at that generation. Locks their posts in id order. */
+/**
+ * Reads those of the targets that still have to be published at the given generation, and locks their posts in id order.
+ */
 export async function lockRequestedTargets(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -90,7 +92,7 @@ export interface DeletionKey {
   readonly deletion: number;
 }
 
-/** As `takeSilentTargets`, for targets that are being deleted. */
+/** Takes silent targets like `takeSilentTargets`, but targets that are being deleted. */
 export async function takeSilentDeletions(
   sql: ISql,
   options: { readonly silentMs: number; readonly limit: number },
@@ -112,7 +114,7 @@ export async function takeSilentDeletions(
     returning targets.workspace_id, targets.id as target_id, targets.deletion`;
 }
 
-/** A target whose deletion was requested, and what the request said. */
+/** A target whose deletion was requested, with the data of the request. */
 export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly accountId: string;
   readonly platform: string;
@@ -121,7 +123,7 @@ export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly version: number;
 }
 
-/** Those of the deletions that are still under way. Locks their posts in id order. */
+/** Reads those of the deletions that have not ended yet, and locks their posts in id order. */
 export async function lockRequestedDeletions(
   tx: TransactionSql,
   keys: readonly DeletionKey[],

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A slot and the post that has it. */
+/** A queue slot and the post that has taken it. */
 export interface SlotAssignment {
   readonly workspaceId: string;
   readonly slotAt: Date;
@@ -8,7 +8,7 @@ export interface SlotAssignment {
   readonly ruleId: string;
 }
 
-/** The statement that gives a slot to a post and returns it, or returns nothing when another post has it. */
+/** The statement that assigns a slot to a post and returns the slot, or returns no row when another post has the slot. */
 export function slotInsert(sql: ISql, slot: SlotAssignment) {
   return sql`
     insert into slot_assignments (workspace_id, slot_at, post_id, rule_id)
@@ -28,7 +28,7 @@ export async function freeSlot(
     and post_id = ${postId}`;
 }
 
-/** The slots after `after` that posts of the workspace have, in milliseconds since 1970. */
+/** Lists the slots after `after` that posts of the workspace have taken, in milliseconds since 1970. */
 export async function listTakenSlots(
   sql: ISql,
   workspaceId: string,

@@ -10,16 +10,19 @@ export interface TargetRow extends TargetState {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** The UTC day, and by it the month, whose quota it counts in; null while it counts in none. */
+  /**
+   * The UTC day on whose quota the target counts, which also determines the month; null while the target counts on no
+   * quota.
+   */
   readonly dueDay: string | null;
-  /** What the duplicate guard compares, in hex; null while the post is a draft. */
+  /** Hash of the content that the duplicate guard compares, in hex; null while the post is a draft. */
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
   /** When the current generation is due; null for a draft. */
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
-  /** The number of requests to delete it. */
+  /** The number of requests to delete the target. */
   readonly deletion: number;
   readonly deletionVersion: number;
 }
@@ -84,7 +87,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes everything that can change of locked targets. The silence of a target counts from its due time on. */
+/** Writes all fields of locked targets that can change. The sweep waits for reports about a target from its due time on. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -127,12 +130,12 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** One try to publish a target, as an update reported it. */
+/** An attempt to publish a target, as an update reported it. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly number: number;
-  /** The generation of the update that reported it. */
+  /** The generation of the update that reported the attempt. */
   readonly generation: number;
   readonly version: number;
   readonly startedAt: Date;
@@ -143,8 +146,8 @@ export interface AttemptRow {
 }
 
 /**
- * Inserts attempts, or replaces those that an older update reported. An attempt may occur only once in a call. Returns the
- * ids of the targets with a new or changed attempt.
+ * Inserts attempts, or replaces attempts that an older update reported. Each attempt may occur only once in a call. Returns
+ * the ids of the targets with a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,
@@ -194,7 +197,7 @@ export interface TargetKey {
   readonly generation: number;
 }
 
-/** Keys as `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads them. */
+/** Converts keys to the records that `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads. */
 export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
@@ -203,7 +206,7 @@ export function toRecords(keys: readonly TargetKey[]) {
   }));
 }
 
-/** A target and what it publishes. */
+/** A target that still has to be published, and its content. */
 export interface WantedTarget extends TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -213,8 +216,9 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Those of the targets that are still to be published at that generation. `limit 1` makes the planner use the keys: right
- * after many posts have become due, its statistics still say that few are `publishing`, and it would scan by status.
+ * Reads those of the targets that still have to be published at the given generation. `limit 1` makes the planner look the
+ * rows up by key. Without it the planner would scan by status right after many posts have become due, because its
+ * statistics still say that few posts are `publishing`.
  */
 export async function listWantedTargets(
   sql: ISql,

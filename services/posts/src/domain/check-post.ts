@@ -14,8 +14,8 @@ export interface PostReferences {
 }
 
 /**
- * Every reason to refuse a post: accounts, media and option keys that do not fit, then what each target's platform would
- * refuse. Paths are JSON Pointers into the request.
+ * Returns every reason to refuse a post: invalid accounts, media and option keys, then everything that the platform of a
+ * target would refuse. Paths are JSON Pointers into the request.
  */
 export function checkPost(input: PostContent, known: PostReferences): Violation[] {
   const accounts = input.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
@@ -28,7 +28,7 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
     ...checkOptionKeys(input, accounts),
     ...accounts.flatMap((account) =>
       checkTarget(input, account, media, counter)
-        // Faults of single media are reported already, and the platform's rules would see an incomplete list.
+        // The faults of single media are already reported, and the rules of the platform would check an incomplete list.
         .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
         .map((violation) => toViolation(violation, input.options, account)),
     ),
@@ -36,8 +36,8 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
 }
 
 /**
- * Every reason to refuse a draft: what it names must exist. Whether its platforms would take it is checked when it is
- * scheduled or published.
+ * Returns every reason to refuse a draft: its accounts, media and option keys must exist. The rules of its platforms are
+ * checked when the draft is scheduled or published.
  *
  * @param known.accounts The accounts of the draft and of its options' keys.
  */
@@ -83,10 +83,10 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
   });
 }
 
-/** An option that applies to no target would be lost silently. */
+/** Reports option keys that apply to no target, because such an option would have no effect. */
 function checkOptionKeys(input: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...input.accountIds, ...accounts.map(({ platform }) => platform)]);
-  // An account that does not exist is reported already; the option of a platform may be meant for it.
+  // An account that does not exist is already reported, and the option of a platform may be meant for that account.
   const mayBeMeant = (key: string) =>
     accounts.length < input.accountIds.length && isPlatformId(key);
   return Object.keys(input.options)
@@ -124,7 +124,7 @@ function toViolation(
   };
 }
 
-/** The place of the value in the request or, where it is missing, a place where it could be added. */
+/** Returns the JSON Pointer to a value in the request or, if the value is missing, to the place where it can be added. */
 function pathOf(
   { field, index }: Pick<TargetViolation, "field" | "index">,
   options: PostOptions,
@@ -136,7 +136,7 @@ function pathOf(
   return `/options/${escapePointer(key ?? platform)}/${field}`;
 }
 
-/** RFC 6901, section 3. */
+/** Escapes a token of a JSON Pointer (RFC 6901, section 3). */
 function escapePointer(token: string): string {
   return token.replaceAll("~", "~0").replaceAll("/", "~1");
 }

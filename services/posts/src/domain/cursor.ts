@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-/** Where a page ended. A list is ordered by (effectiveAt, id), latest first. */
+/** The position at which a page ended, in a list that is ordered by (effectiveAt, id), latest first. */
 export interface Position {
   readonly effectiveAt: Date;
   readonly id: string;
@@ -11,26 +11,35 @@ const ID_OFFSET = 1 + 8;
 const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
 
-/** The first key signs; cursors of all keys are accepted, so that a secret can be replaced. */
+/**
+ * The keys for signing cursors. The first key signs; cursors that any of the keys signed are accepted, so that a secret can
+ * be replaced.
+ */
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
-/** Derives the keys from the internal secrets, which all replicas share, so each replica reads the cursors of the others. */
+/**
+ * Derives the keys from the internal secrets. All replicas share these secrets, so each replica reads the cursors of the
+ * others.
+ */
 export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
   const derive = (secret: string) =>
     new Uint8Array(hkdfSync("sha256", secret, "", "postrider.posts.cursor", 32));
   return [derive(first), ...others.map(derive)];
 }
 
-/** The scope is signed but not contained, so a cursor is only valid for the list that made it. */
+/**
+ * Signs a position and its scope. The scope is signed but not part of the cursor, so a cursor is only valid for the list
+ * that returned it.
+ */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
   return mac.digest().subarray(0, MAC_BYTES);
 }
 
 /**
- * An opaque, signed text for a position.
+ * Encodes a position as an opaque, signed text.
  *
- * @param scope The list it belongs to: workspace and filters, each as text.
+ * @param scope The list to which the cursor belongs: workspace and filters, each as text.
  */
 export function encodeCursor(
   [key]: CursorKeys,
@@ -55,7 +64,7 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/** The position of a cursor that was made for this scope with one of the keys; undefined for any other text. */
+/** Decodes a cursor that was signed for this scope with one of the keys; undefined for any other text. */
 export function decodeCursor(
   keys: CursorKeys,
   scope: readonly string[],

@@ -84,7 +84,7 @@ const updates = fc.array(
   { maxLength: 2 },
 );
 
-/** The updates of up to two requests, with versions as delivery counts them. */
+/** The updates of up to two deletion requests, with versions as the delivery service counts them. */
 function updatesOf(
   requests: readonly { deletion: number; statuses: readonly string[]; isDeleted: boolean }[],
 ) {

@@ -2,17 +2,20 @@ import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 
-/** The state of the deletion of a target, as delivery reports it. An update is complete: the newest replaces all others. */
+/**
+ * The state of the deletion of a target, as the delivery service reports it. Each update is complete, so the newest update
+ * replaces all others.
+ */
 export interface DeletionUpdate {
-  /** The number of the request to delete that it answers. */
+  /** The number of the deletion request to which the update belongs. */
   readonly deletion: number;
-  /** Rises with every change; only compared within one request. */
+  /** A number that rises with every change. Versions are compared only within one deletion request. */
   readonly version: number;
   readonly status: "deleting" | "deleted" | "delete_failed";
   readonly error: TargetError | null;
 }
 
-/** What a request to delete, and updates of it, can change in a target. */
+/** The fields of a target that a deletion request and its updates can change. */
 export interface DeletableState {
   readonly platform: string;
   readonly status: TargetStatus;
@@ -41,9 +44,9 @@ function isDeletable(platform: string): boolean {
 }
 
 /**
- * Requests the deletion of a published target of a cancelled post and, with `again`, of one whose deletion failed before.
- * A target stays published where the platform cannot delete it; without its account the deletion fails. Returns the same
- * object when nothing changes.
+ * Requests the deletion of a published target of a cancelled post and, with `again`, of one whose deletion failed before. A
+ * target stays published if its platform cannot delete it. The deletion fails if the account no longer exists. Returns the
+ * same object when nothing changes.
  */
 export function requestDeletion<T extends DeletableState>(
   target: T,
@@ -60,7 +63,7 @@ export function requestDeletion<T extends DeletableState>(
   return { ...target, status: "deleting", deletion, deletionVersion: 0, error: null };
 }
 
-/** Cancels a target that delivery will not send any more. */
+/** Cancels a target that the delivery service has promised not to publish. */
 export function cancelTarget<T extends { readonly status: TargetStatus }>(target: T): T {
   const isOpen = target.status === "pending" || target.status === "publishing";
   return isOpen ? { ...target, status: "cancelled", nextAttemptAt: null } : target;
@@ -68,7 +71,7 @@ export function cancelTarget<T extends { readonly status: TargetStatus }>(target
 
 function applies(target: DeletableState, update: DeletionUpdate): boolean {
   if (target.status !== "deleting" && target.status !== "delete_failed") return false;
-  // A deletion is final, whichever request it answers.
+  // A completed deletion is final, whichever request it belongs to.
   if (update.status === "deleted") return update.deletion <= target.deletion;
   return update.deletion === target.deletion && update.version > target.deletionVersion;
 }
@@ -98,7 +101,7 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // It is unknown whether the platform has the post, so a person has to look.
+  // It is unknown whether the platform has the post, so a user has to check the platform.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };

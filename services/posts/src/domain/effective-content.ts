@@ -1,6 +1,6 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/** What one target publishes. An absent field was given neither for the account nor for the platform. */
+/** The content that one target publishes. An absent field was set neither for the account nor for the platform. */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -8,7 +8,7 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The two keys under which options reach one target. */
+/** The two option keys that apply to one target: its account and its platform. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;
@@ -19,7 +19,10 @@ function optionOf(options: PostOptions, key: string): PostOption | undefined {
   return Object.hasOwn(options, key) ? options[key] : undefined;
 }
 
-/** The key whose option sets a field of a target: the account's comes before the platform's; undefined if neither sets it. */
+/**
+ * Returns the key of the option that sets a field of a target. The account's option takes precedence over the platform's
+ * option; undefined if neither sets the field.
+ */
 export function findOptionKey(
   options: PostOptions,
   { accountId, platform }: TargetKeys,
@@ -28,7 +31,10 @@ export function findOptionKey(
   return [accountId, platform].find((key) => optionOf(options, key)?.[field] !== undefined);
 }
 
-/** The text and options of one target: for each field the account's option wins, then the platform's, then the post. */
+/**
+ * Returns the text and options of one target. Each field has the value of the account's option, else of the platform's
+ * option, else of the post.
+ */
 export function effectiveContent(
   content: string,
   options: PostOptions,

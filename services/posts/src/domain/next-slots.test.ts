@@ -132,7 +132,7 @@ const rule = fc.record({
   endsOn: fc.constantFrom(null, "2027-03-29"),
 });
 const rules = fc.uniqueArray(rule, { maxLength: 5, selector: ({ id }) => id });
-// The week in which Berlin's and London's clocks change.
+// The tested period contains the week in which the clocks of Berlin and London change.
 const range = {
   after: new Date("2027-03-25T00:00:00Z"),
   until: new Date("2027-04-01T00:00:00Z"),

@@ -1,18 +1,19 @@
 import type { QueueSlotRule } from "./queue-slot-rule.ts";
 import { slotInstants, type SlotRange } from "./slot-times.ts";
 
-/** A slot of a workspace and the rule that creates it. */
+/** A queue slot of a workspace and the rule that creates the slot. */
 export interface QueueSlot {
   readonly slotAt: Date;
   readonly ruleId: string;
 }
 
 /**
- * The first `count` free slots of all active rules together, in order and one for each instant; fewer if a year has no
- * more. Where rules overlap, the oldest rule creates the slot, so that a new rule never takes one over.
+ * Returns the first `count` free slots of all active rules together, in order of time and at most one per instant; fewer if
+ * the next year has fewer. If several rules create a slot, it belongs to the oldest of them, so that a new rule never takes
+ * over a slot.
  *
- * @param options.after The present; slots are strictly later.
- * @param options.taken The slots that posts of the workspace have, in milliseconds since 1970.
+ * @param options.after The current time; slots are strictly later.
+ * @param options.taken The slots that posts of the workspace have taken, in milliseconds since 1970.
  */
 export function nextFreeSlots(
   rules: readonly QueueSlotRule[],
@@ -24,7 +25,7 @@ export function nextFreeSlots(
     .toArray();
 }
 
-/** The slots of `nextFreeSlots`, computed one by one, for any range. */
+/** Yields the slots of `nextFreeSlots` one by one, for any range. */
 export function* freeSlots(
   rules: readonly QueueSlotRule[],
   range: SlotRange,
@@ -43,7 +44,7 @@ export function* freeSlots(
   }
 }
 
-/** The latest time of a slot: the same date and time of the next year, in UTC. */
+/** Returns the latest time of a slot: the same date and time one year later, in UTC. */
 export function slotHorizon(after: Date): Date {
   const horizon = new Date(after);
   horizon.setUTCFullYear(after.getUTCFullYear() + 1);
@@ -53,7 +54,7 @@ export function slotHorizon(after: Date): Date {
 interface Queue {
   readonly ruleId: string;
   readonly instants: Generator<number, undefined>;
-  /** The next instant; Infinity at the end. */
+  /** The next instant of the rule; Infinity after the last one. */
   head: number;
 }
 
@@ -63,7 +64,7 @@ function openQueue(rule: QueueSlotRule, range: SlotRange): Queue {
   return queue;
 }
 
-/** Of the queues with the earliest instant, the one of the oldest rule. */
+/** Finds the queue with the earliest instant; if several have it, the queue of the oldest rule. */
 function findFirst(queues: readonly Queue[]): Queue | undefined {
   let first: Queue | undefined;
   for (const queue of queues) if (queue.head < (first?.head ?? Infinity)) first = queue;
@@ -74,7 +75,7 @@ function advance(queue: Queue): void {
   queue.head = queue.instants.next().value ?? Infinity;
 }
 
-/** Ids decide between rules of the same age, so that every replica chooses the same rule. */
+/** Orders rules by age. Ids decide between rules of the same age, so that every replica chooses the same rule. */
 function byAge(a: QueueSlotRule, b: QueueSlotRule): number {
   return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

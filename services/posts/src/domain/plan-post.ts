@@ -4,7 +4,7 @@ import { effectiveContent } from "./effective-content.ts";
 import type { PostAccount, PostContent } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
-/** When a client wants a new post to be published. A draft may name a time, which is only kept. */
+/** When a client wants a new post to be published. A draft may have a time, which is stored but has no effect. */
 export type PostTiming =
   | { readonly kind: "draft"; readonly scheduledAt: Date | null }
   | { readonly kind: "now" }
@@ -25,23 +25,26 @@ export interface Placement {
   readonly due: Due | null;
 }
 
-/** A target as it is stored before anything was sent. */
+/** A target as it is stored before it is published. */
 export interface PlannedTarget {
   readonly id: string;
   readonly accountId: string;
   readonly platform: string;
   readonly username: string;
-  /** The UTC day, and by it the month, whose quota it counts in; null for a draft, which counts in none. */
+  /**
+   * The UTC day on whose quota the target counts, which also determines the month; null for a draft, which counts on no
+   * quota.
+   */
   readonly dueDay: string | null;
-  /** What the duplicate guard compares, in hex; null for a draft. */
+  /** Hash of the content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
 }
 
-/** How far in the past a time still means now: clocks differ, and requests take a while. */
+/** Maximum age of a scheduled time that counts as the current time, because clocks differ and requests take some time. */
 const GRACE_MS = 60_000;
 const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
 
-/** Every reason why a post cannot be due at an instant. */
+/** Returns every reason why a post cannot be due at an instant. */
 export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   const aheadMs = scheduledAt.getTime() - now.getTime();
   const path = "/scheduledAt";
@@ -49,18 +52,21 @@ export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   return aheadMs > MAX_AHEAD_MS ? [{ code: "schedule_too_far", path }] : [];
 }
 
-/** The present, and how late a post may still be published. */
+/** The current time, and how late a post may still be published. */
 interface PlacementTimes {
   readonly now: Date;
   readonly missedAfterMs: number;
 }
 
-/** The times of targets that are due at an instant. */
+/** Returns the due time and the deadline of targets that are due at an instant. */
 export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
-/** Places a new post that needs no queue slot. A time that has just passed becomes the present. */
+/**
+ * Determines the status and times of a new post that needs no queue slot. A time that has just passed is replaced by the
+ * current time.
+ */
 export function placeNewPost(
   timing: Exclude<PostTiming, { kind: "queue_slot" }>,
   { now, missedAfterMs }: PlacementTimes,
@@ -79,13 +85,16 @@ export function placeNewPost(
     : placeAt(scheduledAt, queueSlotRuleId, missedAfterMs);
 }
 
-/** What a command says about the time of a draft or scheduled post. */
+/** The time that a command sets for a draft or scheduled post. */
 export type RewriteTiming =
   | { readonly kind: "unchanged" }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date };
 
-/** Places a draft or scheduled post again. It keeps its queue slot as long as it keeps its time. */
+/**
+ * Determines the new status and times of a draft or scheduled post. The post keeps its queue slot as long as it keeps its
+ * time.
+ */
 export function placeRewrittenPost(
   post: Pick<Placement, "scheduledAt" | "queueSlotRuleId"> & { readonly status: string },
   timing: RewriteTiming,
@@ -116,9 +125,9 @@ function placeAt(
 }
 
 /**
- * The targets of a checked post, in the order of its accounts.
+ * Returns the targets of a checked post, in the order of its accounts.
  *
- * @param options.idOf The id of an account's target: a new one, or that of the row which the account already has.
+ * @param options.idOf Returns the id for an account's target: a new id, or the id of the row that the account already has.
  */
 export function planTargets(
   post: PostContent,
@@ -137,8 +146,8 @@ export function planTargets(
 }
 
 /**
- * SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space trimmed and
- * collapsed, and the media in their order.
+ * Returns the SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space trimmed
+ * and collapsed, and the media in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
   const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

@@ -42,10 +42,10 @@ export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_
 type Rule = readonly PostDestination[] | RefusalCode;
 
 /**
- * Every operation in every status: the statuses that it may lead to, or the reason that refuses it. A publishing post may
- * be deleted as far as this table knows; delivery refuses with `post_publishing` when it has begun to send. Folding leads
- * back to `publishing` when a failed target turns out to be undecided. `published` is final, because a published target
- * stays published, and updates of targets no longer change a post that was not sent or was deleted.
+ * Every operation in every status: the statuses that it may lead to, or the reason that refuses it. The table allows the
+ * deletion of a publishing post; the delivery service refuses it with `post_publishing` when it has begun to publish.
+ * `fold` leads back to `publishing` when a failed target turns out to be undecided. `published` is final, because a
+ * published target stays published, and updates of targets no longer change a post that was not sent or was deleted.
  */
 const TRANSITIONS = {
   draft: {
@@ -106,13 +106,13 @@ const TRANSITIONS = {
   },
 } satisfies Record<PostStatus, Record<PostOperation, Rule>>;
 
-/** The reason that refuses an operation in a status; undefined when it is allowed. */
+/** Returns the reason for refusing an operation in a status; undefined when the operation is allowed. */
 export function findRefusal(status: PostStatus, operation: PostOperation): RefusalCode | undefined {
   const rule: Rule = TRANSITIONS[status][operation];
   return typeof rule === "string" ? rule : undefined;
 }
 
-/** The statuses that an operation may lead to; none when it is refused. */
+/** Returns the statuses that an operation may lead to; an empty list when the operation is refused. */
 export function destinations(
   status: PostStatus,
   operation: PostOperation,
@@ -138,8 +138,9 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * The status that follows from the targets: `published` or `failed` when all are, `partial` when some are published and
- * the others failed, `publishing` while any has no outcome. A post keeps its status where the table does not allow this.
+ * Returns the status that follows from the targets: `published` or `failed` when all targets are, `partial` when some are
+ * published and the others failed, `publishing` while any target has no outcome. A post keeps its status if the table does
+ * not allow the new one.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -148,8 +149,8 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * The status of a target as readers see it: a target of a publishing post is `publishing` even before delivery reports it.
- * Starting a post therefore writes one row, however many targets it has.
+ * The status of a target as readers see it: a target of a publishing post is `publishing` even before the delivery service
+ * reports it. Starting a post therefore writes one row, however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;

@@ -1,6 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 
-/** What can be overridden for a platform or an account; an absent field changes nothing. */
+/** The fields that can be overridden for a platform or an account; an absent field is not overridden. */
 export interface PostOption {
   readonly content?: string;
   readonly title?: string;
@@ -12,7 +12,7 @@ export interface PostOption {
 /** Options by platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
-/** What a post publishes, and on which accounts. */
+/** The content that a post publishes, and its accounts. */
 export interface PostContent {
   readonly content: string;
   readonly accountIds: readonly string[];
@@ -31,7 +31,7 @@ export interface PostAccount {
 /** The part of a target's input that a violation is about. */
 export type TargetField = "content" | "title" | "privacy" | "tags" | "media";
 
-/** Every reason for which a platform would refuse a target's input. */
+/** The codes of the reasons for which a platform would refuse a target's input. */
 export type TargetViolationCode =
   | "content_required"
   | "content_too_long"
@@ -66,7 +66,10 @@ export interface TargetViolation {
   readonly index?: number;
 }
 
-/** A media item as far as platforms have rules about it. Dimensions that are unknown are null and not checked. */
+/**
+ * The properties of a media item that the rules of platforms apply to. Dimensions that are unknown are null and not
+ * checked.
+ */
 export interface TargetMedia {
   readonly kind: "image" | "video";
   readonly contentType: string;
@@ -82,7 +85,7 @@ export interface PostMedia extends TargetMedia {
   readonly isReady: boolean;
 }
 
-/** What one account is asked to publish, with its overrides already applied. */
+/** The content that one account publishes, with its overrides already applied. */
 export interface TargetInput {
   readonly platform: PlatformId;
   readonly text: string;

@@ -7,13 +7,15 @@ export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as con
 /** A day of the week. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
-/** `paused` gives no slots until it is active again; `revoked` is a rule that was deleted. */
+/**
+ * The status of a queue slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was deleted.
+ */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
 /** Maximum number of times of day per rule. */
 const MAX_TIMES = 48;
 
-/** When a rule gives slots, in the wall-clock time of its zone. */
+/** The days and times at which a rule creates slots, in the wall-clock time of its zone. */
 export interface SlotTimetable {
   readonly weekdays: readonly Weekday[];
   /** `HH:MM`, from `00:00` to `23:59`. */
@@ -26,7 +28,7 @@ export interface SlotTimetable {
   readonly endsOn: string | null;
 }
 
-/** A rule as far as computing its slots needs it. */
+/** The part of a queue slot rule that is needed to compute its slots. */
 export interface QueueSlotRule extends SlotTimetable {
   readonly id: string;
   readonly status: QueueSlotRuleStatus;
@@ -42,7 +44,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Every fault of a timetable. Paths are JSON Pointers into the request. */
+/** Returns every fault of a timetable. Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
@@ -55,8 +57,8 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
 }
 
 /**
- * The canonical form of a valid timetable: weekdays from Monday on, times from midnight on. The order of both lists has no
- * meaning.
+ * Returns the canonical form of a valid timetable: weekdays from Monday on, times from midnight on. The order of both lists
+ * has no meaning.
  */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;
@@ -64,7 +66,7 @@ export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable
   return { weekdays, times: times.toSorted(), timezone, startsOn, endsOn };
 }
 
-/** Each value may occur once in the list, because a second one would be lost silently. */
+/** Reports values that occur more than once in a list, because a second occurrence would have no effect. */
 function checkDistinct(
   path: string,
   values: readonly string[],
@@ -91,7 +93,7 @@ function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
   if (startsOn !== null && !isDate(startsOn)) faults.push({ code: "invalid", path: "/startsOn" });
   if (endsOn !== null && !isDate(endsOn)) faults.push({ code: "invalid", path: "/endsOn" });
   if (faults.length > 0 || startsOn === null || endsOn === null) return faults;
-  // Dates of four-digit years sort as text.
+  // Dates with four-digit years can be compared as text.
   return endsOn < startsOn ? [{ code: "ends_before_start", path: "/endsOn" }] : [];
 }
 

@@ -1,55 +1,61 @@
 import { isPlatformId, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
-/** What a daily limit counts for; that of an app or a project is shared by all of its accounts. */
+/** The scope of a daily limit. The limit of an app or a project is shared by all of its accounts. */
 export type DailyScope = "account" | "app" | "project";
 
-/** How many publications a platform takes in a day. */
+/** The maximum number of publications that a platform accepts per day. */
 export interface DailyLimit {
   readonly scope: DailyScope;
   readonly limit: number;
 }
 
-/** The limits of a workspace; `daily` replaces that of every platform that has one, null = the platforms' own. */
+/**
+ * The quota limits of a workspace. `daily` replaces the limit of every platform that has a daily limit; null keeps the
+ * limits of the platforms.
+ */
 export interface QuotaLimits {
   readonly monthly: number;
   readonly daily: number | null;
 }
 
-/** A target as far as quota counts it: one publication on one account. */
+/** The part of a target that quota counts: one publication on one account. */
 export interface QuotaTarget {
   readonly accountId: string;
-  /** The id of a platform; one that is not in the registry has no daily limit. */
+  /** The id of a platform. A platform that is not in the registry has no daily limit. */
   readonly platform: string;
 }
 
-/** What is counted together: the row that has the same period and subject. */
+/** A quota counter: publications with the same period and subject are counted in one row. */
 export interface QuotaCounter {
   readonly code: "monthly" | "daily";
   /** A month, `2026-11`, or a day, `2026-11-21`, in UTC. */
   readonly period: string;
-  /** The id of the workspace or the account, or the platform whose app or project it is. */
+  /** The id of the workspace or the account, or the platform whose app or project has the limit. */
   readonly subject: string;
   readonly scope: "workspace" | DailyScope;
   readonly limit: number;
   /** The platform of a daily limit, else null. */
   readonly platform: string | null;
-  /** The account, if the limit is its own, else null. */
+  /** The id of the account, if the limit applies to a single account, else null. */
   readonly accountId: string | null;
 }
 
-/** How many publications are to be added to a counter, or taken from it if negative. */
+/** The number of publications that are added to a counter; a negative number is subtracted. */
 export interface QuotaDemand extends QuotaCounter {
   readonly requested: number;
 }
 
-/** What a counter holds: publications that are visible, and those that are still to come. */
+/**
+ * The amounts of a counter: `used` counts publications that are visible, `reserved` counts publications that are still
+ * open.
+ */
 export interface QuotaUsage {
   readonly used: number;
   readonly reserved: number;
 }
 
-/** A demand that a counter has no room for. */
+/** A demand for which a counter has no room. */
 export interface QuotaShortage extends QuotaUsage {
   readonly code: "monthly" | "daily";
   readonly limit: number;
@@ -59,17 +65,17 @@ export interface QuotaShortage extends QuotaUsage {
   readonly accountId: string | null;
 }
 
-/** The month of an instant in UTC, as `2026-11`. */
+/** Returns the month of an instant in UTC, as `2026-11`. */
 export function monthOf(instant: Date): string {
   return instant.toISOString().slice(0, "YYYY-MM".length);
 }
 
-/** The day of an instant in UTC, as `2026-11-21`. */
+/** Returns the day of an instant in UTC, as `2026-11-21`. */
 export function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, "YYYY-MM-DD".length);
 }
 
-/** When a month or a day ends and the next one's counters begin at zero. */
+/** Returns the instant at which a month or a day ends and the counters of the next period begin at zero. */
 export function resetsAt(period: string): Date {
   const [year = 0, month = 0, day] = period.split("-").map(Number);
   // Date.UTC counts months from 0, so the number of this month is the next one.
@@ -78,7 +84,7 @@ export function resetsAt(period: string): Date {
   );
 }
 
-/** The daily limit of a platform by the registry; undefined for a platform without one. */
+/** Returns the daily limit of a platform from the registry; undefined for a platform without a daily limit. */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules = PLATFORMS[platform].dailyLimit;
   const limit = count ?? Math.floor((points ?? Infinity) / (perCreate ?? 1));
@@ -86,7 +92,7 @@ export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };
 }
 
-/** The counter of a workspace's month. */
+/** Returns the monthly counter of a workspace. */
 export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimits): QuotaCounter {
   return {
     code: "monthly",
@@ -99,7 +105,9 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
   };
 }
 
-/** The counter of an account's day, which it may share with other accounts; undefined without a daily limit. */
+/**
+ * Returns the daily counter of an account, which other accounts may share; undefined if the platform has no daily limit.
+ */
 export function dailyCounter(
   { accountId, platform }: QuotaTarget,
   at: Date,
@@ -120,8 +128,8 @@ export function dailyCounter(
 }
 
 /**
- * What targets that are due together ask of which counters, in the order in which the counters' rows are locked: two
- * posts that share counters then wait for each other instead of deadlocking.
+ * Returns the demands of targets that are due together, in the order in which the rows of the counters are locked. Because
+ * of this order, posts that share counters wait for each other and never deadlock.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -134,7 +142,10 @@ export function quotaDemands(
   return sum([...targets.map(() => month), ...counters].map((each) => ({ ...each, requested: 1 })));
 }
 
-/** The changes of counters, in lock order, when the demands of a post change. Counters that do not change are left out. */
+/**
+ * Returns the changes of counters, in lock order, when the demands of a post change. Counters that do not change are
+ * omitted.
+ */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
   after: readonly QuotaDemand[],
@@ -143,12 +154,17 @@ export function changeOfDemands(
   return sum([...after, ...released]).filter(({ requested }) => requested !== 0);
 }
 
-/** What is left of a limit, never negative: a publication that is confirmed late counts even above its limit. */
+/**
+ * Returns the remaining quota. It is never negative, although a publication that is confirmed late counts even above the
+ * limit.
+ */
 export function remainingOf(limit: number, { used, reserved }: QuotaUsage): number {
   return Math.max(0, limit - used - reserved);
 }
 
-/** Why a counter refuses a demand; undefined if it has room for all of it, or nothing is asked. */
+/**
+ * Returns the shortage of a counter that has no room for a demand; undefined if it has room or the demand is not positive.
+ */
 export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShortage | undefined {
   const { code, limit, requested, period, platform, accountId } = demand;
   if (requested <= 0 || requested <= remainingOf(limit, usage)) return undefined;

@@ -68,7 +68,7 @@ test.each<[string, string, string[], string[]]>([
     ["01:59", "02:15", "02:45"],
     ["2026-10-03T15:29:00.000Z", "2026-10-03T15:30:00.000Z", "2026-10-03T15:45:00.000Z"],
   ],
-  // These days have no midnight.
+  // On these days the clock skips midnight.
   [
     "America/Sao_Paulo",
     "2018-11-04",
@@ -236,7 +236,7 @@ function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: num
   );
 }
 
-/** Changes of clocks: by an hour, half an hour or a day, at or before midnight, forward and back. */
+/** Clock changes in several zones: by an hour, half an hour or a day, at or before midnight, forward and back. */
 const changes: [string, string][] = [
   ["Europe/Berlin", "2027-03-28T01:00:00Z"],
   ["Europe/Berlin", "2026-10-25T01:00:00Z"],
@@ -340,7 +340,7 @@ test("a range that is cut in two at any point has the same slots as the whole ra
       expect([...between(timetable, after, cut), ...between(timetable, cut, until)]).toEqual(
         between(timetable, after, until),
       );
-      // Slots themselves are the points at which a cut is most likely to lose or repeat one.
+      // The range is cut at slots, because there a cut is most likely to lose or repeat a slot.
       for (const at of between(timetable, after, until).slice(0, 3)) {
         expect([...between(timetable, after, at), ...between(timetable, at, until)]).toEqual(
           between(timetable, after, until),

@@ -46,7 +46,10 @@ function updateOf(change: Partial<TargetUpdate>): TargetUpdate {
 
 const failed = { code: "outcome_unknown", message: "", retryable: false };
 
-/** What delivery may report of a target: any sequence of statuses, but at most one published generation. */
+/**
+ * The updates that the delivery service may report about a target: any sequence of statuses, but at most one published
+ * generation.
+ */
 const history = fc
   .record({
     generations: fc.array(

@@ -5,31 +5,34 @@ import { dailyCounter, monthlyCounter } from "./quota.ts";
 export interface TargetError {
   readonly code: string;
   readonly message: string;
-  /** Whether a retry can help without a person changing something. */
+  /** Whether a retry can succeed without a change by the user. */
   readonly retryable: boolean;
 }
 
-/** The state of a target, as delivery reports it. An update is complete: the newest replaces all others. */
+/**
+ * The state of a target, as the delivery service reports it. Each update is complete, so the newest update replaces all
+ * others.
+ */
 export interface TargetUpdate {
   readonly generation: number;
-  /** Rises with every change of the task; only compared within one generation. */
+  /** A number that rises with every change of the task. Versions are compared only within one generation. */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly publishedAt: Date | null;
   readonly error: TargetError | null;
-  /** Attempts so far, over all generations. */
+  /** The number of attempts so far, over all generations. */
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
 }
 
-/** What an update can change in a target. */
+/** The fields of a target that an update can change. */
 export interface TargetState {
   readonly status: TargetStatus;
   /** The number of requests to publish the target. */
   readonly generation: number;
-  /** Generation and version of the update that was applied last; 0 before the first. */
+  /** Generation and version of the last applied update; 0 before the first update. */
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly externalId: string | null;
@@ -52,7 +55,7 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // Delivery promised not to send it; if it is published all the same, it has to be deleted.
+  // The delivery service has promised not to publish the target; if it is published nevertheless, it has to be deleted.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -64,9 +67,9 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // A success counts at any time and from any generation.
+  // A success is applied at any time and from any generation.
   if (update.status === "published" && target.status !== "published") return true;
-  // Any other status counts only from the current generation.
+  // Any other status is applied only from the current generation.
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
@@ -111,19 +114,22 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
   return shown(before) !== shown(after);
 }
 
-/** The times of a target, which a retry replaces. */
+/** The due time and the deadline of a target, which a retry replaces. */
 interface DueState {
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
   readonly dueDay: string | null;
 }
 
-/** Whether a target may be sent again: it failed for certain. One whose outcome is unknown may be published already. */
+/**
+ * Whether a target may be published again, because it failed for certain. A target whose outcome is unknown may already be
+ * published.
+ */
 export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
   return status === "failed" && error?.code !== "outcome_unknown";
 }
 
-/** The target at its next generation, pending again. Its attempts keep counting. */
+/** Returns the target at its next generation, pending again. The number of its attempts continues. */
 export function retryTarget<T extends TargetState & DueState>(
   target: T,
   { dueAt, publishBefore, dueDay }: DueState,
@@ -140,7 +146,7 @@ export function retryTarget<T extends TargetState & DueState>(
   };
 }
 
-/** When the first of the targets was published; null when none was. */
+/** Returns the time at which the first of the targets was published; null when no target was published. */
 export function firstPublishedAt(
   targets: readonly Pick<TargetState, "publishedAt">[],
 ): Date | null {
@@ -157,13 +163,13 @@ export interface HoldingTarget {
   readonly status: TargetStatus;
   readonly error: { readonly code: string } | null;
   readonly publishedAt: Date | null;
-  /** The UTC day whose quota it counts in; null while it counts in none. */
+  /** The UTC day on whose quota the target counts; null while the target counts on no quota. */
   readonly dueDay: string | null;
-  /** Null for a draft, which guards nothing. */
+  /** Hash of the content for the duplicate guard; null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
-/** How much of its counters a target takes. */
+/** The amounts by which a target counts on each of its quota counters. */
 export interface QuotaShare {
   readonly used: number;
   readonly reserved: number;
@@ -174,7 +180,10 @@ const RESERVED: QuotaShare = { used: 0, reserved: 1 };
 const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
-/** An open target reserves quota; one that is or may be published has used it, even after its deletion. */
+/**
+ * The quota share of a target by status. An open target reserves quota; a target that is or may be published has used
+ * quota, even after its deletion.
+ */
 const SHARES = {
   pending: RESERVED,
   publishing: RESERVED,
@@ -190,18 +199,18 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** What a target takes from each of its counters. */
+/** Returns the amounts by which a target counts on each of its quota counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
-/** The counters of a target, by subject and period: its month, and its day where the platform limits days. */
+/** Returns the keys of a target's counters: the counter of its month and, if its platform has a daily limit, of its day. */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // Only the keys are used: what a target already holds moves regardless of limits.
+  // Only the keys of the counters are used, because quota that a target already has is moved regardless of limits.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);
@@ -212,8 +221,8 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Until when a target keeps other targets of its account from publishing the same content: null while it is open,
- * undefined when it does not.
+ * Returns the time until which a target keeps other targets of its account from publishing the same content: null while its
+ * outcome is open, undefined if it does not block them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;

@@ -39,7 +39,7 @@ function validateMix(media: readonly TargetMedia[], rules: PlatformRules): Targe
 }
 
 function validateImage(item: TargetMedia, index: number, rules: ImageRules): TargetViolation[] {
-  // A platform that takes images only as thumbnails does not take one as the post itself.
+  // A platform that accepts images only as thumbnails does not accept an image as the post itself.
   const types = rules.role === "thumbnail" ? [] : rules.types;
   const maxBytes = isGif(item) ? (rules.gifMaxBytes ?? rules.maxBytes) : rules.maxBytes;
   return [
@@ -116,7 +116,7 @@ function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
 }
 
-/** The violation if `actual` is above `limit`. An undefined limit allows everything. */
+/** Returns a violation if `actual` is above `limit`. An undefined limit allows every value. */
 export function above(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,
@@ -125,7 +125,7 @@ export function above(
   return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
 }
 
-/** The violation if `actual` is below `limit`. An undefined limit allows everything. */
+/** Returns a violation if `actual` is below `limit`. An undefined limit allows every value. */
 function below(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,

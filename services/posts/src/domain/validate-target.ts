@@ -12,8 +12,8 @@ import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./p
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass the same
- * counter of `createTextCounter` for all targets of a post, so that a text which they share is counted once.
+ * Returns every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass the
+ * same counter of `createTextCounter` for all targets of a post, so that a shared text is counted only once.
  */
 export function validateTarget(
   input: TargetInput,
@@ -71,7 +71,7 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/** The kind of a post with these media, for platforms that allow a title on some kinds only. */
+/** Returns the kind of a post with these media, for platforms that allow a title only on some kinds. */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";
@@ -106,7 +106,10 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
   return above({ code: "tags_too_long", field: "tags" }, tagsLength(tags, rules), rules.maxTotal);
 }
 
-/** The length of all tags as the platform joins them: with commas, and with quotes around a tag with a space. */
+/**
+ * Returns the length of all tags as the platform joins them: with commas, and with quotation marks around a tag with a
+ * space.
+ */
 function tagsLength(tags: readonly string[], rules: TagRules): number {
   const commas = tags.length - 1;
   return tags.reduce((total, tag) => {

@@ -29,20 +29,20 @@ export interface ZoneClock {
 /** A period in which a clock keeps its offset from UTC. */
 interface Period {
   readonly fromMs: number;
-  /** Where the next period begins. */
+  /** The instant at which the next period begins. */
   readonly untilMs: number;
   readonly offsetMs: number;
 }
 
 type OffsetAt = (instantMs: number) => number;
 
-/** Maximum number of cached zones. A full cache is emptied, which only costs time. */
+/** Maximum number of cached zones. A full cache is emptied, and its entries are computed again. */
 const MAX_CLOCKS = 128;
 /** Maximum number of cached days per zone; a little more than the year that slots are computed for. */
 const MAX_DAYS = 400;
 const clocks = new Map<string, ZoneClock>();
 
-/** The clock of a zone of the IANA database; undefined for an unknown zone. */
+/** Returns the clock of a zone of the IANA database; undefined for an unknown zone. */
 export function findZoneClock(timezone: string): ZoneClock | undefined {
   if (!isNameOfZone(timezone)) return undefined;
   const key = timezone.toLowerCase();
@@ -73,8 +73,8 @@ const THREE_LETTERS = new Set([
 ]);
 
 /**
- * `Intl` also accepts offsets and three-letter names that the IANA database does not have and that are ambiguous: IST is
- * India, Israel or Ireland.
+ * Whether a name is in the IANA database. `Intl` also accepts offsets and ambiguous three-letter names that are not in the
+ * database: IST may be India, Israel or Ireland.
  */
 function isNameOfZone(timezone: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
@@ -92,7 +92,7 @@ function findOffsets(timezone: string): OffsetAt | undefined {
   return (instantMs) => parseOffset(format.format(instantMs));
 }
 
-/** Reads the end of `3/28/2027, GMT+02:00`. Historical offsets have seconds; that of UTC is empty. */
+/** Reads the end of `3/28/2027, GMT+02:00`. Historical offsets have seconds; the offset of UTC is empty. */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (match === null)
@@ -119,8 +119,9 @@ function createClock(offsetAt: OffsetAt): ZoneClock {
 }
 
 /**
- * The periods in which a clock can show a local date. Offsets are less than 24 hours, so these are one UTC day before to
- * one after. Checking once a day misses nothing, because no zone has ever changed its offset twice in a day.
+ * Returns the periods in which a clock can show a local date. Offsets are less than 24 hours, so the periods reach from one
+ * UTC day before the date to one day after it. Checking once a day misses nothing, because no zone has ever changed its
+ * offset twice in a day.
  */
 function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   const periods: Period[] = [];
@@ -137,7 +138,7 @@ function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   return [...periods, { fromMs, untilMs: endMs, offsetMs }];
 }
 
-/** The instant, to the second, at which the offset changes between `fromMs` and `toMs`. */
+/** Returns the instant, to the second, at which the offset changes between `fromMs` and `toMs`. */
 function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let [last, first] = [fromMs / SECOND_MS, toMs / SECOND_MS];

@@ -7,7 +7,9 @@ const EVERY_MS = 10 * 60_000;
 /** Maximum number of guards per statement. */
 const PAGE_GUARDS = 1000;
 
-/** Deletes expired guards, a page at a time. When it does so does not matter, because an expired guard has no effect. */
+/**
+ * Deletes expired duplicate guards, a page at a time. The interval does not matter, because an expired guard has no effect.
+ */
 export function startCleaningDuplicateGuards(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: EVERY_MS,

@@ -8,13 +8,19 @@ import { lockTargetsOf } from "#src/db/targets.ts";
 import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** Maximum number of posts per transaction. Each batch reads the dead index entries of the one before, so it is large. */
+/**
+ * Maximum number of posts per transaction. Batches are large, because each batch reads the dead index entries of the
+ * previous batch.
+ */
 const BATCH_POSTS = 2000;
 /** Maximum number of missed posts per transaction, which also writes their targets. */
 const BATCH_MISSED = 100;
-/** How often to look for due posts in any case: another replica may have accepted an earlier one and ended. */
+/**
+ * Maximum time between two queries for due posts. Another replica may have accepted a post that is due earlier and then
+ * ended.
+ */
 const POLL_MS = 500;
-/** How soon to look again when every due post is locked by another replica. */
+/** Time to the next query when every due post is locked by another replica. */
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -26,14 +32,14 @@ const MISSED = { code: "missed", message: "", retryable: true };
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay">;
 
-/** Starts a batch of due posts and returns how many. It is one transaction, so each post is started exactly once. */
+/** Starts a batch of due posts and returns how many. The batch is one transaction, so each post is started exactly once. */
 export async function startDueBatch({
   sql,
   missedAfterMs,
   nudgeRelay,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // When thousands are due at once, all of them start before the relay sends the first events.
+    // When thousands of posts are due at once, all of them start before the relay publishes the first events.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
       holdRelays(tx),
@@ -75,14 +81,14 @@ export async function failMissedBatch({
   return count;
 }
 
-/** The job that starts posts; `nudge` wakes it for a post that is due before the next one it knows. */
+/** The job that starts posts; `nudge` wakes the job for a post that is due before the next post it knows. */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }
 
 /**
- * Starts posts at their time, in any number of replicas. It sleeps until the next post is due by the database's clock; the
- * process's own clock only sets the timer.
+ * Starts posts at their time, in any number of replicas. The job sleeps until the next post is due by the clock of the
+ * database; the clock of the process only sets the timer.
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
@@ -95,7 +101,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);
-        // A full batch means that many more are due: two connections share them.
+        // A full batch means that many more posts are due, so two connections start them.
         if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
         if (missed > 0)
           logger.warn(

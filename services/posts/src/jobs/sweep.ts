@@ -16,18 +16,18 @@ import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 
-/** Maximum number of targets that delivery answers for in one call. */
+/** Maximum number of targets per call to the delivery service. */
 const PAGE_TARGETS = 500;
 
 type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
-  /** How long delivery may be silent about an open target. */
+  /** How long the delivery service may send no report about an open target before the sweep asks about it. */
   readonly sweepAfterMs: number;
 };
 
 /**
- * Asks delivery about the targets whose outcome is open and which it has not reported for some time. Its answers count
- * like events, and targets that it does not know are requested again, so no post depends on a single event. Deletions are
- * asked about in the same way.
+ * Asks the delivery service about the targets whose outcome is open and which it has not reported for some time. Its
+ * answers are applied like events, and targets that it does not know are requested again, so no post depends on a single
+ * event. Deletions are handled in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
@@ -44,7 +44,10 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
   }
 }
 
-/** Each kind of answer has a transaction of its own, which locks its posts in id order. */
+/**
+ * Asks about one page of targets and applies the answers. Each kind of answer has its own transaction, which locks its
+ * posts in id order.
+ */
 async function askAbout(
   { sql, tasks, nudgeRelay }: SweepDeps,
   refs: readonly TargetKey[],
@@ -72,8 +75,8 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Starts a new generation of targets that delivery has closed although their post is not deleted: the process ended
- * between closing them and committing the deletion. Nothing was sent for the old generation.
+ * Starts a new generation of targets that the delivery service has closed although their post is not deleted, because the
+ * process ended between closing the targets and committing the deletion. Nothing was published for the old generation.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
   const closed = new Set(keys.map(keyOf));
@@ -92,7 +95,7 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
   );
 }
 
-/** The requests as they were made first. */
+/** Rebuilds the deletion requests as they were first made. */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),
@@ -103,7 +106,7 @@ function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   });
 }
 
-/** Sweeps at the start and then every `everyMs`. Several replicas take different targets. */
+/** Runs the sweep at the start and then every `everyMs`. Several replicas take different targets. */
 export function startSweep(
   options: SweepDeps & { readonly everyMs: number; readonly logger: Logger },
 ): AsyncDisposable {

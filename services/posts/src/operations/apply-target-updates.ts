@@ -12,9 +12,9 @@ import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
 
 /**
- * Brings targets and their posts up to date with what delivery reports, in the caller's transaction, for events and for
- * the sweep's answers alike. Any order, repetition or gap of the updates before the newest gives the same result. Posts are
- * locked first, then their targets, both in id order. Updates of posts that are gone change nothing.
+ * Applies updates that the delivery service reports, as events or as answers to the sweep, to targets and their posts in
+ * the caller's transaction. Any order, repetition or gap of the updates before the newest gives the same result. Posts are
+ * locked first, then their targets, both in id order. Updates of deleted posts change nothing.
  *
  * @param causes The request that caused an update, by post; by default the current one.
  */
@@ -42,7 +42,7 @@ export async function applyTargetUpdates(
   await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
 }
 
-/** As `applyTargetUpdates`, for the deletions of targets. */
+/** Applies updates like `applyTargetUpdates`, but for the deletions of targets. */
 export async function applyDeletionUpdates(
   tx: TransactionSql,
   updates: readonly DeletionUpdated[],
@@ -57,7 +57,9 @@ export async function applyDeletionUpdates(
   await changeTargets(tx, { posts, pairs, ...(causes === undefined ? {} : { causes }) });
 }
 
-/** An update counts only where its workspace, post and target belong together. */
+/**
+ * The key by which an update finds its target. An update is applied only if its workspace, post and target belong together.
+ */
 function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
   return `${workspaceId} ${postId} ${targetId}`;
 }
@@ -75,8 +77,9 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * A target of a deleted post. Nothing of it is open, so only outcomes count: a publication is deleted at once (delivery
- * finds out whether its account still exists), and a failure that has become certain gives back the target's quota.
+ * Applies an update to a target of a cancelled post. Only outcomes matter then: a publication is deleted at once (the
+ * delivery service finds out whether its account still exists), and a failure that has become certain frees the target's
+ * quota.
  */
 function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
   if (update.status === "publishing") return target;
@@ -94,7 +97,7 @@ function parseStatus(status: string): TargetUpdate["status"] {
   );
 }
 
-/** An update as a value of the domain. An unknown status throws, so that its event is parked. */
+/** Converts a message to an update of the domain. An unknown status throws, so that the event is parked. */
 function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -117,7 +120,7 @@ function parseDeletionStatus(status: string): DeletionUpdate["status"] {
   );
 }
 
-/** As `parseTargetUpdate`, for the deletion of a target. */
+/** Converts a message like `parseTargetUpdate`, but for the deletion of a target. */
 function parseDeletionUpdate(message: DeletionUpdated): DeletionUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -145,7 +148,7 @@ function parseAttempt(message: TargetUpdated): AttemptRow | undefined {
   };
 }
 
-/** The newest record of each attempt, because one insert must not write the same row twice. */
+/** Returns the newest record of each attempt, because one insert must not write the same row twice. */
 function newestAttempts(updates: readonly TargetUpdated[]): AttemptRow[] {
   const newest = new Map<string, AttemptRow>();
   for (const attempt of updates.flatMap((message) => parseAttempt(message) ?? [])) {

@@ -26,7 +26,7 @@ export interface TargetChange {
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /** The ids of targets with a new or changed attempt, which a reader sees too. */
+  /** The ids of targets with a new or changed attempt, which is visible to readers, too. */
   readonly attempted?: ReadonlySet<string>;
   /** The status that a command gives to the posts; by default it follows from their targets. */
   readonly command?: PostStatus;
@@ -35,9 +35,9 @@ export interface PostChanges {
 }
 
 /**
- * Writes changed targets and their posts in the caller's transaction. It is the one place in which the status of a target
- * changes, so that the duplicate guard and quota always move with it. The version of a post rises when a reader can see
- * the change, and its events are appended then. Locks are taken in the order post, targets, guards, counters.
+ * Writes changed targets and their posts in the caller's transaction. Only this function changes the status of targets, so
+ * that the duplicate guard and quota always change with it. The version of a post rises when a reader can see the change,
+ * and its events are appended then. Locks are taken in the order post, targets, guards, counters.
  */
 export async function changeTargets(
   tx: TransactionSql,
@@ -121,9 +121,9 @@ export interface HoldingChange {
 }
 
 /**
- * Lets the duplicate guard and quota follow targets that changed, in the transaction of the change and after it: guards
- * first, then quota. Nothing is refused here: what turns out to be published counts even above a limit. A command that
- * makes a target pending again uses `takeGuards` and `reserveQuota` instead, which may refuse it.
+ * Adapts the duplicate guard and then quota to targets that changed, in the transaction of the change. Nothing is refused:
+ * a target that turns out to be published counts even above a limit. A command that makes a target pending again uses
+ * `takeGuards` and `reserveQuota` instead, which may refuse it.
  */
 export async function moveHoldings(
   tx: TransactionSql,
@@ -155,7 +155,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** The sum of all moves of each counter. */
+/** Returns the sum of all moves for each counter. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

@@ -11,7 +11,7 @@ import type { MediaClient } from "#src/clients/media.ts";
 import type { DatabaseClock } from "#src/db/clock.ts";
 import type { CursorKeys } from "#src/domain/cursor.ts";
 
-/** What the operations of this service work with; each takes the part that it needs. */
+/** Dependencies of the RPCs, jobs and operations of the posts service; each takes only the part that it needs. */
 export interface PostsDeps {
   readonly sql: Sql;
   readonly clock: DatabaseClock;
@@ -21,7 +21,7 @@ export interface PostsDeps {
   readonly accountService: Client<typeof AccountService>;
   readonly media: MediaClient;
   readonly tasks: Client<typeof TaskService>;
-  /** Throws while too many events wait for the bus. */
+  /** Throws while too many events in the outbox wait to be published. */
   readonly assertRoom: () => Promise<void>;
   /** Called after a commit that appended events. */
   readonly nudgeRelay: () => void;

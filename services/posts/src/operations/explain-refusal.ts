@@ -11,19 +11,19 @@ import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
 import { listQuotaUsage, reserveQuota } from "#src/db/quota-usage.ts";
 import { findShortage, type QuotaDemand, type QuotaShortage } from "#src/domain/quota.ts";
 
-/** A command that was refused: nothing of it was committed. */
+/** A refused command, of which nothing was committed. */
 export interface Refused {
   readonly kind: "refused";
   readonly error: ServiceError;
 }
 
-/** The command was refused with a typed error, which is only thrown before a commit. Any other error is thrown again. */
+/** Returns the refusal for a typed error, which is only thrown before a commit. Any other error is thrown again. */
 export function toRefused(error: unknown): Refused {
   if (error instanceof ServiceError) return { kind: "refused", error };
   throw error;
 }
 
-/** The error that names the posts which guard the same content; undefined when such posts no longer exist. */
+/** Returns the error that lists the posts with the same content; undefined when no such post exists any more. */
 export async function findDuplicateError(
   sql: ISql,
   guards: readonly Guard[],
@@ -31,7 +31,7 @@ export async function findDuplicateError(
   const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
   if (clashes.length === 0) return undefined;
   const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
-  // In the order of the request's accounts.
+  // Violations are listed in the order of the request's accounts.
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",
@@ -39,7 +39,7 @@ export async function findDuplicateError(
   );
 }
 
-/** The error that names the limits which have no room for these demands; undefined when all have room by now. */
+/** Returns the error that lists the limits without room for these demands; undefined when all limits have room by now. */
 export async function findShortageError(
   sql: ISql,
   workspaceId: string,

@@ -8,7 +8,7 @@ import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
 import type { PostsDeps } from "./dependencies.ts";
 
-/** What other services know of the things that a post names, and the moment at which they were asked. */
+/** The accounts, media and platforms that other services returned for a post, and the time at which they were asked. */
 export interface PostDependencies {
   /** The accounts of the post and of its options' keys; those that do not exist are missing. */
   readonly accounts: ReadonlyMap<string, PostAccount>;
@@ -20,9 +20,10 @@ export interface PostDependencies {
 }
 
 /**
- * Asks other services about everything that a post names.
+ * Asks other services for the accounts, media and platforms of a post.
  *
- * @param claim Keeps the post's media from being deleted until it is stored; null when it is only checked.
+ * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post is
+ * only checked.
  */
 export async function loadPostDependencies(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
@@ -39,7 +40,7 @@ export async function loadPostDependencies(
   return { available, accounts, ...known };
 }
 
-/** The accounts that a post names: its targets' and those of its options' keys. */
+/** Returns the accounts of a post: the accounts of its targets and of the keys of its options. */
 export function accountIdsOf({
   accountIds,
   options,
@@ -59,7 +60,10 @@ async function lookUpMedia(
   return { media, now };
 }
 
-/** The clock comes first, so that the claim is never older than the time that its age is counted from. */
+/**
+ * Reads the clock and then claims media. The clock is read first, so that the claim is never older than the time from which
+ * its age is counted.
+ */
 async function claimMediaNow(
   deps: Pick<PostsDeps, "media" | "clock">,
   claim: MediaClaim,
@@ -69,7 +73,10 @@ async function claimMediaNow(
   return { media: await claimMedia(deps.media, claim, mediaIds), now };
 }
 
-/** Every reason to refuse a post. What a draft names must exist; any other post must suit its platforms and its time. */
+/**
+ * Returns every reason to refuse a post. The accounts and media of a draft must exist; any other post must also comply with
+ * its platforms and its time.
+ */
 export function judgePost(
   post: PostContent,
   known: PostDependencies,
@@ -83,7 +90,7 @@ export function judgePost(
     : violations;
 }
 
-/** Media as a post stores them, as proto JSON: a later read asks no other service. */
+/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
 export function toStoredMedia(
   mediaIds: readonly string[],
   { media }: PostDependencies,

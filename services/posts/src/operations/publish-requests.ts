@@ -5,7 +5,7 @@ import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-ta
 import type { TargetKey } from "#src/db/targets.ts";
 import { postPublishRequested } from "#src/events.ts";
 
-/** Asks delivery to publish those of the targets that are still to be published at that generation. */
+/** Asks the delivery service to publish those of the targets that still have to be published at the given generation. */
 export async function requestPublishing(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -13,7 +13,7 @@ export async function requestPublishing(
   if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
 }
 
-/** One event for each post and due time. Outside of a request, its cause is the request that created the post. */
+/** Builds one event for each post and due time. Outside of a request, its cause is the request that created the post. */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),

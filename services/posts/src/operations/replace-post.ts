@@ -20,7 +20,7 @@ import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
 import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
 
-/** What a draft or scheduled post becomes. */
+/** The new state of a draft or scheduled post. */
 interface Replacement {
   readonly content: PostContent;
   readonly placement: Placement;
@@ -59,7 +59,10 @@ export async function replacePost(
   await writePost(tx, post, { targets, ...replacement });
 }
 
-/** A target whose content stays keeps its guard: what was forced once is not compared again when its time changes. */
+/**
+ * Replaces the targets and their guards. A target whose content does not change keeps its guard, so that a forced post is
+ * not compared again when its time changes.
+ */
 async function moveTargets(
   tx: TransactionSql,
   before: readonly TargetRow[],
@@ -105,7 +108,7 @@ async function writePost(
   if (isMoved) await appendEvents(tx, postPlaced(placed, targets));
 }
 
-/** The targets of a post are due on one day. */
+/** Returns the quota demands of targets, which are all due on one day. */
 function demandsOf(
   workspaceId: string,
   targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],

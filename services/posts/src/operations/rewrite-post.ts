@@ -52,12 +52,15 @@ export interface Rewritten {
   readonly after: PostRow;
 }
 
-/** Nothing was written: what is known of other services does not cover the post as it is now. */
+/** Nothing was written, because the data from other services does not cover the current version of the post. */
 interface Outdated {
   readonly kind: "outdated";
 }
 
-/** What a command was prepared with: the post as it was read, and what other services know of the changed one. */
+/**
+ * The data with which a command was prepared: the post as it was read, and the data from other services for the changed
+ * post.
+ */
 interface Prepared {
   readonly command: RewriteCommand;
   readonly seen: PostRow;
@@ -67,14 +70,14 @@ interface Prepared {
 }
 
 /**
- * How often a command is prepared. It is prepared again only if, since the last time, another command has given the post
- * accounts that were not looked up, or has come between a claim on new media and the lock.
+ * Maximum number of times that a command is prepared. It is prepared again only if another command has meanwhile given the
+ * post accounts that were not looked up, or has changed the post between a claim on new media and the lock.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Changes a draft or scheduled post. Other services are asked before the post is locked; the command is then applied and
- * judged under the lock, on the version that is there. So concurrent commands come one after the other, and each succeeds.
+ * Changes a draft or scheduled post. Other services are asked before the post is locked; the command is then applied to the
+ * current version and checked under the lock. Concurrent commands therefore run one after the other, and each succeeds.
  */
 export async function rewritePost(
   deps: Deps,
@@ -111,7 +114,7 @@ async function rewriteInRounds(
   throw unavailable();
 }
 
-/** Two posts that take over each other's content may deadlock; the one that the database ends tries again. */
+/** Updates that swap the contents of two posts may deadlock. The update whose transaction the database ends tries again. */
 async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
   try {
     return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
@@ -166,8 +169,9 @@ function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
 }
 
 /**
- * Whether the post can be judged by what was looked up for the version that was seen. Media of a newer version must be its
- * own already: the claim on others was noted for a version that the post has passed, so media may have forgotten it.
+ * Whether the data that was looked up for an earlier version covers the post. If the post has a newer version, it must
+ * already use the media of the command, because the claim on other media was recorded for an outdated version, and the
+ * media service may have dropped it.
  */
 function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
   if (post.version === seen.version) return true;
@@ -178,7 +182,10 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
   );
 }
 
-/** A time that stays is not judged again: a scheduled post may be changed when it is about to begin. */
+/**
+ * Returns the time to check. An unchanged time is not checked again, so that a scheduled post can be changed just before it
+ * is due.
+ */
 function judgedTiming(post: PostRow, timing: RewriteTiming): PostTiming {
   if (timing.kind !== "unchanged") return timing;
   return post.status === "draft"

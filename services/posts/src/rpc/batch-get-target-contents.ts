@@ -16,7 +16,10 @@ const MAX_REFS_PER_CALL = 500;
 
 type Content = MessageInitShape<typeof TargetContentSchema>;
 
-/** Tells delivery for each target whether it is still to be published at its generation and, if so, its content. */
+/**
+ * Tells the delivery service for each target whether it still has to be published at its generation and, if so, its
+ * content.
+ */
 export async function batchGetTargetContents(
   { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetTargetContentsRequest,

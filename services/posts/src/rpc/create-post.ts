@@ -35,9 +35,9 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** How often a post is checked again because its claim on media expired before it was inserted. */
+/** Maximum number of checks of a post. The check is repeated when the claim on media expired before the insert. */
 const MAX_CHECKS = 2;
-/** How often a post is inserted again because the reason of a refusal had gone when it was looked up. */
+/** Maximum number of inserts of a post. An insert is repeated when the reason of its refusal no longer exists. */
 const MAX_INSERTS = 5;
 
 /** The request, and everything that its post is built from. */
@@ -56,20 +56,23 @@ interface Accepted {
   readonly answer: Post;
 }
 
-/** An earlier request with the same key was answered with these bytes. */
+/** The stored answer of an earlier request with the same idempotency key. */
 interface Replayed {
   readonly kind: "replayed";
   readonly response: Uint8Array;
 }
 
-/** The claim on media is too old: nothing was written, and the media have to be looked up again. */
+/** The claim on media is too old. Nothing was written, and the media have to be claimed again. */
 interface ClaimExpired {
   readonly kind: "claim_expired";
 }
 
 type Outcome = Accepted | Replayed | Refused;
 
-/** Accepts a post whole or not at all: published at once, scheduled, put into the next queue slot, or kept as a draft. */
+/**
+ * Accepts a post as a whole or not at all. The post is published at once, scheduled, put into the next queue slot, or kept
+ * as a draft.
+ */
 export async function createPost(
   deps: PostsDeps,
   message: CreatePostRequest,
@@ -114,7 +117,7 @@ async function checkAndAccept(
   throw unavailable();
 }
 
-/** A request that succeeded once keeps its answer, even if its post would be refused by now. */
+/** Returns the stored answer of a request that has already succeeded, even if its post would be refused by now. */
 async function replayOr(
   sql: ISql,
   { keyed }: NewPostRequest,
@@ -147,7 +150,7 @@ async function tryToAccept(sql: Sql, checked: CheckedPost): Promise<Outcome | In
   }
 }
 
-/** One statement is its own transaction, which saves two round trips. */
+/** Inserts the post in one statement without an explicit transaction, which saves two round trips. */
 async function acceptAtOnce(
   sql: ISql,
   checked: CheckedPost,
@@ -158,7 +161,10 @@ async function acceptAtOnce(
   return accepted;
 }
 
-/** The slot comes before the key, because the answer that is stored with the key shows the slot. */
+/**
+ * Inserts the post in a transaction. The slot is chosen before the key is taken, because the answer that is stored with the
+ * key contains the slot.
+ */
 async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promise<Outcome> {
   const placed = await place(tx, checked);
   if (placed.kind !== "placed") return placed;
@@ -174,7 +180,7 @@ async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promi
 
 type Placed = Placement & { readonly kind: "placed" };
 
-/** A queue slot is the next free one of the workspace; its lock keeps other posts from taking it too. */
+/** Chooses the next free queue slot of the workspace. A lock on the rules keeps other posts from taking the same slot. */
 async function place(
   tx: TransactionSql,
   checked: CheckedPost,
@@ -182,7 +188,7 @@ async function place(
   const { timing, workspaceId, force } = checked.request;
   if (timing.kind !== "queue_slot") return { kind: "placed", ...placeNewPost(timing, checked) };
   const rules = await lockActiveRules(tx, workspaceId);
-  // Read under the lock, because a slot may have passed while this waited for it.
+  // The clock is read under the lock, because a slot may have passed while the transaction waited for the lock.
   const after = await readClock(tx);
   const taken = await listTakenSlots(tx, workspaceId, after);
   const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
@@ -229,7 +235,7 @@ async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost
   await insertPost(sql, post, { force: request.force, demands, events });
 }
 
-/** A reason that is gone by now does not refuse the post, which is inserted again. */
+/** Builds the error for a refused insert. If the reason of the refusal no longer exists, the post is inserted again. */
 async function explain(
   sql: ISql,
   { reason, post, demands }: InsertRefused,

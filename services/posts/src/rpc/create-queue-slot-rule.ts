@@ -74,7 +74,10 @@ type Outcome =
   | { readonly kind: "created"; readonly rule: QueueSlotRule }
   | { readonly kind: "replayed"; readonly response: Uint8Array };
 
-/** The key comes first: a request that has succeeded keeps its answer, even if there are too many rules by now. */
+/**
+ * Inserts the rule. The idempotency key is checked first, so that a repeated request gets its answer even if there are too
+ * many rules by now.
+ */
 async function accept(
   tx: TransactionSql,
   row: QueueSlotRuleRow,

@@ -25,29 +25,33 @@ import { toPost } from "#src/rpc/to-post.ts";
 type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom">;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
-/** How often the post may change while other services are asked about it. */
+/** Maximum number of attempts when the post changes while other services are asked about it. */
 const MAX_ROUNDS = 5;
 
-/** A post that has begun to be published, and what other services know of it. */
+/** A post that has begun to be published, and the data about it from other services. */
 interface Preparation {
   readonly post: CommandPost;
   /** The accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** The targets, at a generation, that delivery has promised not to send any more. */
+  /** The targets, at a generation, that the delivery service has promised not to publish. */
   readonly closed: ReadonlySet<string>;
-  /** The outcomes of targets that had ended already. */
+  /** The outcomes of targets that had already ended. */
   readonly ended: readonly TargetUpdated[];
 }
 
-/** `removed` leaves no post, so its media have no user any more; `outdated` means that the post changed meanwhile. */
+/**
+ * The result of one attempt. `removed`: the post was removed, and its media are no longer used by it. `outdated`: the post
+ * changed meanwhile.
+ */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
   | { readonly kind: "cancelled"; readonly answer: Response }
   | { readonly kind: "outdated" };
 
 /**
- * Removes a draft or scheduled post. Any other post is cancelled: delivery closes the targets that it has not sent, and
- * deletes those that are published. Other services are asked before the post is locked, and again if it changed meanwhile.
+ * Removes a draft or scheduled post. Any other post is cancelled: the delivery service closes the targets that it has not
+ * published and deletes the published targets. Other services are asked before the post is locked, and again if it changed
+ * meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
@@ -56,7 +60,8 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
   let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const prepared = await prepare(deps, { workspaceId, postId }, expected);
-    // Targets that delivery has closed cannot be published any more, so the deletion goes on whatever the version is.
+    // Targets that the delivery service has closed cannot be published any more, so the deletion continues whatever the
+    // version of the post is.
     if (prepared.closed.size > 0) expected = undefined;
     const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
     if (outcome.kind === "outdated") continue;
@@ -98,7 +103,10 @@ async function prepare(
   return { post, connected, closed: new Set(open.map(keyOf)), ended };
 }
 
-/** @throws `post_publishing` when delivery has begun to send a target; nothing has changed anywhere then. */
+/**
+ * @throws `post_publishing` when the delivery service has begun to publish a target; nothing was changed in any service
+ * then.
+ */
 async function closeTargets(
   { tasks }: Deps,
   { workspaceId, postId }: CommandPost,
@@ -113,7 +121,7 @@ async function closeTargets(
   return ended;
 }
 
-/** A draft or scheduled post leaves no record. */
+/** Whether a deleted post leaves no record, which is true for a draft or scheduled post. */
 function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }

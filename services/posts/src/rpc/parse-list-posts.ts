@@ -9,10 +9,10 @@ const MAX_LIMIT = 100;
 const DAY_MS = 86_400_000;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** The filters of a request as values. An invalid request names every fault. */
+/** Parses the filters of a request. The error for an invalid request lists every fault. */
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
-  /** Undefined for an absent field and for an invalid one, whose fault is noted. */
+  /** Returns undefined for an absent field and for an invalid field, whose fault is collected. */
   const read = <T>(
     path: string,
     text: string | undefined,
@@ -39,7 +39,7 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
   return { status, platform, createdVia, from, before };
 }
 
-/** The first instant of a UTC date; undefined for a text that is not a date. */
+/** Returns the first instant of a UTC date; undefined for a text that is not a date. */
 function parseDate(text: string): Date | undefined {
   const at = new Date(`${text}T00:00:00.000Z`);
   const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);

@@ -15,18 +15,18 @@ const MAX_ACCOUNTS = 100;
 const MAX_MEDIA = 35;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** A post that a client wants: what to publish, on which accounts, and when. */
+/** The post of a request: its content, its accounts and its time. */
 export interface RequestedPost extends PostContent {
   readonly workspaceId: string;
   readonly timing: PostTiming;
 }
 
-/** A new post, and how it is to be accepted. */
+/** A new post, with the options of its request. */
 export interface NewPostRequest extends RequestedPost {
   readonly createdVia: string;
-  /** Whether it may have the same content as another post. */
+  /** Whether the post may have the same content as another post. */
   readonly force: boolean;
-  /** The client's idempotency key; null when it sent none. */
+  /** The client's idempotency key; null when the client sent no key. */
   readonly keyed: KeyedRequest | null;
 }
 
@@ -35,7 +35,10 @@ export type PostUpdate = { readonly [K in keyof PostContent]?: PostContent[K] | 
   readonly scheduledAt: Date | undefined;
 };
 
-/** The gateway has checked the body of the client: a fault that is found here is one of the calling service. */
+/**
+ * Parses the request. The gateway has already checked the client's body, so a fault here is a defect of the calling
+ * service.
+ */
 export function parseCreatePost(request: CreatePostRequest): NewPostRequest {
   const { isDraft, queueSlot, force, workspaceId, createdVia, idempotency } = request;
   assertValid([
@@ -62,14 +65,14 @@ export function parseCreatePost(request: CreatePostRequest): NewPostRequest {
   };
 }
 
-/** As `parseCreatePost`, for a post that is only checked. */
+/** Parses a request like `parseCreatePost`, for a post that is only checked. */
 export function parseValidatePost(request: ValidatePostRequest): RequestedPost {
   assertValid(checkPost(request));
   const timing = toTiming({ ...request, isDraft: false, queueSlot: false });
   return { ...toContent(request), workspaceId: request.workspaceId, timing };
 }
 
-/** As `parseCreatePost`, for the fields that were sent, of which there is at least one. */
+/** Parses a request like `parseCreatePost`, but only the fields that were sent. At least one field is required. */
 export function parseUpdatePost(request: UpdatePostRequest): PostUpdate {
   const { content, accountIds, mediaIds, options, scheduledAt } = request;
   const sent = [content, accountIds, mediaIds, options, scheduledAt];
@@ -103,7 +106,7 @@ function toTiming({
   scheduledAt: sent,
 }: Pick<CreatePostRequest, "isDraft" | "queueSlot" | "scheduledAt">): PostTiming {
   if (queueSlot) return { kind: "queue_slot" };
-  // Clients see milliseconds.
+  // Instants are stored with milliseconds, the precision that clients see.
   const scheduledAt = sent === undefined ? null : timestampDate(sent);
   if (isDraft) return { kind: "draft", scheduledAt };
   return scheduledAt === null ? { kind: "now" } : { kind: "scheduled", scheduledAt };

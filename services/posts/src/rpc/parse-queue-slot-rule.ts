@@ -3,12 +3,12 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 
-/** @throws `invalid_request` that names all faults. */
+/** @throws `invalid_request` with all faults. */
 export function assertRule(faults: readonly Violation[]): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }
 
-/** The rule with the fields that were sent. An empty text removes a date. */
+/** Returns the rule with the fields of the request replaced. An empty text removes a date. */
 export function changeRule(
   rule: QueueSlotRuleRow,
   request: UpdateQueueSlotRuleRequest,

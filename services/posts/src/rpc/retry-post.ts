@@ -20,7 +20,7 @@ import { reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Sends the targets again that failed for certain. The locks of the post and its targets are held for the decision. */
+/** Publishes the targets that failed for certain again. The post and its targets are locked while this is decided. */
 export async function retryPost(
   deps: Pick<PostsDeps, "sql" | "workspaces" | "assertRoom" | "nudgeRelay" | "missedAfterMs">,
   { workspaceId, id: postId }: RetryPostRequest,
@@ -54,7 +54,7 @@ async function retryUnderLock(
   const due = { ...dueFrom(now, missedAfterMs), dueDay: dayOf(now) };
   const retried = failed.map((target) => retryTarget(target, due));
   await updateTargets(tx, retried);
-  // Retrying is the decision of a person who sees the post, so other posts with the same content do not forbid it.
+  // A user who sees the post decides to retry it, so other posts with the same content do not prevent the retry.
   await takeGuards(tx, toGuards(workspaceId, retried), true);
   await reserveQuotaOrThrow(tx, workspaceId, quotaDemands(workspaceId, retried, now, limits));
   const publishedAt = firstPublishedAt(all);

@@ -15,7 +15,7 @@ import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** A field for an instant, which is left out if the column is null. */
+/** Converts an instant to a field, which is omitted if the column is null. */
 function instant<K extends string>(
   name: K,
   value: Date | string | null,
@@ -69,7 +69,7 @@ function toOptions(
   );
 }
 
-/** A stored post as every answer shows it. */
+/** Converts a stored post to the message that every RPC returns. */
 export function toPost(row: PostRow): PostInit {
   return {
     id: row.id,
@@ -92,7 +92,7 @@ export function toPost(row: PostRow): PostInit {
   };
 }
 
-/** What is not known of a target before delivery reports it. */
+/** The fields of a target that are not known before the delivery service reports the target. */
 const UNREPORTED = {
   status: "pending",
   externalId: null,
@@ -105,7 +105,7 @@ const UNREPORTED = {
   nextAttemptAt: null,
 } as const;
 
-/** A post that is just being accepted, as reading it back will show it. */
+/** Converts a post that is being accepted to the same message that GetPost will return. */
 export function toAcceptedPost(post: NewPost): PostInit {
   const { acceptedAt } = post;
   return toPost({

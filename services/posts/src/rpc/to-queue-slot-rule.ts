@@ -4,16 +4,16 @@ import type { QueueSlotRuleSchema } from "@postrider/contracts/posts/v1/queue_sl
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
 
-/** The present, and the slots that posts have. */
+/** The current time, and the slots that posts have taken. */
 export interface SlotView {
   readonly now: Date;
   readonly taken: ReadonlySet<number>;
 }
 
-/** Number of next slots that a rule shows. */
+/** Number of next slots that are returned with a rule. */
 const SHOWN_SLOTS = 3;
 
-/** A rule as every answer shows it, with the slots that it would create if it were the only rule. */
+/** Converts a rule to the message that every RPC returns, with the slots that it would create if it were the only rule. */
 export function toQueueSlotRule(
   rule: QueueSlotRuleRow,
   { now, taken }: SlotView,

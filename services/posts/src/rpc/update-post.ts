@@ -12,7 +12,7 @@ import { rewritePost, type Rewritten } from "#src/operations/rewrite-post.ts";
 import { parseUpdatePost } from "#src/rpc/parse-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Replaces the fields that were sent. The whole post, as it will be, is checked like a new one. */
+/** Replaces the fields that were sent. The whole resulting post is checked like a new post. */
 export async function updatePost(
   deps: PostsDeps,
   request: UpdatePostRequest,
@@ -42,7 +42,7 @@ export async function updatePost(
   return { post: toPost(after) };
 }
 
-/** The media that the post has no more, up to the version that was committed without them. */
+/** Returns the media that the update removed from the post, and the post version that was committed without them. */
 function removedMedia({ before, after }: Rewritten) {
   const { workspaceId, id: postId, version: postVersion, mediaIds } = after;
   return before.mediaIds

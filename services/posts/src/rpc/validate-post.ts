@@ -8,7 +8,10 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { judgePost, loadPostDependencies } from "#src/operations/judge-post.ts";
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
-/** Checks and stores nothing. Only CreatePost checks what other posts may take meanwhile: content, slots and quota. */
+/**
+ * Checks a post and stores nothing. Only CreatePost checks content, slots and quota, because other posts may take them
+ * meanwhile.
+ */
 export async function validatePost(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
   request: ValidatePostRequest,

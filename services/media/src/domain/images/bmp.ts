@@ -97,7 +97,7 @@ function readInfo(file: Buffer, infoBytes: number): Header {
   };
 }
 
-/** The end of the colour table, before which no pixel may be stored. */
+/** Offset at which the colour table ends and pixels may begin. */
 function tablesEnd(file: Buffer, { infoBytes, depth, compression }: Header): number {
   if (infoBytes === CORE_BYTES) return 26 + (depth <= 8 ? 3 * 2 ** depth : 0);
   const masks =
@@ -111,7 +111,10 @@ function plainEnd({ width, height, depth, pixelsAt }: Header): number {
   return pixelsAt + 4 * Math.ceil((width * depth) / 32) * height;
 }
 
-/** Follows the run-length codes to the end-of-bitmap code. Every run must stay inside the image. */
+/**
+ * Reads the run-length codes up to the end-of-bitmap code and returns the offset behind it. Every run must stay inside the
+ * image.
+ */
 function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: Header): number {
   let cursor = { x: 0, y: 0, at: pixelsAt };
   while (cursor.at + 1 < file.length) {
@@ -129,14 +132,14 @@ function run({ x, y, at }: Cursor, count: number): Cursor {
   return { x: x + count, y, at: at + 2 };
 }
 
-/** An escape code: end of line (0), a move (2), or `code` literal pixels padded to 16 bits. */
+/** Reads an escape code: end of line (0), a move of the position (2), or `code` literal pixels padded to 16 bits. */
 function escape(file: Buffer, { x, y, at }: Cursor, code: number, depth: number): Cursor {
   if (code === 0) return { x: 0, y: y + 1, at: at + 2 };
   if (code === 2) return { x: x + (file[at + 2] ?? 0), y: y + (file[at + 3] ?? 0), at: at + 4 };
   return { x: x + code, y, at: at + 2 + 2 * Math.ceil((code * depth) / 16) };
 }
 
-/** Version 5 may carry an ICC profile behind the pixels. */
+/** Offset at which the ICC profile ends, which a version 5 header may place after the pixels. */
 function profileEnd(file: Buffer, { infoBytes }: Header): number {
   if (infoBytes !== 124 || file.toString("latin1", 70, 74) !== "DEBM") return 0;
   return 14 + file.readUInt32LE(126) + file.readUInt32LE(130);

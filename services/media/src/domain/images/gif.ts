@@ -31,7 +31,7 @@ export function readGif(file: Buffer): ImageLayout {
     height,
     frames,
     totalPixels: width * height * frames,
-    // Four bytes per pixel for the canvas, the frame and the previous frame.
+    // The decoder keeps four bytes per pixel for the canvas, the frame and the previous frame.
     decodeBytes: width * height * 12,
     lossless: true,
     hasMetadata: hasTrailingBytes(file, end) || blocks.some(({ kind }) => kind === "personal"),

@@ -1,9 +1,9 @@
 /** A range of the source file, or inserted bytes. */
 export type ImagePart = { readonly start: number; readonly end: number } | Uint8Array;
 
-/** What the structure of an image file says before any pixel is decoded. */
+/** Properties of an image file that are known from its structure, before any pixel is decoded. */
 export interface ImageLayout {
-  /** Pixels of the canvas as stored, before rotation. */
+  /** Width of the canvas in pixels as stored, before rotation. */
   readonly width: number;
   readonly height: number;
   /** Number of frames of an animation or pages of a TIFF. */
@@ -12,9 +12,9 @@ export interface ImageLayout {
   readonly totalPixels: number;
   /** Bytes that a decoder has to keep in memory; 0 when it decodes row by row. */
   readonly decodeBytes: number;
-  /** Whether the image is encoded without loss, so that a rotated copy must be, too. */
+  /** Whether the image is encoded without loss. A rotated copy must then be lossless, too. */
   readonly lossless: boolean;
-  /** Whether the file contains data about person, place or device, or bytes after the image. */
+  /** Whether the file contains data about a person, place or device, or bytes after the image. */
   readonly hasMetadata: boolean;
   /**
    * The parts of the same file without metadata and with unchanged image data. An orientation other than 1 is kept as the
@@ -36,7 +36,7 @@ export function orientationExif(orientation: number): Uint8Array {
   return exif;
 }
 
-/** Whether a byte other than zero follows from `start` on: some cameras pad files with zeros. */
+/** Whether a byte other than zero follows from `start` on. Zeros are ignored because some cameras pad files with them. */
 export function hasTrailingBytes(file: Buffer, start: number): boolean {
   for (let at = start; at < file.length; at += 1) if (file[at] !== 0) return true;
   return false;

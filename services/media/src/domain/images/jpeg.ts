@@ -6,14 +6,14 @@ import {
   type ImagePart,
 } from "./image-layout.ts";
 
-/** Each scan costs a pass over the whole image; encoders write about ten. */
+/** Maximum number of scans. Each scan costs a pass over the whole image; encoders write about ten. */
 const MAX_SCANS = 100;
 const MAX_SEGMENTS = 10_000;
 
 interface Segment {
   readonly marker: number;
   readonly start: number;
-  /** End of the segment, for a scan including its entropy-coded data. */
+  /** Offset at which the segment ends; for a scan, after its entropy-coded data. */
   readonly end: number;
 }
 
@@ -103,7 +103,7 @@ function readFrame(file: Buffer, segments: readonly Segment[]): Frame {
   }
   const height = file.readUInt16BE(frame.start + 5);
   const width = file.readUInt16BE(frame.start + 7);
-  // Several scans (progressive, or one per component) are decoded into coefficients of two bytes each.
+  // A decoder keeps all coefficients of an image with several scans (progressive, or one per component), at two bytes each.
   const isBuffered = frame.marker !== 0xc0 && frame.marker !== 0xc1;
   const scans = segments.filter(({ marker }) => marker === 0xda).length;
   const decodeBytes = isBuffered || scans > 1 ? 2 * countSamples(file, frame, width * height) : 0;
@@ -125,7 +125,10 @@ function countSamples(file: Buffer, frame: Segment, pixels: number): number {
   return Math.ceil((pixels * sum) / Math.max(1, ...factors));
 }
 
-/** Application segments such as EXIF, XMP, IPTC, thumbnails and second images, except those that define the colours. */
+/**
+ * Whether a segment is removed as metadata: application segments such as EXIF, XMP, IPTC, thumbnails and second images,
+ * except those that define the colours.
+ */
 function isPersonal(file: Buffer, { marker, start }: Segment): boolean {
   if (marker < 0xe0 || marker > 0xef) return false;
   const name = file.toString("latin1", start + 4, start + 16);

@@ -6,9 +6,9 @@ const SIGNATURE_BYTES = 8;
 const MAX_CHUNKS = 100_000;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 4, 4: 2, 6: 4 };
 const TEXT = new Set(["tEXt", "zTXt", "iTXt"]);
-/** Keywords of texts that only name the program or the time of writing. */
+/** Keywords of text chunks that only name the program or the time of writing. */
 const HARMLESS_KEYWORDS = new Set(["Software", "Creation Time", "date:create", "date:modify"]);
-/** Chunks that affect how the image looks. The others are removed together with metadata. */
+/** Types of the chunks that affect how the image looks. All other chunks are removed together with the metadata. */
 const KEPT = new Set(
   "IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD pHYs acTL fcTL fdAT".split(
     " ",

@@ -5,10 +5,10 @@ const MAX_PAGES = 100;
 const MAX_ENTRIES = 4096;
 /** Bytes per value, indexed by field type. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
-/** EXIF, GPS and interoperability directories. */
+/** Tags of the EXIF, GPS and interoperability directories. */
 const DIRECTORY_TAGS = new Set([34665, 34853, 40965]);
 /**
- * Tags about person, place or device: make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, the XP tags of
+ * Tags about a person, place or device: make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, the XP tags of
  * Windows, serial numbers, and the directories above.
  */
 const PERSONAL_TAGS = new Set([
@@ -33,7 +33,7 @@ const PERSONAL_TAGS = new Set([
   50740,
   50827,
 ]);
-/** The tags to remove: those above and, with them, document name, description, page name, program and time. */
+/** The tags that are removed: the personal tags above, and document name, description, page name, program and time. */
 const DROPPED_TAGS = new Set([...PERSONAL_TAGS, 269, 270, 285, 305, 306]);
 
 interface Reader {
@@ -136,7 +136,7 @@ function pageSize(page: Directory): { width: number; height: number } {
   return { width: valueOf(page, 256) ?? 0, height: valueOf(page, 257) ?? 0 };
 }
 
-/** Bytes that the decoder keeps: one strip, or one row of tiles. */
+/** Bytes that the decoder keeps in memory: one strip, or one row of tiles. */
 function rowsAtOnce(page: Directory): number {
   const { width, height } = pageSize(page);
   const pixelBytes = Math.ceil(((valueOf(page, 277) ?? 1) * sampleBits(page)) / 8);

@@ -1,7 +1,7 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 
-/** An EBML element: its offset and those of its payload and end. One of unknown size ends with its parent. */
+/** An EBML element: its offset and the offsets of its payload and end. An element of unknown size ends with its parent. */
 export interface Element {
   readonly id: number;
   readonly start: number;
@@ -10,12 +10,12 @@ export interface Element {
   readonly isUnknownSize: boolean;
 }
 
-/** Limits the elements of a whole file, so that millions of empty ones cannot use up processor time. */
+/** Limits the number of elements of a whole file, so that millions of empty elements cannot use up processor time. */
 export interface ElementBudget {
   left: number;
 }
 
-/** The element at `start`, which must end by `limit` (RFC 8794, sections 4 to 6). */
+/** Reads the element at `start`, which must end at `limit` or before (RFC 8794, sections 4 to 6). */
 export function readElement(
   source: ByteSource,
   start: number,
@@ -43,7 +43,10 @@ export function readElement(
   };
 }
 
-/** A size of all ones means that the writer did not know the size when it started the element. */
+/**
+ * Reads the size of an element. A size of only one bits means that the writer did not know the size when it started the
+ * element.
+ */
 function readSize(head: Buffer, at: number, bytes: number): number | undefined {
   let value = (head[at] ?? 0) & (0xff >> bytes);
   let isUnknown = value === 0xff >> bytes;
@@ -72,7 +75,7 @@ export function readChildren(
   return children;
 }
 
-/** An unsigned integer of up to eight bytes; undefined for a missing element. */
+/** Reads an unsigned integer of up to eight bytes; undefined for a missing element. */
 export function readUnsigned(source: ByteSource, element: Element | undefined): number | undefined {
   if (element === undefined) return undefined;
   const bytes = element.end - element.payload;
@@ -82,7 +85,7 @@ export function readUnsigned(source: ByteSource, element: Element | undefined): 
   return value;
 }
 
-/** A floating-point number of four or eight bytes; undefined for a missing element. */
+/** Reads a floating-point number of four or eight bytes; undefined for a missing element. */
 export function readFloat(source: ByteSource, element: Element | undefined): number | undefined {
   if (element === undefined) return undefined;
   const bytes = source.read(element.payload, element.end - element.payload);

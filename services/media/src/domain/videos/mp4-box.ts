@@ -1,7 +1,7 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 
-/** A box of an ISO base media file: its offset and those of its payload and end. */
+/** A box of an ISO base media file: its offset and the offsets of its payload and end. */
 export interface Box {
   readonly type: string;
   readonly start: number;
@@ -9,12 +9,12 @@ export interface Box {
   readonly end: number;
 }
 
-/** Limits the boxes of a whole file, so that millions of empty ones cannot use up processor time. */
+/** Limits the number of boxes of a whole file, so that millions of empty boxes cannot use up processor time. */
 export interface BoxBudget {
   left: number;
 }
 
-/** Reads the boxes of a range, which they must fill exactly (ISO/IEC 14496-12, section 4.2). */
+/** Reads the boxes of a range. The boxes must fill the range exactly (ISO/IEC 14496-12, section 4.2). */
 export function readBoxes(
   source: ByteSource,
   range: { readonly payload: number; readonly end: number },
@@ -50,7 +50,7 @@ function readBox(source: ByteSource, start: number, limit: number): Box {
   return { type, start, payload, end: start + bytes };
 }
 
-/** Reads `bytes` bytes of a box's payload from `skip` on; a shorter payload is a violation. */
+/** Reads `bytes` bytes of a box's payload from `skip` on; a payload that is too short is a violation. */
 export function payloadOf(source: ByteSource, box: Box, bytes: number, skip = 0): Buffer {
   if (box.payload + skip + bytes > box.end)
     throw unreadable(`The box ${nameOf(box)} is too short.`);

@@ -5,7 +5,7 @@ import { readSampleRanges } from "./mp4-samples.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 import type { BlankedRange } from "./video-layout.ts";
 
-/** Entries that name only the program that wrote the video, and padding. */
+/** Types of entries that only name the program that wrote the video or only pad. */
 const HARMLESS = new Set(["\u00a9too", "\u00a9enc", "\u00a9swr", "free", "skip"]);
 /** `uuid` boxes that players need: spherical video (github.com/google/spatial-media, v1). */
 const NEEDED_UUIDS = new Set(["ffcc826388554a938814587a02521fdd"]);
@@ -19,9 +19,9 @@ interface Parts {
 }
 
 /**
- * Finds the ranges to blank so that a video contains no data about person, place and device: `udta` and `meta` boxes of the
- * file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes of zeros. A box
- * that only names the program stays, so that a video without metadata is delivered unchanged.
+ * Finds the ranges to blank so that a video contains no data about a person, place or device: `udta` and `meta` boxes of
+ * the file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes of zeros. A
+ * box that only names the program stays, so that a video without metadata is delivered unchanged.
  */
 export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
   const { source, top, inMovie, tracks, budget } = parts;
@@ -49,7 +49,7 @@ function isPersonal(source: ByteSource, box: Box, budget: BoxBudget): boolean {
   try {
     return !isHarmless(source, box, budget, 0);
   } catch (error) {
-    // A list that cannot be parsed may contain anything, so it is blanked.
+    // A list that cannot be parsed may contain personal data, so it is blanked.
     if (error instanceof MediaRejected && budget.left >= 0) return true;
     throw error;
   }
@@ -73,7 +73,7 @@ function listStart(source: ByteSource, box: Box): number {
 }
 
 function blankBox({ start, payload, end }: Box): BlankedRange[] {
-  // The 64-bit length of a long box lies between its type and its payload, and stays.
+  // The 64-bit length of a long box lies between its type and its payload, and is kept.
   return [
     { offset: start + 4, bytes: Buffer.from("free", "latin1"), zeros: 0 },
     { offset: payload, bytes: new Uint8Array(), zeros: end - payload },

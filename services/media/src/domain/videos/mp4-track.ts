@@ -109,7 +109,7 @@ function readHeader(source: ByteSource, header: Box, description: Box | undefine
   return { id, ...rotate(payload.subarray(40 + shift), readFrameSize(source, description)) };
 }
 
-/** Swaps the sides when the matrix {a b u, c d v, x y w} is a quarter rotation: b and c outweigh a and d. */
+/** Swaps width and height when the matrix {a b u, c d v, x y w} is a quarter rotation: b and c outweigh a and d. */
 function rotate(matrix: Buffer, { width, height }: { width: number; height: number }) {
   const isRotated =
     Math.abs(matrix.readInt32BE(4)) > Math.abs(matrix.readInt32BE(0)) &&
@@ -118,7 +118,7 @@ function rotate(matrix: Buffer, { width, height }: { width: number; height: numb
 }
 
 function readFrameSize(source: ByteSource, description: Box): { width: number; height: number } {
-  // Version and flags, count, then the first sample entry: its header, 24 bytes, width, height.
+  // The payload contains version and flags, the count, then the first sample entry: its header, 24 bytes, width, height.
   const payload = payloadOf(source, description, 44);
   const count = payload.readUInt32BE(4);
   const entryBytes = payload.readUInt32BE(8);

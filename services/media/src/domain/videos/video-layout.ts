@@ -5,9 +5,9 @@ export interface BlankedRange {
   readonly zeros: number;
 }
 
-/** What the structure of a video says without decoding its frames. */
+/** Properties of a video that are known from its structure, without decoding its frames. */
 export interface VideoLayout {
-  /** Pixels, after rotation. */
+  /** Width in pixels after rotation. */
   readonly width: number;
   readonly height: number;
   readonly durationMs: number;
@@ -15,5 +15,5 @@ export interface VideoLayout {
   readonly blanks: readonly BlankedRange[];
 }
 
-/** No platform accepts longer videos; a file that claims more is broken or hostile. */
+/** Maximum duration of a video. No platform accepts longer videos; a file that claims more is broken or hostile. */
 export const MAX_DURATION_MS = 24 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@ export const VIDEO_START_BYTES = 12;
 /** Types of the first box of MP4 and QuickTime files. */
 const FIRST_BOXES = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
 
-/** Brands of image files with the same structure. */
+/** Brands of image files that have the same structure as MP4 files. */
 const IMAGE_BRANDS = new Set(["avif", "avis", "heic", "heix", "heim", "heis", "mif1", "msf1"]);
 
 /** The first four bytes of Matroska and WebM files (RFC 8794). */

@@ -7,7 +7,7 @@ const TIMESTAMP = 0xe7;
 const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
-/** Direct children of a segment. Any of them ends a cluster of unknown size. */
+/** Ids of the direct children of a segment. Each of them ends a cluster of unknown size. */
 const SEGMENT_LEVEL = new Set([
   CLUSTER,
   0x114d9b74,
@@ -26,11 +26,11 @@ export interface Clusters {
   readonly count: number;
   /** All children that are not clusters. */
   readonly others: readonly Element[];
-  /** Ticks of the latest frame; reads the headers of all blocks. */
+  /** Returns the time of the latest frame in ticks; reads the headers of all blocks. */
   readonly lastTimestamp: () => number;
 }
 
-/** Walks a segment from cluster to cluster, and through clusters of unknown size block by block. */
+/** Reads the children of a segment. The end of a cluster of unknown size is found by reading its blocks. */
 export function readClusters(
   source: ByteSource,
   segment: Element,
@@ -83,7 +83,7 @@ function clusterTime(source: ByteSource, cluster: Element, budget: ElementBudget
   return time + last;
 }
 
-/** Ticks relative to the cluster: a signed 16-bit number after the track number. */
+/** Reads the time of a block in ticks relative to its cluster: a signed 16-bit number after the track number. */
 function blockTime(source: ByteSource, block: Element): number {
   const head = source.read(block.payload, Math.min(10, block.end - block.payload));
   const trackBytes = Math.clz32(head[0] ?? 0) - 23;

@@ -12,7 +12,10 @@ import {
 import { MAX_DURATION_MS, type BlankedRange, type VideoLayout } from "./video-layout.ts";
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
-/** Enough for a live recording of four hours, whose every block counts; read in under a second. */
+/**
+ * Maximum number of elements: enough for a live recording of four hours, in which each block is an element, and read in
+ * under a second.
+ */
 const MAX_ELEMENTS = 2_000_000;
 const EBML = 0x1a45dfa3;
 const DOC_TYPE = 0x4282;

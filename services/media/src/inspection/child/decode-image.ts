@@ -3,7 +3,8 @@ import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { OpenFile } from "./open-file.ts";
 
-// One thread, no cache between images, and only the loaders of the accepted types: the others are attack surface.
+// libvips uses one thread, no cache between images, and only the loaders of the accepted types, because every other loader
+// could be attacked.
 sharp.concurrency(1);
 sharp.cache(false);
 sharp.block({ operation: ["VipsForeignLoad"] });
@@ -17,7 +18,7 @@ sharp.unblock({
   ],
 });
 
-/** What the decoder says about an image. */
+/** Properties of an image that the decoder found. */
 export interface DecodedImage {
   /** EXIF orientation, 1 to 8. */
   readonly orientation: number;
@@ -33,7 +34,7 @@ export function imageOptions(options: SharpOptions): SharpOptions {
 }
 
 /**
- * Decodes every pixel of every frame or page row by row, to prove that the image is readable, and discards the pixels. The
+ * Decodes every pixel of every frame or page row by row, to check that the image is readable, and discards the pixels. The
  * caller has checked the dimensions; sharp's own limit is off because it counts an animation as one image.
  */
 export async function decodeImage(file: OpenFile, layout: ImageLayout): Promise<DecodedImage> {
@@ -57,7 +58,7 @@ async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
   await decoding(async () => {
     const image = sharp(file.path, imageOptions(options));
     if (file.contentType === "image/jpeg") {
-      // Without an extract, libjpeg would use its shrink-on-load and decode an eighth of the pixels only.
+      // Without `extract`, libjpeg would shrink the image while it loads and decode only an eighth of the pixels.
       const { width, height } = await image.metadata();
       image.extract({ left: 0, top: 0, width, height });
     }
@@ -66,7 +67,7 @@ async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
   file.onProgress();
 }
 
-/** Turns an error of the decoder into a rejection of the file. */
+/** Runs `work` and turns an error of the decoder into a rejection of the file. */
 async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -80,7 +81,10 @@ function orientationOf({ orientation = 1 }: Metadata): number {
   return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
-/** Rejects a file in which sharp and our parser find different images: a platform may show the other one. */
+/**
+ * Rejects a file in which sharp and our parser find different images, because a platform may show the image that was not
+ * checked.
+ */
 function checkLayoutAgrees(
   { contentType }: OpenFile,
   metadata: Metadata,

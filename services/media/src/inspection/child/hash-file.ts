@@ -6,7 +6,7 @@ const PROGRESS_BYTES = 32 * CHUNK_BYTES;
 
 export interface HashedFile {
   readonly bytes: number;
-  /** Lower-case hexadecimal. */
+  /** SHA-256 of the file, in lower-case hexadecimal. */
   readonly sha256: string;
 }
 

@@ -13,7 +13,7 @@ import { inspectImage } from "./inspect-image.ts";
 import { inspectVideo } from "./inspect-video.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** How many bytes `file-type` gets: as many as it needs, because a hostile file could exploit more. */
+/** Number of bytes that `file-type` gets. It gets no more than it needs, because a hostile file could exploit more. */
 const SNIFF_BYTES = 4100;
 
 export interface InspectFileOptions {
@@ -22,7 +22,7 @@ export interface InspectFileOptions {
   readonly onProgress: () => void;
 }
 
-/** Inspects one whole file. An error that says nothing about the file, such as a failed read, is thrown. */
+/** Inspects one whole file. An error that the file did not cause, such as a failed read, is thrown. */
 export async function inspectFile(
   path: string,
   options: InspectFileOptions,

@@ -16,7 +16,7 @@ import { rotateImage } from "./rotate-image.ts";
 import { writeParts } from "./write-parts.ts";
 
 const MAX_PIXELS = 100_000_000;
-/** Maximum pixels of all frames or pages together: about two seconds of decoding. */
+/** Maximum number of pixels of all frames or pages together, which take about two seconds to decode. */
 const MAX_TOTAL_PIXELS = 400_000_000;
 /** Memory of the process without the decoded image: Node, the libraries and the file. */
 const RESERVED_BYTES = 130_000_000;
@@ -81,7 +81,7 @@ async function prepareDelivery(
   layout: ImageLayout,
   decoded: DecodedImage,
 ): Promise<Delivery> {
-  // A TIFF stores its orientation outside EXIF, which platforms that convert TIFFs often ignore: rotate it, too.
+  // A TIFF is always rotated: it stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore it.
   if (!layout.hasMetadata && decoded.orientation === 1) return { kind: "same" };
   const target = deliveryPathOf(file.path);
   const budgetBytes = file.limits.memoryBytes - RESERVED_BYTES;

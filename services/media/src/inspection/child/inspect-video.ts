@@ -10,7 +10,10 @@ import { hashFile } from "./hash-file.ts";
 import { openByteSource } from "./open-byte-source.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** Limits of the patches that the database stores and each delivery applies; above them a second file is stored. */
+/**
+ * Limits of the patches, which the database stores and every download by a platform applies. Above these limits a second
+ * file is stored.
+ */
 const MAX_PATCHES = 200;
 const MAX_PATCH_BYTES = 256 * 1024;
 const CHUNK_BYTES = 1024 * 1024;

@@ -5,7 +5,7 @@ import type { OpenFile } from "./open-file.ts";
 
 /** Quality of re-encoded JPEG and WebP: the loss is invisible and the file stays about as large as a camera's. */
 const QUALITY = 95;
-/** How many times the decoded image an encoder keeps in memory. Other types are not rotated. */
+/** Memory of an encoder as a multiple of the decoded image, by media type. Images of other types are not rotated. */
 const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
   ["image/jpeg", 1],
   ["image/png", 1],
@@ -16,7 +16,8 @@ const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
 /**
  * Writes an upright copy without metadata to `target` when the image is not upright and fits into `budgetBytes` of memory.
  *
- * @returns false when it wrote nothing. The caller then keeps the orientation as the only EXIF tag, which needs no memory.
+ * @returns false when no copy was written. The caller then keeps the orientation as the only EXIF tag, which needs no
+ * memory.
  */
 export async function rotateImage(
   file: OpenFile,
