@@ -1,5 +1,5 @@
 /**
- * The baseline of `upload.ts`: the least work that writes the body of a request durably to a new file. Argument: the
+ * The baseline of `upload.ts`: a server with the least work needed to write a request body durably to a new file. Argument: the
  * folder. Prints its address.
  */
 import { randomUUID } from "node:crypto";

@@ -10,7 +10,7 @@ import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counter
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const POSTS = Number(process.argv[2] ?? 300);
-/** Number of accounts per platform, which take turns. */
+/** Number of accounts per platform; successive posts use successive accounts. */
 const ACCOUNTS = 21;
 const IN_FLIGHT = 8;
 const IDLE_MS = 20_000;
@@ -27,7 +27,7 @@ type Accounts = Readonly<Record<string, readonly string[]>>;
 interface Scenario {
   readonly name: string;
   readonly isScheduled: boolean;
-  /** The accounts of the post with this number. */
+  /** The accounts, one per platform, of the post with this number. */
   readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
   readonly hasVideo: boolean;
 }

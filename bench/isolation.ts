@@ -10,7 +10,7 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** More than the number of workers that one platform may use. */
+/** Number of posts: more than the workers that one platform may use. */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 20;
 const PER_SECOND = 10;
@@ -75,7 +75,7 @@ async function createPost({ local }: BenchSystem, content: string, accountId: st
   }
 }
 
-/** The delay from the request to visibility of each post that is visible. */
+/** For each visible post, the delay from the request until readers see the post. */
 async function listDelays(
   system: BenchSystem,
   startedAt: ReadonlyMap<string, number>,

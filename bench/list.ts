@@ -109,7 +109,7 @@ async function time(...page: Parameters<typeof read>): Promise<string> {
 }
 
 async function explain(filter: Filter, position: Position | undefined): Promise<string> {
-  // Like the service: every post after a cursor is before `to` anyway.
+  // As in the posts service, a cursor replaces the condition on `to`, because every post after a cursor is before `to`.
   const condition = filter.name === "to" && position !== undefined ? "true" : filter.condition;
   const after =
     position === undefined

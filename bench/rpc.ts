@@ -49,7 +49,7 @@ const routes = (router: ConnectRouter) =>
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** Records every call, which is the maximum cost. */
+/** Records a span for every call, which is the maximum cost of tracing. */
 function record(endpoint: string): AsyncDisposable {
   return startExport({ endpoint, headers: {}, ratio: 1, service: "bench", logger });
 }

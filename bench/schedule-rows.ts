@@ -12,7 +12,7 @@ export async function insertFuturePosts(sql: postgres.Sql, count: number): Promi
   await sql`analyze posts.posts`;
 }
 
-/** The posts to measure, and when they are due. */
+/** The posts to measure, and the times at which they are due. */
 export interface DuePosts {
   readonly workspaceId: string;
   readonly accountIds: readonly string[];
@@ -60,7 +60,7 @@ export interface Lateness {
   readonly startedMs: readonly number[];
   readonly claimedMs: readonly number[];
   readonly published: number;
-  /** From the due time of the first post to the last success. */
+  /** Time from the due instant of the first post to the last successful publication. */
   readonly drainMs: number;
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** One request of each kind that is refused; the tables of all of them are gateway's own tests. */
+/** One request for each way in which the gateway refuses a request; the gateway's own tests have every case. */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Posts a raw body, and returns status and code of the answer. */
+/** Posts a raw body, and returns the status and the error code of the answer. */
 async function postRaw(body: string): Promise<string> {
   const answer = await fetch(`${system.local().baseUrl}/api/v1/posts`, {
     method: "POST",
@@ -42,7 +42,7 @@ test.each<[string, string, string]>([
 test("every gateway refuses a key within 5 s after it is revoked, and a wrong key at once", async () => {
   const words = ["key", "create", "--name", "short", "--workspace", tenant.id, "--scopes", "all"];
   const { id, key } = await system.operate<{ id: string; key: string }>(...words);
-  // Each gateway caches keys for itself.
+  // Each gateway has its own cache of API keys.
   const statusesWith = async (bearer: string) =>
     await Promise.all(
       system.local().services.gateway.map(async ({ url }) => {

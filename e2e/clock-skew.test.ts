@@ -10,7 +10,7 @@ import { startSystem, type System } from "./support/system.ts";
 const AHEAD_MS = 5 * 60_000;
 const SETTLE_MS = 60_000;
 const PLATFORMS = ["bluesky", "x", "telegram"];
-/** Index of the replica of each service whose clock is wrong. */
+/** Index of the replica whose clock is wrong, in each service. */
 const AHEAD = 1;
 const PRELOAD = fileURLToPath(new URL("support/clock-ahead.ts", import.meta.url));
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Waits until a replica reports its wrong clock. The gateway has no database to compare its clock with. */
+/** Waits until a replica reports its wrong clock. The gateway does not, because it has no database to compare its clock with. */
 async function whenSkewed(url: string): Promise<void> {
   await eventually(async () => {
     const answer = await fetch(`${url}/readyz`);
@@ -43,7 +43,7 @@ async function whenSkewed(url: string): Promise<void> {
   });
 }
 
-/** When the posts became visible, by text. */
+/** The instants at which the posts became visible, by their text. */
 async function seenAt(): Promise<ReadonlyMap<string, number>> {
   const visible = await system.simulator.visible();
   return new Map(visible.map(({ text, createdAt }) => [text, Date.parse(createdAt)]));

@@ -16,7 +16,7 @@ let system: SharedSystem;
 let browser: Browser;
 let tenant: Tenant;
 const contexts: BrowserContext[] = [];
-/** Secrets of connect links, which no log may hold. */
+/** Secrets of connect links, which no log may contain. */
 const linkSecrets: string[] = [];
 
 beforeAll(async () => {
@@ -30,13 +30,13 @@ afterAll(async () => {
 
 /** Opens a page in a browser context of its own, which shares no cookie. */
 async function newPage(options: { readonly locale?: string } = {}): Promise<Page> {
-  // Without scripts, because every page has to work without them.
+  // JavaScript is off, because every page has to work without it.
   const context = await browser.newContext({ javaScriptEnabled: false, ...options });
   contexts.push(context);
   return await context.newPage();
 }
 
-/** Runs the command until its link is there; it goes on waiting for the approval. */
+/** Runs `account connect` until it prints the connect link. The command then keeps waiting for the approval. */
 async function beginConnect(platform: string) {
   const { promise: url, resolve } = Promise.withResolvers<string>();
   const command = system.operateNoting<Connected>(
@@ -50,17 +50,17 @@ async function beginConnect(platform: string) {
     "--workspace",
     tenant.id,
   );
-  // A test that expects a failure awaits the command itself.
+  // Marks a rejection as handled; a test that expects a failure awaits the command itself.
   command.catch(() => undefined);
   const link = await Promise.race([url, command.then(() => "")]);
   linkSecrets.push(link.split("/").at(-1) ?? "");
   return { command, link };
 }
 
-/** The kind of page that is shown. */
+/** The kind of page that the browser shows. */
 const kindOf = (page: Page) => page.locator("main").getAttribute("data-page");
 
-/** Goes from the page of the connect link to the page of the platform. */
+/** Clicks through from the page of the connect link to the authorization page of the platform. */
 async function goToPlatform(page: Page, link: string): Promise<void> {
   await page.goto(link);
   expect(await kindOf(page)).toBe("open");
@@ -74,7 +74,7 @@ async function approve(page: Page, username: string): Promise<void> {
   await page.waitForURL(/\/connect\/callback/);
 }
 
-/** Runs in the browser, whose globals our own types do not have. */
+/** Runs in the browser, whose global names are not in the types of this project. */
 function colourOf(element: unknown): string {
   const page = globalThis as unknown as {
     getComputedStyle: (element: unknown) => { readonly backgroundColor: string };
@@ -164,7 +164,7 @@ describe("connecting in a browser:", () => {
     expect(await page.locator("html").getAttribute("lang")).toBe("ko");
     expect(await page.title()).toBe("YouTube 연결 · Postrider");
     const button = page.getByRole("button");
-    // The policy lets our style through: without it the button would have the browser's own colour.
+    // The policy allows the page's own style: otherwise the button would have the browser's default colour.
     expect(await button.evaluate(colourOf)).toBe("rgb(29, 78, 216)");
     await button.click();
     await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));

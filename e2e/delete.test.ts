@@ -11,7 +11,7 @@ import {
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Deletions, with what the platforms make of them. What posts alone decides is tested there. */
+/** Deletions that reach the platforms. What the posts service decides alone is tested in its own folder. */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -127,7 +127,7 @@ test("a target of a disconnected account is deleted from its platform after the 
   expect(await tenant.countVisible("Orphan")).toBe(0);
 });
 
-/** A post that is visible though its target says `outcome_unknown`, and that was deleted as far as that goes. */
+/** A deleted post that is still visible on its platform, because its target has an unknown outcome. */
 async function deleteUnknown(content: string): Promise<PostDetail> {
   await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
   const { id } = await create(tenant.api, { content, accountIds: [telegram] });
@@ -153,7 +153,7 @@ test("a deleted post that an operator then reports as published is deleted from 
   expect(await tenant.countVisible(content)).toBe(0);
 });
 
-/** What the quota counters of the workspace hold, over all months: a month may end meanwhile. */
+/** The sum of the workspace's quota counters over all months, because a month may end during the test. */
 async function countUsed(): Promise<number> {
   const [row] = await system.sql<{ used: number }[]>`
     select coalesce(sum(used), 0)::int as used

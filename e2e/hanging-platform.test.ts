@@ -5,11 +5,11 @@ import { startSystem, type System } from "./support/system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** More accounts than the calls that one platform, or one workspace on it, may have in progress. */
+/** Number of accounts: more than the calls that one platform, or one workspace on it, may have in progress. */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 10;
 const POSTS = 120;
-/** The highest value that the setting takes; calls last longer than the test. */
+/** The highest value that the setting allows, so that a publishing call lasts longer than the test. */
 const CALL_SECONDS = "295";
 
 let system: System;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   system = await startSystem("postgres", { env: { VISIBLE_CALL_SECONDS: CALL_SECONDS } });
 });
 afterAll(async () => {
-  // The hanging calls end with the simulator, so the stop need not wait for them.
+  // Stopping the simulator ends the hanging calls, so that the stop of the stack does not wait for them.
   process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
 });

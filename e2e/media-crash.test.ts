@@ -39,7 +39,7 @@ afterAll(async () => {
 const isTransient = (answer: Answer<unknown>): boolean =>
   answer.status >= 500 || refusalOf(answer) === "409 idempotency_conflict";
 
-/** Repeats a request as a careful client does, until a process that is up answers it. */
+/** Repeats a request, as a client with retries does, until a running process answers it. */
 async function persist<T>(method: string, path: string, options = {}): Promise<Answer<T>> {
   return await eventually(
     async () => {
@@ -50,7 +50,7 @@ async function persist<T>(method: string, path: string, options = {}): Promise<A
   );
 }
 
-/** Sends the bytes again until they are received: then a repetition is answered 409. */
+/** Sends the bytes repeatedly until an answer says that they are stored; 409 means that an earlier request stored them. */
 async function put(grant: Grant, { bytes }: File): Promise<void> {
   await eventually(
     async () => {
@@ -81,7 +81,7 @@ async function ready(file: File): Promise<ReadyMedia> {
   return body;
 }
 
-/** Imports with an idempotency key, as a client does that wants one file and not two. */
+/** Imports with an idempotency key, so that a repeated request creates no second medium. */
 async function importOne(): Promise<ReadyMedia> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
@@ -98,7 +98,7 @@ async function countReady(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Has media killed at a point by what `act` does. */
+/** Runs `act`, during which a media process kills itself at the failpoint, and waits until that process is replaced. */
 async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   const before = system.pids("media");
   system.armFailpoint(point, "kill");
@@ -160,7 +160,7 @@ describe("kill -9 of the media service:", () => {
     },
   );
 
-  // The last one: files are removed some seconds after the kill, and waiting once is enough for all of the kills.
+  // This test is last: files are removed some seconds after a kill, and one wait covers all kills above.
   test("every file without a database row that a killed process left behind is removed", async () => {
     await whenTidy(system);
   });
@@ -171,7 +171,7 @@ test.each(["media", "gateway"] as const)(
   async (service) => {
     const grant = await persistPresign(VIDEO);
     await using _cut = await openCutUpload(grant, VIDEO);
-    // Media has begun to write the file.
+    // Waits until the media service has begun to write the file.
     await eventually(async () => (await listUnnamed(system)).length > 0);
     for (const pid of system.pids(service)) process.kill(pid, "SIGKILL");
     expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
@@ -187,7 +187,7 @@ interface Life {
   readonly isDeleted: boolean;
 }
 
-/** Makes a medium in one way or the other, reads it, and deletes every second one. */
+/** Creates a medium by upload or by import and reads it; every second medium is then deleted. */
 async function liveOnce(index: number): Promise<Life> {
   const media = index % 3 === 0 ? await importOne() : await ready(index % 3 === 1 ? PNG : VIDEO);
   expect(await fetchMedia(media)).toBe("whole");
@@ -207,7 +207,7 @@ test("ready media stay complete and deleted media stay deleted when the media se
   const killer = async (): Promise<void> => {
     for (; progress.kills < KILLS; progress.kills += 1) {
       await persistPresign(PNG);
-      // Any moment will do: no condition says when the next kill is due.
+      // The kill is meant to hit a random moment, so there is no condition to wait for.
       await sleep(Math.random() * 500);
       for (const pid of system.pids("media")) process.kill(pid, "SIGKILL");
     }
@@ -216,7 +216,7 @@ test("ready media stay complete and deleted media stay deleted when the media se
   await whenTidy(system);
   for (const { media, isDeleted } of lives)
     expect(await fetchMedia(media)).toBe(isDeleted ? 404 : "whole");
-  // What a client repeated was made once.
+  // Repeated requests have created each medium once.
   const kept = lives.filter(({ isDeleted }) => !isDeleted);
   expect(await countReady()).toBe(before + kept.length);
 });

@@ -11,7 +11,7 @@ import { fetchMedia } from "./support/stored-media.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
-/** How long the hook may take: the first build of the S3 server takes minutes. */
+/** Time limit of the `beforeAll` hook: the first build of the S3 server takes minutes. */
 const START_MS = 600_000;
 
 let s3: EmbeddedS3;
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const complete = ({ id }: Grant) => system.api.call<ReadyMedia>("POST", `/media/${id}/complete`);
 
-/** Writes to the address of the grant, as a browser does that knows nothing of S3. */
+/** Uploads to the address of the grant with a plain PUT request, as a browser does. */
 async function put({ uploadUrl }: Grant, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const headers = { "content-type": PNG.contentType };
   const answer = await fetch(uploadUrl, { method: "PUT", body: bytes, headers });
@@ -50,7 +50,7 @@ async function remove(media: ReadyMedia, before: readonly string[]): Promise<voi
   await eventually(async () => expect(await listKeys()).toEqual(before), { timeoutMs: 30_000 });
 }
 
-/** The keys in the bucket. */
+/** The keys of all objects in the bucket. */
 async function listKeys(): Promise<readonly string[]> {
   const bucket = join(s3.dataDir, "buckets", s3.bucket);
   const lists = await Promise.all(
@@ -86,7 +86,7 @@ test("a file that a client uploads directly to S3 is published byte for byte, an
   expect(visible.filter(({ text }) => text === content)).toMatchObject([
     { media: [{ kind: "image", sha256: media.sha256 }] },
   ]);
-  // The object of the late write is removed.
+  // Waits until the object that the late write created is removed.
   await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
     timeoutMs: 30_000,
   });

@@ -15,7 +15,7 @@ const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sa
 let system: SharedSystem;
 let tenant: Tenant;
 let bluesky: string;
-/** A server outside of the system, with files to import. */
+/** A file server outside of the system, from which the tests import. */
 let fileServer: Server;
 let fileUrl: string;
 
@@ -57,7 +57,7 @@ describe("uploaded files:", () => {
     ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
     ["a video", VIDEO, { kind: "video", contentType: "video/mp4" }],
   ])(
-    "the type of an uploaded %s is read from its bytes, and the file can be fetched whole and in ranges",
+    "the type of an uploaded file (%s) is read from its bytes, and the file can be fetched whole and in ranges",
     async (_, file, found) => {
       const media = await upload(tenant.api, file);
       expect(media).toMatchObject({

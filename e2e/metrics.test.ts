@@ -9,7 +9,7 @@ import { create, whenTargets } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Metrics of every process. */
+/** Metrics that every process exposes. */
 const PROCESS = [
   "nodejs_eventloop_lag_p99_seconds",
   "nodejs_eventloop_utilization",
@@ -77,7 +77,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Every label, with the form of its values: no client can choose one. */
+/** The pattern of the values of each label: no client can choose a value. */
 const LABELS: Readonly<Record<string, RegExp>> = {
   code: /^[a-z_]*$/,
   direction: /^(in|out)$/,
@@ -116,7 +116,7 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** A fresh text, as clients put into requests wherever they can. */
+/** A text that no request has contained before. */
 function fresh(): string {
   return randomBytes(12).toString("hex");
 }
@@ -240,7 +240,7 @@ test("requests with new ids, paths and texts add no metric series", async () => 
   await useEverything();
   const after = await readSeries();
 
-  // Series of what a process does at that moment come and go.
+  // Series about work in progress appear and disappear, so they are not compared.
   const added = after.filter(
     (series) => !before.has(series) && !series.includes(" nodejs_active_"),
   );

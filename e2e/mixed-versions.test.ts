@@ -11,13 +11,13 @@ const TIMEOUT_MS = 300_000;
 const SETTLE_MS = 60_000;
 const PLATFORMS = ["bluesky", "x", "telegram"];
 const POSTS = 40;
-/** Posts for each command, each on an account of its own. */
+/** Number of posts for each command; each post has its own account. */
 const EACH = 4;
 /** Index of the replica of each service that is still the previous version. */
 const PREVIOUS = 1;
 
 const previous = findPreviousVersion();
-/** Stands in the titles, because a run that mixes nothing must not look like one that does. */
+/** Part of the test titles, so that a run without an earlier version is not mistaken for one with it. */
 const reach =
   previous.commit === undefined
     ? " (no earlier version is available: this version runs twice)"
@@ -66,7 +66,7 @@ test(
 test(
   `posts that are scheduled, edited, retried or deleted through either version reach the requested status${reach}`,
   async () => {
-    // One after the other: a refusal that is meant for one of them must not meet the posts of the other.
+    // One gateway after the other, so that a platform refusal that is prepared for one does not hit posts of the other.
     for (const [index, api] of apis.entries()) {
       const posts = await prepareMixedPosts({ ...system, api }, `mixed commands ${index}`, EACH);
       await posts.command();

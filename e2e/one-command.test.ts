@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, "..");
 
 let dataDir: string;
 let port: number;
-/** The launcher that runs now. The tests below are one story, because every start of a stack costs seconds. */
+/** The launcher that is running. The tests below run in order on one stack, because each start takes seconds. */
 let running: Run | undefined;
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ function processes(): ProcessIdentity[] {
   ].map((pid) => identifyProcess(pid) ?? { pid, startTicks: 0, bootId: "is not running" });
 }
 
-/** Every port that the stack listens on. */
+/** Every port on which the stack listens. */
 function ports(): number[] {
   const { services, postgres, simulatorUrl } = local();
   const urls = Object.values(services).flatMap((replicas) =>
@@ -88,7 +88,7 @@ function ports(): number[] {
   return [postgres?.port ?? 0, ...[simulatorUrl, ...urls].map((url) => Number(new URL(url).port))];
 }
 
-/** Stops the launcher that runs, which ends with exit code 0. */
+/** Stops the launcher and checks that it ends with exit code 0. */
 async function stop(signal: NodeJS.Signals): Promise<void> {
   running?.child.kill(signal);
   expect(await running?.ended()).toBe(0);
@@ -115,7 +115,7 @@ test("`npm run demo` starts a stack, publishes to every platform, and leaves no 
   };
   for (const [kind, platforms] of Object.entries(kinds))
     for (const platform of platforms) {
-      // TikTok gives the address of a post later.
+      // TikTok returns the address of a post some time after publishing it.
       const permalink = platform === "tiktok" ? "(–|https://)" : "https://";
       const row = new RegExp(`^  ${platform} .* ${kind} +published +yes +${permalink}`, "m");
       expect(demo.output()).toMatch(row);

@@ -17,9 +17,9 @@ const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 }
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 20;
 const SETTLE_MS = 120_000;
-/** How long a gateway may go on with its caches and granted budgets after the database went down. */
+/** How long a gateway may accept requests from its caches and reserved budgets after the database stopped. */
 const NOTICE_MS = 1_000;
-/** Time limit of a refusal: far less than any deadline, and enough for a busy machine. */
+/** Time limit of a refusal: far below the deadline of any request, and long enough for a loaded machine. */
 const QUICK_MS = 3_000;
 const ACCOUNTS = 20;
 
@@ -35,14 +35,14 @@ async function isAllReady(system: System): Promise<boolean> {
 }
 
 interface Outage {
-  /** The requests that were sent meanwhile. */
+  /** The requests that were sent during the outage. */
   readonly samples: readonly Sample[];
-  /** Those of them that were answered while the part was still down. */
+  /** The requests that were answered while the part was still down. */
   readonly answered: readonly Sample[];
   readonly readyAfterMs: number;
 }
 
-/** Takes the part down for a while, under load, and returns the requests of that time. */
+/** Takes a part of the stack down under load for the length of the outage, and returns the requests of that time. */
 async function outageOf(
   system: System,
   load: Load,
@@ -73,7 +73,7 @@ async function outageOf(
   return { samples: during, answered, readyAfterMs };
 }
 
-/** Percentiles of the answer times, for the printed figures. */
+/** Percentiles of the response times, for the printed figures. */
 function durationsOf(samples: readonly Sample[]) {
   const sorted = samples.map(({ durationMs }) => Math.round(durationMs)).toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
@@ -96,7 +96,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     return startLoad({ api, perSecond: PER_SECOND, accountIds, label, isPersistent: true });
   };
 
-  /** Checks that every accepted post was published once, and that no process had to be restarted. */
+  /** Checks that every accepted post was published once, and that no process was restarted. */
   const expectDelivered = async (
     load: Load,
     pids: ReturnType<typeof allPids>,

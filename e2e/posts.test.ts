@@ -12,7 +12,7 @@ import {
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-/** The life of a post until it is published. What a request may hold is tested by posts and gateway. */
+/** The life of a post until it is published. The validation of requests is tested by the posts service and the gateway. */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -120,7 +120,7 @@ test("a target of a disconnected account fails when it is due, and a retry publi
   expect(await tenant.countVisible("Left behind")).toBe(2);
 });
 
-/** Publishes a post whose answer the platform never delivers. */
+/** Publishes a post for which the platform's answer is lost, so that its outcome is unknown. */
 async function loseAnswer(content: string): Promise<PostDetail> {
   await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
   const { id } = await create(tenant.api, { content, accountIds: [telegram] });
@@ -157,7 +157,7 @@ test("a scheduled post that is more than a day late fails as missed, and a retry
   const scheduledAt = inMs(HOUR_MS);
   const body = { content: "Slept through", accountIds: [bluesky], scheduledAt };
   const { id } = await create(tenant.api, body);
-  // As if no scheduler had run since its time.
+  // Simulates that no scheduler ran since the post was due.
   await system.sql`
     update posts.posts set scheduled_at = scheduled_at - interval '26 hours' where id = ${id}`;
   expect((await whenPost(tenant.api, id, "failed")).targets).toMatchObject(MISSED);

@@ -16,7 +16,7 @@ const SECOND_JPEG: File = {
 const VIDEO: File = {
   fileName: "video.mp4",
   contentType: "video/mp4",
-  // Large enough for every platform, and two chunks for tiktok.
+  // The video is large enough for every platform, and TikTok needs two chunks for it.
   bytes: sampleMp4({ seconds: 4, width: 368, height: 640 }),
 };
 const PUBLIC = { tiktok: { privacy: "public" } };
@@ -48,7 +48,7 @@ test.each<[string, string, readonly File[], RegExp, object]>([
     (entry) => entry.platform === platform && entry.text === content,
   );
   expect(entries).toMatchObject([{ media: media.map(({ sha256 }) => ({ sha256 })) }]);
-  // TikTok gives the id of a post some time after the post.
+  // TikTok returns the id of a post some time after publishing it.
   await eventually(async () => {
     const { targets } = await tenant.api.getPost(post.id);
     expect(targets).toMatchObject([

@@ -16,7 +16,7 @@ interface Rule {
   readonly nextSlots: readonly string[];
 }
 
-/** A date that has not begun anywhere: its slots are the first ones, and none passes while a test runs. */
+/** A date that has not begun in any time zone: the first free slots are on it, and no slot passes while a test runs. */
 const STARTS_ON = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, "YYYY-MM-DD".length);
 const DAILY = {
   name: "Twice a day",
@@ -25,7 +25,7 @@ const DAILY = {
   timezone: "Asia/Seoul",
   startsOn: STARTS_ON,
 };
-/** The instants of that rule, nine hours ahead of UTC, from its first one on. */
+/** The instant of the slot with that index under the rule DAILY, whose time zone is nine hours ahead of UTC. */
 const slotAt = (index: number) =>
   new Date(
     Date.parse(`${STARTS_ON}T${index % 2 === 0 ? "00:00" : "09:30"}Z`) +
@@ -41,7 +41,7 @@ test("posts that are queued at the same moment each take a different one of the 
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   expect((await addRule(tenant, DAILY)).body.nextSlots).toEqual([0, 1, 2].map(slotAt));
-  // The same instants, by the clock of another zone.
+  // A second rule names the same instants in another time zone.
   await addRule(tenant, { ...DAILY, times: ["00:00", "09:30"], timezone: "UTC" });
   const posts = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>

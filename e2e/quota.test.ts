@@ -22,7 +22,7 @@ interface Quota {
   readonly dailyLimits: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What the counters hold over all months, for a month may end while a test runs, and what the targets say. */
+/** The sum of the quota counters over all months (a month may end while a test runs), and the sum that the targets give. */
 async function countsOf({ id }: Tenant) {
   const [counters] = await system.sql`
     select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
@@ -42,7 +42,7 @@ async function expectCounts(tenant: Tenant, expected: { used: number; reserved: 
 test("exactly twenty of fifty concurrent posts are accepted when the monthly quota allows twenty", async () => {
   const tenant = await openTenant(system, ["--monthly-quota", "20"]);
   const bluesky = await tenant.connect("bluesky");
-  // All of one month, and due long after the test, whenever it runs.
+  // All posts are due in one month, long after the test.
   const scheduledAt = inMs(48 * HOUR_MS);
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>

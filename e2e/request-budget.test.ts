@@ -4,11 +4,11 @@ import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant } from "./support/tenant.ts";
 
 const PER_MINUTE = 600;
-/** Requests in flight, over both gateways. */
+/** Number of requests in flight, over both gateways. */
 const CLIENTS = 32;
-/** How long all clients go on asking after the burst is used up. */
+/** How long all clients continue to send requests after the burst is used up. */
 const SPELL_MS = 3_000;
-/** How much of the budget may stay unused. */
+/** Share of the budget that may stay unused. */
 const MAX_UNUSED_SHARE = 0.01;
 
 let system: SharedSystem;
@@ -28,7 +28,7 @@ async function sendRequests(key: string, goOnMs: number) {
   let untilAt = Number.POSITIVE_INFINITY;
   const client = async (index: number): Promise<void> => {
     while (performance.now() < untilAt) {
-      // Answered by the gateway alone: nothing but the budget decides how many get through.
+      // The gateway answers this request alone, so only the budget limits how many succeed.
       const url = `${urls[index % urls.length] ?? ""}/api/v1/nothing-here`;
       const answer = await fetch(url, { headers });
       const { status } = answer;
@@ -49,7 +49,7 @@ test("two gateways together never admit more requests than the rate limit of a w
   const tenant = await openTenant(system, [], PER_MINUTE);
   const { counts, refusals, longestMs, shortestMs } = await sendRequests(tenant.key, SPELL_MS);
   const budget = (ms: number): number => PER_MINUTE + (PER_MINUTE * ms) / 60_000;
-  // Refusals show that more was asked for than there was.
+  // Refusals show that the clients sent more requests than the budget allows.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([404, 429]);
   const admitted = counts.get(404) ?? 0;
   const [most, least] = [budget(longestMs), budget(shortestMs)];

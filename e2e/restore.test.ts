@@ -33,7 +33,7 @@ interface Hold {
   readonly tokens: { readonly held: boolean; readonly heldBecause: string | null };
 }
 
-/** Has all tokens expired, so that they are due to be renewed though no call needs them. */
+/** Makes all tokens expire, so that they are due for a refresh although no call needs them. */
 async function expireTokens({ sql }: Pick<System, "sql">): Promise<void> {
   await sql`
     update accounts.credentials
@@ -48,7 +48,7 @@ async function makeDue({ sql }: Pick<System, "sql">, dueAt: string): Promise<voi
   await sql`update posts.posts set scheduled_at = ${dueAt}::timestamptz where status = 'scheduled'`;
 }
 
-/** Changes a database that no service uses yet. */
+/** Runs SQL in a database that no service uses yet. */
 async function changeDatabase(
   url: string,
   change: (database: Pick<System, "sql">) => Promise<void>,
@@ -58,7 +58,7 @@ async function changeDatabase(
   await sql.end();
 }
 
-/** Ten accounts of each platform. */
+/** Connects ten accounts of each platform. */
 async function connectAll(system: System): Promise<readonly (readonly string[])[]> {
   const all: (readonly string[])[] = [];
   for (const platform of PLATFORMS) all.push(await system.connect(platform, 10));
@@ -89,7 +89,7 @@ async function whenAll(
   }
 }
 
-/** Texts that a reader of a platform does not see exactly once. */
+/** Texts that readers of a platform do not see, or see more than once. */
 async function listWrong(
   system: System,
   posts: readonly Pick<PostRecord, "content">[],
@@ -106,7 +106,7 @@ async function listWrong(
 }
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
-/** A bot cannot read its channel back, so a person decides. */
+/** A Telegram bot cannot read its channel back, so an operator records the outcome. */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
 test("a system on a dump that was loaded into another cluster publishes nothing until the dump is adopted, and then no post twice", async () => {
@@ -161,7 +161,7 @@ test("a system on a dump that was loaded into another cluster publishes nothing 
     env: { DATABASE_URL: clone.url },
   });
   const calls = await system.simulator.publishCalls();
-  // All of them have been due for three seconds, and no worker has claimed one.
+  // All posts have been due for three seconds, and no worker has claimed a task.
   await eventually(
     async () => {
       const rows = await system.sql`
@@ -180,7 +180,7 @@ test("a system on a dump that was loaded into another cluster publishes nothing 
     restoredAt: null,
     tokens: held,
   });
-  // The tokens are the original's as well: a copy neither renews nor revokes them.
+  // The original system uses the same tokens, so a copy neither refreshes nor revokes them.
   const answer = await system.api.call("DELETE", `/accounts/${idleAccount}`);
   expect([answer.status, answer.headers.get("x-provider-revocation-reason")]).toEqual([
     204,
@@ -248,7 +248,7 @@ test.each([
       const rows = await system.sql`select 1 from delivery.publish_tasks where status = 'queued'`;
       return rows.length === POSTS * PLATFORMS.length;
     });
-    // The services go on when the database is back; only its files have to be at rest for the backup.
+    // Only Postgres is stopped, so that its files do not change during the backup; the services continue when it is back.
     await before[Symbol.asyncDispose]();
     await copyCluster(cluster, backup);
     databases.use(await startCluster());

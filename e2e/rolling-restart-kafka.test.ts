@@ -2,7 +2,7 @@ import { test } from "vitest";
 import { expectRollKeepsMessages } from "./support/rolling-messages.ts";
 import { startSystem } from "./support/system.ts";
 
-// On the Postgres bus: rolling-restart-load.test.ts, whose stack it shares.
+// rolling-restart-load.test.ts runs the same test on the Postgres bus.
 test("a rolling restart of the delivery service on the Kafka bus sends every Telegram message once and leaves no unknown outcome", async () => {
   await using system = await startSystem("kafka", {
     replicas: 2,

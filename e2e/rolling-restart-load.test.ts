@@ -13,13 +13,13 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const TIMEOUT_MS = 600_000;
 const SETTLE_MS = 120_000;
 const MAX_PER_SECOND = 100;
-/** Share of the capacity without restarts that the load asks for: five processes start while it goes on. */
+/** Load as a share of the capacity without restarts: five processes start while the load continues. */
 const SHARE_OF_CAPACITY = 0.25;
-/** Requests that wait this long for their answers count as in flight; beyond that, requests are left out. */
+/** Response time, in seconds, up to which requests stay in flight; if responses take longer, requests are left out. */
 const IN_FLIGHT_SECONDS = 10;
 const ACCOUNTS = 30;
 const VISIBLE_CALL_SECONDS = 8;
-/** How long delivery may take to stop beyond its longest visible call. */
+/** How long the delivery service may take to stop beyond the time limit of a publishing call. */
 const DELIVERY_MARGIN_MS = 5_000;
 
 let system: System;
@@ -36,7 +36,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 const limitOf = ({ service }: Stop): number =>
   service === "delivery" ? VISIBLE_CALL_SECONDS * 1000 + DELIVERY_MARGIN_MS : EXIT_LIMIT_MS;
 
-/** Checks that all of them stopped by themselves and in time. */
+/** Checks that all stopped processes ended by themselves and in time. */
 function expectGoodEnds(stops: readonly Stop[], reports: readonly string[]): void {
   expect(stops.filter((stop) => stop.exitMs > limitOf(stop))).toEqual([]);
   const ends = reports.filter((line) => line.includes(" ended: "));
@@ -54,7 +54,7 @@ async function chooseRate(): Promise<number> {
   return rate;
 }
 
-// The first one: it looks at all attempts and all stops so far. On Kafka: rolling-restart-kafka.test.ts.
+// This test is first, because it reads all attempts and all stops so far. rolling-restart-kafka.test.ts runs it on Kafka.
 test(
   "a rolling restart of the delivery service on the Postgres bus sends every Telegram message once and leaves no unknown outcome",
   () => expectRollKeepsMessages(system),
@@ -87,7 +87,7 @@ test(
   TIMEOUT_MS,
 );
 
-/** Has every statement on these tables wait until the lock is disposed of. */
+/** Locks these tables, so that every statement on them waits until the lock is disposed of. */
 async function lockTables(names: readonly string[]): Promise<AsyncDisposable> {
   const connection = await system.sql.reserve();
   await connection`begin`;
@@ -101,7 +101,7 @@ async function lockTables(names: readonly string[]): Promise<AsyncDisposable> {
   };
 }
 
-/** Opens two connections to the gateway: one request that is begun and never ended, and one that is never begun. */
+/** Opens two connections to the gateway: one sends a request that never ends, and the other one sends nothing. */
 function openLazyConnections(): Disposable {
   const { url = "" } = system.local().services.gateway[0] ?? {};
   const { hostname, port } = new URL(url);
@@ -121,7 +121,7 @@ test(
     const { api } = tenant;
     const settled = system.reports().length;
     const [hanging = ""] = accountIds;
-    // The platform answers long after the time limit of a call.
+    // The simulated platform answers long after the time limit of a call.
     const slow = { platform: "bluesky", operation: "publish", mode: "delay", delayMs: 60_000 };
     await system.simulator.addFault({ ...slow, times: 4 });
     const inProgress = await api.createPost("in progress", [hanging]);
@@ -144,7 +144,7 @@ test(
       return (row?.count ?? 0) >= questions.length;
     });
 
-    // Both replicas of delivery, because either may hold the call in progress.
+    // Both replicas of the delivery service are stopped, because either may have the call in progress.
     const stops = await Promise.all([
       ...serviceNames.map((service) => restart(system, service, 0)),
       restart(system, "delivery", 1),

@@ -25,7 +25,7 @@ const VIDEO: File = {
   contentType: "video/mp4",
   bytes: sampleMp4({ seconds: 3 }),
 };
-/** Large enough for all platforms. */
+/** A video that is large enough for all platforms. */
 const LARGE_VIDEO: File = { ...VIDEO, bytes: sampleMp4({ seconds: 3, width: 368, height: 640 }) };
 const WITH_PAGE = ["x", "facebook", "instagram", "tiktok", "youtube"];
 const PLATFORMS = [...WITH_PAGE, "telegram", "bluesky"];
@@ -37,7 +37,7 @@ const LAST_TRACE = "1a57".repeat(8);
 const secrets = new Map<string, string>();
 const errorBodies = new Map<string, string>();
 
-/** Remembers a secret, by default a fresh one, by what it is. */
+/** Records a secret, by default a new random one, under a name that says what it is. */
 function plant(what: string, secret = `canary.${randomBytes(24).toString("base64url")}`): string {
   secrets.set(what, secret);
   return secret;
@@ -66,7 +66,7 @@ let system: System;
 let tenant: Tenant;
 /** Receives the spans of all services. */
 let collector: Collector;
-/** A server outside of the system, which serves a video to requests with its secrets. */
+/** A server outside of the system, which serves a video only to requests that carry its secrets. */
 let fileServer: Server;
 let fileServerPort: number;
 
@@ -92,7 +92,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
     OTEL_EXPORTER_OTLP_HEADERS: `authorization=${plant("header of the span exporter")}`,
   };
-  // What the Postgres bus keeps is in tables, which are read anyway; a broker keeps records of its own.
+  // The Postgres bus stores its records in tables, which the test reads anyway; Kafka stores them itself.
   system = await startSystem("kafka", { env });
   tenant = await openTenant(system);
   plant("api key of the demo", system.local().apiKey);
@@ -103,7 +103,7 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]();
 });
 
-/** Sends a request as it is and keeps what a refusal says. Returns the status. */
+/** Sends a request and records the body of an error response. Returns the status. */
 async function send(path: string, init: RequestInit = {}): Promise<number> {
   const answer = await fetch(`${system.local().baseUrl}${path}`, { redirect: "manual", ...init });
   const body = await answer.text();
@@ -133,7 +133,7 @@ async function useKeys(): Promise<void> {
   );
   for (const scheme of ["Bearer ", "Basic ", ""])
     expect(await send("/api/v1/posts", { headers: { authorization: scheme + unknown } })).toBe(401);
-  // Clients also put keys where they do not belong.
+  // Some clients send their API key in the wrong place.
   const lost = await newKey("lost");
   for (const path of [`/posts/${lost}`, `/${lost}`, `/posts?cursor=${lost}`, `/posts?key=${lost}`])
     expect(await send(`/api/v1${path}`, { headers })).toBeGreaterThanOrEqual(400);
@@ -157,7 +157,7 @@ async function useKeys(): Promise<void> {
   );
 }
 
-/** Follows a connect link as a browser does; `mangle` may change the address of the callback. */
+/** Follows a connect link as a browser does; `mangle` may change the URL of the callback. */
 async function followLink(platform: string, mangle = (back: URL) => back): Promise<void> {
   const label = `${platform}${secrets.size}`;
   const { promise: link, resolve } = Promise.withResolvers<string>();
@@ -169,7 +169,7 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     },
     ...words,
   );
-  // Refused ones fail; the test looks at what they leave behind.
+  // A refused request fails the command; the test reads only what it leaves in logs and tables.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
   plant(`connect link of ${label}`, pathname.split("/").at(-1));
@@ -272,7 +272,7 @@ async function importVideos(): Promise<void> {
 }
 
 const OPTIONS = { youtube: { title: "A video" }, tiktok: { privacy: "public" } };
-/** Ways in which a platform fails after it was shown a token. The last one makes an account require a reconnect. */
+/** Ways in which a platform fails after it received a token. The last one makes an account require a reconnect. */
 const FAILURES = [
   { mode: "refuse" },
   { mode: "status", status: 500 },
@@ -306,7 +306,7 @@ async function countOpenTargets(): Promise<number | undefined> {
   return row?.count;
 }
 
-/** Fresh accounts of all platforms. */
+/** Connects new accounts of all platforms. */
 async function connectAll(): Promise<{ youtube: string; pictured: string[] }> {
   const youtube = await tenant.connect("youtube");
   const pictured = await Promise.all(
@@ -320,7 +320,7 @@ async function publish(): Promise<void> {
   await publishEverywhere([first.youtube, ...first.pictured]);
   const [video, picture] = [await upload(tenant.api, VIDEO), await upload(tenant.api, PICTURE)];
   for (const [index, failure] of FAILURES.entries()) {
-    // Fresh ones, because the last failure leaves an account that takes no more posts.
+    // The accounts are new, because the last failure leaves an account on which nothing can be published.
     const { youtube, pictured } = await connectAll();
     for (const platform of PLATFORMS) {
       for (const operation of ["create", "publish", "upload", "status"])
@@ -347,11 +347,11 @@ async function publish(): Promise<void> {
   await system.simulator.clearFaults();
 }
 
-/** Has expired tokens refused, unanswered and at last renewed, and then revoked. */
+/** Lets token refreshes fail with a refusal, remain unanswered and succeed, and then revokes the tokens. */
 async function renewAndDisconnect(): Promise<void> {
   for (const failure of FAILURES) {
     const ids = await Promise.all(WITH_PAGE.map((platform) => tenant.connect(platform)));
-    // Accepted before the tokens expire, and published afterwards.
+    // The posts are accepted before the tokens expire, and published afterwards.
     await system.operate("pause", "--workspace", tenant.id);
     const texts = ids.slice(0, 2).map((id) => tenant.api.createPost(TEXT, [id]));
     const accepted = await Promise.all(texts);
@@ -374,7 +374,7 @@ async function renewAndDisconnect(): Promise<void> {
   }
 }
 
-/** Leaves uploads with an unknown outcome: delivery keeps their addresses and goes on asking. */
+/** Leaves uploads with an unknown outcome: the delivery service keeps their URLs and continues to poll them. */
 async function leaveUploadsOpen(): Promise<void> {
   const platforms = ["youtube", "tiktok"];
   for (const platform of platforms) {
@@ -441,7 +441,7 @@ test("no log, trace, event, error response, metric or table contains a secret th
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);
 
-  // When the last request is in the log and in the traces, so is everything before it.
+  // When the last request is in the log and in the traces, all earlier requests are there too.
   const traceparent = `00-${LAST_TRACE}-${"1".repeat(16)}-01`;
   await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST, traceparent } });
   await eventually(() => system.logs().includes(LAST_REQUEST));
@@ -468,13 +468,14 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expect(secrets.size).toBeGreaterThan(150);
 
   const places = new Map([...logs, ...metrics, ...tables, ...topics, ...errorBodies]);
-  // An idempotency key authorizes nothing, and is stored to be recognised.
+  // An idempotency key authorizes nothing, and is stored so that a repeated request is recognised.
   const expected = ["idempotency key in the table posts.idempotency_keys"];
   expect(findLeaks(secrets, places)).toEqual(expected);
   const traces = new Map([["the traces", collector.received()]]);
   expect(findLeaks(new Map([...secrets, ["text", TEXT]]), traces)).toEqual([]);
   expect(findLeaks(new Map([["span", "publish target"]]), traces)).toHaveLength(1);
-  // What may be there is found, so the places are the real ones. Texts are in the tables of posts and nowhere else.
+  // The search finds values that may be stored, which shows that it reads the right places. Texts of posts are in the tables
+  // of the posts service only.
   expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
   expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([
     "text in the table posts.idempotency_keys",
@@ -483,7 +484,7 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expectFindable(logs);
 }, 600_000);
 
-/** Checks that secrets in any form are found in a copy of a real log. */
+/** Checks that the search finds a secret in each of its forms in a copy of a real log. */
 function expectFindable(logs: ReadonlyMap<string, string>): void {
   const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
   const all: Secrets = new Map([...secrets].slice(0, 20));

@@ -22,7 +22,7 @@ import {
 } from "./support/tenant-matrix/places.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Stands in every text of the other workspace. */
+/** Part of every text of the other workspace. */
 const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 
 let system: System;
@@ -196,7 +196,7 @@ test("an idempotency key that another workspace used does not replay that worksp
   ]);
 });
 
-// The last one: its requests use up the posts and media of the caller.
+// This test is last, because its requests use up the posts and media of the caller.
 test("each request of the matrix succeeds with ids of the caller's own workspace", async () => {
   expect(await runControls(matrix())).toEqual([]);
 });

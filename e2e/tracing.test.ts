@@ -21,7 +21,7 @@ const REQUEST_ID = "the-traced-request";
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const SERVICES = ["accounts", "delivery", "gateway", "media", "posts"];
 
-/** From the client's request to the call that publishes, each below the one before. */
+/** Spans from the client's request to the publishing call, each the child of the one before. */
 const WAY_OUT = [
   "gateway server POST /api/v1/posts",
   "gateway client postrider.posts.v1.PostService/CreatePost",
@@ -31,7 +31,7 @@ const WAY_OUT = [
   "delivery internal publish target",
 ];
 
-/** From delivery back to posts, which publishes its own event. */
+/** Spans from the delivery service back to the posts service, which publishes its own event. */
 const WAY_BACK = [
   "delivery producer send delivery.events.v1",
   "posts consumer process delivery.events.v1",
@@ -80,7 +80,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
       return found;
     });
     const spans = ofTrace(TRACE_ID);
-    // Every span has the client's span above it.
+    // The client's span is an ancestor of every span.
     expect([...new Set(lines.map(([first]) => first))]).toEqual([WAY_OUT[0]]);
     expect(spans.find(({ name }) => name === "POST /api/v1/posts")?.parentSpanId).toBe(
       CLIENT_SPAN_ID,
@@ -168,7 +168,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     });
   });
 
-  // The last one: it stops the collector.
+  // This test is last, because it stops the collector.
   test("posts are published while the trace collector is down, and only spans are lost", async () => {
     const { host } = new URL(collector.endpoint);
     await collector[Symbol.asyncDispose]();
@@ -184,7 +184,7 @@ test("logs, tasks and events contain the trace id even if no trace endpoint is c
   const tenant = await openTenant(system);
   const accountIds = [await tenant.connect("x")];
   const traceparent = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`;
-  // The last digit says whether spans are recorded: these are not.
+  // The last digit of `traceparent` is 0 when spans are not recorded.
   const kept = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-00`;
   const { body: given } = await tenant.api.call<{ id: string }>("POST", "/posts", {
     body: { content: "with a trace", accountIds },
@@ -212,7 +212,7 @@ test("logs, tasks and events contain the trace id even if no trace endpoint is c
     await eventually(() => system.logs().includes(`"trace_id":"${header.slice(3, 35)}"`));
 });
 
-/** The packages of OpenTelemetry that a process loads when it imports all services and opens like one of them. */
+/** The OpenTelemetry packages that a process loads when it imports all services and starts tracing as a service does. */
 async function listLoaded(tracing: object | undefined): Promise<readonly string[]> {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const program = `

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** One place whose words break the rules of CONTRIBUTING.md. */
+/** A place in a file whose words break the language rules of CONTRIBUTING.md. */
 export interface Finding {
   readonly line: number;
   readonly found: string;
@@ -11,7 +11,7 @@ export interface Finding {
 
 const ACTOR = "name the actor";
 
-/** Words that almost always mean that a sentence needs a second reading, and what to write instead. */
+/** Words that almost always make a sentence hard to understand, and what to write instead. */
 const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
   // In quotes `nobody` is the Unix user.
   [/(?<![`"'])\b(?:nobody|somebody|whoever|hardly)\b(?![`"'])/gi, ACTOR],
@@ -33,14 +33,14 @@ const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
 
 const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
 
-/** Generated or foreign text, and the two files that have to name the words. */
+/** Files that are not checked: generated and third-party texts, and the two files that have to name the words. */
 const NOT_CHECKED =
   /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|top-level-domains\.ts$|pnpm-lock\.yaml$|kubernetes-/;
 
-/** The start of a continued line, with the sign of its comment: a phrase may be broken there. */
+/** A line break with the comment mark of the next line: a phrase may continue after it. */
 const LINE_BREAK = /\n[ \t]*(?:\*(?!\/)|\/\/|#|--)?[ \t]*/g;
 
-/** Every place of a text that breaks a rule, in the order of the rules. */
+/** Returns every place of a text that breaks a rule, in the order of the rules. */
 export function findUnclearWords(text: string): readonly Finding[] {
   const flat = text.replaceAll(LINE_BREAK, (lineBreak) => ` ${" ".repeat(lineBreak.length - 1)}`);
   const spaced = /\s+/g;
@@ -54,7 +54,7 @@ export function findUnclearWords(text: string): readonly Finding[] {
   });
 }
 
-/** Every finding in the files that git tracks, as `file:line: "words": advice`. */
+/** Checks all files that git tracks, and returns each finding as `file:line: "words": advice`. */
 export function checkRepository(root: string): readonly string[] {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split(
     "\0",

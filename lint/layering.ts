@@ -11,7 +11,7 @@ type Visitor = ReturnType<NonNullable<Rule["create"]>>;
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Reports each import that crosses the layers of the code base, and each file outside of them; layers.ts has the rules. */
+/** Reports each import that a layer does not permit, and each file outside of the layers; layers.ts has the rules. */
 export const layering: Rule = {
   meta: { type: "problem", docs: { description: "Keep the layers of a service apart." } },
   create(context) {

@@ -1,13 +1,13 @@
 import { posix, resolve } from "node:path";
 import { listRpcFiles } from "./rpc-names.ts";
 
-/** Where a source file lies: its package, and inside a service its trade and its layer. */
+/** The place of a source file: its package, and inside a service its part and its layer. */
 interface Place {
   readonly group: string;
   readonly name: string;
   /** The part of delivery that the file belongs to; undefined in the other services and directly in `src`. */
   readonly trade: string | undefined;
-  /** The folder below `src` or below the trade; "" for the files directly in `src`, undefined in packages. */
+  /** The folder below `src` or below the part of delivery; "" for files directly in `src`, undefined in packages. */
   readonly layer: string | undefined;
   readonly fileName: string;
 }
@@ -23,19 +23,19 @@ const EDGES = new Set(["rpc", "routes", "consumers", "jobs"]);
 const OUTSIDE = new Set(["db", "storage", "clients"]);
 const SERVICES = new Set(["gateway", "accounts", "posts", "media", "delivery"]);
 
-/** What delivery does, each in a folder with the layers of a service inside. */
+/** The parts of the delivery service; each is a folder that contains the layers of a service. */
 const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 
 /** The files that may lie directly in `src`; everything else belongs to a layer. */
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
-/** Folders that one service has for a reason of its own: HTTP itself, and the process that inspects files. */
+/** Folders that only one service has: `http` in the gateway, and the process that inspects files in the media service. */
 const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
 
-/** What pure rules may use of the packages: reference data, identifiers, error types. */
+/** Packages that domain code may import: reference data, identifiers, error types. */
 const PURE_MODULES = /^@postrider\/(platforms\/(registry|rules|text\/.+)|shared\/(ids|errors))$/;
 
-/** The types of a connector's calls and outcomes, which the rules of publishing decide on. */
+/** The types of a connector's calls and outcomes, on which the domain rules of publishing decide. */
 const PURE_TYPES = /^@postrider\/platforms\//;
 
 /** Hashing is a pure function of its input, so domain code may ask Node for it. */
@@ -43,7 +43,7 @@ const PURE_BUILTINS = new Set(["node:crypto"]);
 
 const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
 
-/** What lies beside the RPCs: the table of routes, the dependencies of all, services and the mapping of messages. */
+/** Files beside those of the RPCs: the table of routes, shared dependencies, and the mapping of messages. */
 const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
 
 /** Says why a file may not lie where it lies, or undefined when it may. */
@@ -103,7 +103,7 @@ function placeOf(file: string): Place | undefined {
   return { group, name, trade, layer: layer === "." ? "" : layer, fileName };
 }
 
-/** The place an import leads to, or undefined for Node's and third-party modules. */
+/** The place of the imported file, or undefined for modules of Node and of third parties. */
 function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   const { file, specifier } = edge;
   if (specifier.startsWith(".")) return placeOf(posix.join(posix.dirname(file), specifier));
@@ -121,7 +121,7 @@ function packageFault(from: Place, to: Place | undefined): string | undefined {
   return inside ? undefined : foreignFault(from, to);
 }
 
-/** The packages that a service, and what lies below the services, may import. */
+/** The packages that a service may import, and those that packages below the services may import. */
 const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   simulator: new Set(),
   contracts: new Set(),

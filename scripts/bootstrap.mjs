@@ -13,7 +13,7 @@ const pnpm = "pnpm@10.34.8";
 const ownFolder = join(root, "node_modules/.postrider");
 const echoMs = 500;
 
-/** The script of each command. One with `leads` has its own process group and is stopped by a single SIGTERM. */
+/** The script of each command. A command with `leads` has its own process group and is stopped by a single SIGTERM. */
 const commands = {
   start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
   demo: { script: "packages/local/src/cli.ts", first: ["demo"], leads: true },
@@ -32,7 +32,7 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Identifies what has to be installed: the lockfile names it, and the architecture chooses the optional packages. */
+/** Identifies the packages to install: the lockfile lists them, and the architecture chooses the optional ones. */
 function wantedStamp() {
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) {
@@ -147,7 +147,7 @@ function killGroup(pid) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has already ended.
+    // The process group has already ended.
   }
 }
 

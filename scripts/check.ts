@@ -7,8 +7,8 @@ import { STEPS } from "./check/steps.ts";
 import { summaryLine } from "./summary-reporter.ts";
 
 /**
- * Everything that must hold before a change goes in; the same here and in CI. The static steps come first and share
- * the processor; the tests follow alone, for they measure time. The last line is the sum of both.
+ * Runs all checks that a change must pass, on a developer's machine and in CI. The static steps come first and share
+ * the processor; the tests then run alone, because they measure time. The last line counts both.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     skipped: tests.skipped,
   };
   if (isCi()) {
-    // A machine that checks changes has everything the tests need: whatever does not run there runs nowhere.
+    // In CI nothing may be skipped, because a test that does not run there runs on no machine.
     const ok = tests.skipped === 0;
     counts[ok ? "passed" : "failed"] += 1;
     print(stepLine("nothing is skipped", ok, 0));

@@ -26,7 +26,7 @@ const settings = {
 const [file = ".env"] = process.argv.slice(2);
 const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
 try {
-  // The keys decrypt what is in the database, so an existing file is never replaced.
+  // The keys decrypt data in the database, so an existing file is never replaced.
   writeFileSync(file, lines.join(""), { mode: 0o600, flag: "wx" });
 } catch (error) {
   const why =

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { isDocumentCurrent, writeDocument } from "./configuration/document.ts";
 
-/** Writes the reference of all settings into `docs/configuration.md`; with `--check` it only reports whether that is current. */
+/** Writes the reference of all settings into `docs/configuration.md`; with `--check` it only reports whether they are current. */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 if (!values.check) {
   writeDocument();

@@ -23,7 +23,7 @@ const KINDS = [
   "policy/v1/PodDisruptionBudget",
 ];
 
-/** Written as text or as a number, which the OpenAPI description does not say. */
+/** A type that is written as text or as a number, which the OpenAPI description does not state. */
 const TEXT_OR_NUMBER = new Set([
   "io.k8s.apimachinery.pkg.api.resource.Quantity",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
@@ -78,18 +78,18 @@ for (const [name, definition] of Object.entries(definitions)) {
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
     if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
     needed.add(name);
-    // kubeconform looks for this name: it takes the first label of a group only.
+    // kubeconform looks for a file with this name, which contains only the first label of an API group.
     const [firstLabel = ""] = group.split(".");
     const parts = [kind, firstLabel, version].filter((part) => part !== "");
     write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
   }
 }
-// A set that grows while it is read: each definition adds those that it refers to.
+// The set grows during the iteration: each definition adds the definitions that it refers to.
 for (const name of needed) {
   const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);
   for (const [, reference = ""] of references) needed.add(reference);
 }
-// One definition a line, so that a change of the version can be read.
+// One definition per line, so that the diff of a new version can be read.
 const lines = Object.entries(definitions)
   .filter(([name]) => needed.has(name))
   .map(([name, definition]) => {

@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** What a run came to; `failed` also holds what went wrong outside any test. */
+/** The counts of a run; `failed` also counts errors outside of tests. */
 export interface TestCounts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-/** The plain last line that people and machines read. */
+/** The last line of the output, in a format that programs can parse too. */
 export function summaryLine({ passed, failed, skipped }: TestCounts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
@@ -31,7 +31,7 @@ export function summaryReporter(): Reporter {
 }
 
 function report(counts: TestCounts, exitCode: number): void {
-  // A failing globalSetup never reaches the reporter: only the exit code tells.
+  // A failing globalSetup does not reach the reporter; only the exit code shows it.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
   const file = process.env.TEST_COUNTS_FILE;
   if (file === undefined) process.stdout.write(`${summaryLine(counts)}\n`);
@@ -43,7 +43,7 @@ function addModule(counts: TestCounts, module: TestModule): void {
   for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
   for (const test of module.children.allTests()) {
     const { state } = test.result();
-    // A test that never ran because the run was cut short was not skipped on purpose.
+    // A test that did not run because the run was aborted does not count as skipped.
     if (state === "pending") counts.failed += 1;
     else counts[state] += 1;
   }

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What happens to the next call of a method: its answer is lost, or it never arrives and a proxy answers. */
+/** The fault of the next call of a method: its answer is lost, or the proxy answers 502 and does not forward the call. */
 interface Fault {
   readonly method: string;
   readonly mode: "lose_answer" | "bad_gateway";
 }
 
-/** A call of a method, as `com.atproto.repo.putRecord`, and what the server answered. */
+/** A call of a method such as `com.atproto.repo.putRecord`, with the status of the answer. */
 interface Call {
   readonly method: string;
   readonly status: number;
@@ -21,20 +21,20 @@ async function readAll(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 }
 
 /**
- * Stands before the server, so that answers can be lost and calls be counted, and is the video service, which does what
- * Bluesky's does: with the token that it was shown it puts the video into the account's repository.
+ * A proxy in front of the PDS that loses answers and counts calls. It is also the video service, and does what
+ * Bluesky's does: with the token of the request it stores the video in the account's repository.
  */
 export class PdsProxy implements AsyncDisposable {
   readonly url: string;
   readonly calls: Call[] = [];
-  /** Where the server answers; it needs our address before it has one. */
+  /** Address of the PDS. It is set after the start, because the PDS needs the address of this proxy first. */
   target = "";
   readonly #faults: Fault[] = [];
   readonly #server: Server;
 
   private constructor(server: Server) {
     this.#server = server;
-    // The one name with which a port may stand in a DID.
+    // `localhost` is the only host name that may have a port in a DID.
     this.url = `http://localhost:${(server.address() as AddressInfo).port}`;
     server.on("request", (request, response) => void this.#answer(request, response));
   }

@@ -55,11 +55,11 @@ beforeEach(() => {
 interface Person {
   readonly did: string;
   readonly handle: string;
-  /** Of the session that was made with the password itself. */
+  /** Access token of the session that was created with the main password. */
   readonly accessJwt: string;
 }
 
-/** Calls the server itself: what people and readers do. */
+/** Calls the PDS directly, as users and readers do. */
 async function ask(method: string, options: { json?: unknown; token?: string } = {}) {
   const { json, token } = options;
   const answer = await fetch(`${proxy.target}/xrpc/${method}`, {
@@ -123,7 +123,7 @@ interface PostRecord {
   };
 }
 
-/** What stands in the repository, as anybody may read it. */
+/** The records of the account's repository, which are public. */
 async function listRecords({ did }: Person) {
   const { body } = await ask(`com.atproto.repo.listRecords?repo=${did}&collection=${POST}`);
   return (body as { records: { uri: string; value: PostRecord }[] }).records;
@@ -211,7 +211,7 @@ test("a post whose answer was lost is found by its record key and exists once", 
   const [record, ...others] = await listRecords(person);
   expect(others).toEqual([]);
   expect(record?.uri).toBe(`at://${person.did}/${POST}/${targets[0]?.externalId}`);
-  // It was read back and not written again.
+  // The record was read back and not written again.
   expect(proxy.count("com.atproto.repo.putRecord")).toBe(1);
 });
 

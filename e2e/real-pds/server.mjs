@@ -1,5 +1,5 @@
-// Bluesky's own server, alone on this machine: its data in the folder that is given, and a directory of DIDs beside it
-// that keeps what the server registers there. Says `{"url": …}` when it answers, and ends on SIGTERM.
+// Starts Bluesky's own server (PDS) with its data in the given folder, and next to it a directory of DIDs
+// that stores what the PDS registers there. Prints `{"url": …}` when it is ready, and ends on SIGTERM.
 // node server.mjs FOLDER SERVICE_DID
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
@@ -26,7 +26,7 @@ async function readJson(request) {
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }
 
-/** As the directory answers `GET /:did`. */
+/** Answer of the directory to `GET /:did`. */
 function toDocument(did, { alsoKnownAs, verificationMethods, services }) {
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
@@ -46,7 +46,7 @@ function toDocument(did, { alsoKnownAs, verificationMethods, services }) {
   };
 }
 
-/** The newest operation of each DID is all that one server on one machine asks for. */
+/** The directory keeps only the newest operation of each DID, because a single PDS asks for no older one. */
 function createDirectory() {
   const operations = new Map();
   const answer = async (request, response) => {
@@ -77,7 +77,7 @@ function createDirectory() {
 
 const secret = () => randomBytes(32).toString("hex");
 const directory = createDirectory();
-// By a name: the server fetches nothing from a bare address.
+// The URL has a host name, because the PDS fetches nothing from an IP address.
 const didPlcUrl = `http://localhost:${await listen(directory)}`;
 const port = await freePort();
 const pds = await PDS.fromEnv({

@@ -1,4 +1,4 @@
-/** The records of the REST interface, with the fields that the tests read. */
+/** Resources of the REST API, with the fields that the tests read. */
 export interface TargetRecord {
   readonly id: string;
   readonly accountId: string;
@@ -27,7 +27,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** The REST interface as a client with one key sees it. */
+/** The REST API with one API key. */
 export interface Api {
   call<T = unknown>(
     method: string,
@@ -35,11 +35,11 @@ export interface Api {
     options?: {
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** When to give up waiting for the answer; without it the gateway's deadline ends the call. */
+      /** Time limit for the answer; without one the gateway's deadline ends the call. */
       readonly timeoutMs?: number;
     },
   ): Promise<Answer<T>>;
-  /** Creates a post as a careful client does: it repeats the request with its key after a lost answer or a 503. */
+  /** Creates a post, and repeats the request with its idempotency key after a lost answer or a 503. */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
   getPost(id: string): Promise<PostRecord>;
 }
@@ -91,7 +91,7 @@ export function createApi(baseUrl: string, apiKey: string): Api {
           );
         }
       } catch (error) {
-        // fetch throws a TypeError "fetch failed" when the connection breaks; ours names the status.
+        // fetch throws a TypeError "fetch failed" when the connection breaks; the errors of this module name the status.
         if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
       }
       await pause(RETRY_EVERY_MS);

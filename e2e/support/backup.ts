@@ -13,9 +13,9 @@ import postgres from "postgres";
 
 const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
 
-/** Starts a database beside the system, which can be stopped, copied and put back by itself. */
+/** Starts a database that is not part of the stack, so that a test can stop, copy and restore it. */
 export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
-  // Recovery from an archive needs `wal_level`, and without a hot standby the server is ready only when it has recovered.
+  // Recovery from an archive needs `wal_level`. Without a hot standby the server is ready only after the recovery.
   return startEmbeddedPostgres({
     dataDir,
     ...(port === undefined ? {} : { port }),
@@ -23,7 +23,7 @@ export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedP
   });
 }
 
-/** What a dump holds: rows as text, and the values of the sequences. */
+/** The content of a dump: rows as text, and the values of the sequences. */
 export interface Dump {
   readonly tables: ReadonlyMap<string, Buffer>;
   readonly sequences: readonly { readonly name: string; readonly value: string }[];
@@ -38,7 +38,7 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
   }
 }
 
-/** Dumps all data of the services as of one moment, while they go on: what `pg_dump --data-only` writes. */
+/** Dumps all data of the running services in one snapshot, as `pg_dump --data-only` does. */
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
@@ -60,7 +60,7 @@ export async function dumpDatabase(url: string): Promise<Dump> {
   });
 }
 
-/** Loads a dump into a database that has the roles and the schema, as `pg_restore` does. */
+/** Loads a dump into a database that already has the roles and schemas, as `pg_restore` does. */
 export async function loadDump(url: string, dataDir: string, dump: Dump): Promise<void> {
   await prepareDatabase(url, loadSecrets(layoutOf(dataDir).secretsFile));
   await withOwner(url, async (sql) => {
@@ -72,13 +72,13 @@ export async function loadDump(url: string, dataDir: string, dump: Dump): Promis
   });
 }
 
-/** Copies a stopped cluster as it is: owner, modes and all. */
+/** Copies the files of a stopped cluster with their owners and modes. */
 export async function copyCluster(from: string, to: string): Promise<void> {
   rmSync(to, { recursive: true, force: true });
   await promisify(execFile)("cp", ["-a", from, to]);
 }
 
-/** Has the next start of a stopped cluster recover from an empty archive, which begins a new timeline. */
+/** Makes the next start of a stopped cluster recover from an empty archive, which begins a new timeline. */
 export function recoverFromArchive(cluster: string): void {
   const signal = join(cluster, "recovery.signal");
   writeFileSync(signal, "");

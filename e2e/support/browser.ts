@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 
-/** Where Debian and other systems install Chromium. */
+/** Paths at which Debian and other systems install Chromium. */
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 const QUIET = [
@@ -14,12 +14,12 @@ const QUIET = [
   "--disable-dev-shm-usage",
 ];
 
-/** Launches a headless Chromium, and throws when it is missing: a skipped test would prove nothing. */
+/** Launches a headless Chromium, and throws when it is missing: a skipped test would hide that the pages are not tested. */
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((place) => existsSync(place));
   if (executablePath === undefined)
     throw new Error("Chromium is missing; on Debian: apt-get install chromium");
-  // Its sandbox does not work for root.
+  // Chromium's sandbox does not work for root.
   const args = process.getuid?.() === 0 ? [...QUIET, "--no-sandbox"] : QUIET;
   return await chromium.launch({ executablePath, args });
 }

@@ -19,7 +19,7 @@ export interface Burst {
   readonly posts: readonly PostRecord[];
 }
 
-/** Publishes `count` posts, each on one account per platform, and calls `halfway` when half of them are accepted. */
+/** Creates `count` posts, each on one account per platform, and calls `halfway` when half of them are accepted. */
 export async function publishBurst(
   system: Pick<System, "api">,
   options: {
@@ -38,7 +38,7 @@ export async function publishBurst(
   return { posts };
 }
 
-/** Waits until every post of the burst has the status; one after the other, so that waiting costs the system little. */
+/** Waits until every post of the burst has the status. It polls one post at a time, so that the waiting adds little load. */
 export async function expectAll(
   system: Pick<System, "api">,
   burst: Burst,
@@ -62,7 +62,7 @@ export async function expectAll(
   }
 }
 
-/** Every post is on every platform it was meant for exactly once, as a reader sees it. */
+/** Checks that readers see every post exactly once on each of its platforms. */
 export async function expectExactlyOnce(
   system: Pick<SharedSystem, "simulator">,
   burst: Burst,

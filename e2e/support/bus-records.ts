@@ -29,18 +29,18 @@ async function truncateKafka(broker: string): Promise<void> {
   });
 }
 
-/** A service has one Kafka group per topic. */
+/** A service has one Kafka consumer group per topic. */
 function kafkaGroup(group: string, topic: string): string {
   return `${group}.${topic}`;
 }
 
-/** Deletes every record that is on the bus, read or not. */
+/** Deletes every record on the bus, whether consumers have read it or not. */
 export async function truncateBus(system: System): Promise<void> {
   if (system.kafkaBroker === undefined) await system.sql`truncate bus.records`;
   else await truncateKafka(system.kafkaBroker);
 }
 
-/** Has a consumer group begin again at the first record. On Kafka its members must be down. */
+/** Resets a consumer group to the first record. On Kafka the members of the group must be down. */
 export async function rewindGroup(system: System, group: string, topic: string): Promise<void> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -52,7 +52,7 @@ export async function rewindGroup(system: System, group: string, topic: string):
   );
 }
 
-/** Whether the group has handled everything on the topic. */
+/** Whether the consumer group has handled all records of the topic. */
 export async function hasCaughtUp(system: System, group: string, topic: string): Promise<boolean> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -78,8 +78,8 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
 }
 
 /**
- * Shuffles the records of a topic that no group has read yet, doubles each, and drops one in ten. Postgres only: Kafka's log
- * cannot be rewritten. Returns how many records were there.
+ * Shuffles the records of a topic that no group has read yet, duplicates each, and drops one in ten. Postgres only: Kafka's log
+ * cannot be rewritten. Returns the number of records before the change.
  */
 export async function scramble(system: System, topic: string): Promise<number> {
   return await system.sql.begin(async (tx) => {

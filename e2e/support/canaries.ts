@@ -4,16 +4,16 @@ import { buffer } from "node:stream/consumers";
 import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 
-/** Secrets by what they are, so that a failure names them without showing them. */
+/** Secrets by a name that says what they are, so that a failure names them without showing them. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Texts that may hold no secret, by where they are. */
+/** Texts that must not contain a secret, by the place where they were found. */
 export type Places = ReadonlyMap<string, string>;
 
-/** Minimum length of a secret: shorter ones stand in texts by chance. */
+/** Minimum length of a secret: a shorter one may occur in a text by chance. */
 const MIN_LENGTH = 10;
 
-/** Base64 shows the same bytes in three ways, by how many stand before them; the outer letters hold neighbours too. */
+/** Base64 encodes the same bytes in three ways, by their offset; the outer characters also encode neighbouring bytes. */
 function base64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
@@ -23,7 +23,7 @@ function base64Forms(secret: string): string[] {
   });
 }
 
-/** What a secret looks like in a text: as it is, in an address, in JSON, as bytes in hex, and in base64. */
+/** The forms that a secret can have in a text: as it is, URL-encoded, in JSON, as bytes in hex, and in base64. */
 export function formsOf(secret: string): ReadonlySet<string> {
   return new Set([
     secret,
@@ -34,7 +34,7 @@ export function formsOf(secret: string): ReadonlySet<string> {
   ]);
 }
 
-/** How many characters of a form are looked up at each position of a text. */
+/** Number of leading characters of a form that are looked up at each position of a text. */
 const START_LENGTH = 8;
 
 /** The forms of all secrets, by their first characters: one pass over a text finds them all. */
@@ -52,7 +52,7 @@ function indexForms(secrets: Secrets) {
   return byStart;
 }
 
-/** `what in where` of each secret that is found, in the order of the secrets. */
+/** Returns `<name> in <place>` for each secret that is found, in the order of the secrets. */
 export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   const byStart = indexForms(secrets);
   const found = new Set<string>();
@@ -68,7 +68,7 @@ export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   return names.filter((name) => found.has(name));
 }
 
-/** Every file that a process of the stack wrote its lines to. */
+/** The log files of all processes of the stack. */
 export function readLogFiles({ logs }: LocalStack): Places {
   const names = readdirSync(logs, { recursive: true, withFileTypes: true });
   return new Map(
@@ -81,7 +81,7 @@ export function readLogFiles({ logs }: LocalStack): Places {
   );
 }
 
-/** The metrics of each process. */
+/** The metrics texts of all processes. */
 export async function readMetrics({ services }: LocalStack): Promise<Places> {
   const places = new Map<string, string>();
   for (const [service, replicas] of Object.entries(services)) {
@@ -94,7 +94,7 @@ export async function readMetrics({ services }: LocalStack): Promise<Places> {
   return places;
 }
 
-/** Every table of every schema, whole. */
+/** All rows of every table in every schema. */
 export async function readTables(sql: postgres.Sql): Promise<Places> {
   const names = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name

@@ -1,6 +1,6 @@
 /**
- * Preloaded into one process (`node --import`): at SIGUSR2 its wall clock jumps ahead, as when an operator sets the time of a
- * machine. It does not start that way, because a process whose clock is wrong at its start never becomes ready.
+ * Preloaded into one process (`node --import`): on SIGUSR2 its wall clock jumps ahead, as when an operator sets the time of a
+ * machine. The clock is right at the start, because a process that starts with a wrong clock never becomes ready.
  */
 const AHEAD_MS = 5 * 60_000;
 
@@ -9,7 +9,7 @@ let aheadMs = 0;
 
 class ShiftedDate extends RealDate {
   constructor(...args: readonly unknown[]) {
-    // Without arguments a Date is the present.
+    // Without arguments a Date is the current time.
     super(...((args.length === 0 ? [RealDate.now() + aheadMs] : args) as [number]));
   }
 

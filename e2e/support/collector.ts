@@ -7,7 +7,7 @@ export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty where a trace begins. */
+  /** Empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: string;
@@ -15,13 +15,13 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Receives spans by OTLP over HTTP in JSON, as a collector does. */
+/** Receives spans by OTLP over HTTP in JSON, as an OpenTelemetry collector does. */
 export interface Collector extends AsyncDisposable {
   /** The endpoint that services export to. */
   readonly endpoint: string;
-  /** Every span until now. */
+  /** Every span that was received so far. */
   spans(): readonly CollectedSpan[];
-  /** Every request body until now. */
+  /** Every request body that was received so far. */
   received(): string;
 }
 
@@ -98,7 +98,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** The span and those above it, as `service kind name`, from the first one down. */
+/** The span and its ancestors as `service kind name`, beginning with the first span of the trace. */
 export function chainTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly string[] {
   const above = spans.find(
     ({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId,

@@ -4,15 +4,15 @@ import type postgres from "postgres";
 /** Tables that every answered request changes. */
 const MOVING_TABLES = new Set(["accounts.request_budgets"]);
 
-/** Columns that change by themselves, and hold no data of a workspace. */
+/** Columns that change without a request and hold no data of a workspace. */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  // Written at most once a minute for a key that is used.
+  // Updated at most once a minute for a key that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // Raised while a service runs.
+  // Updated while a service runs.
   "delivery.deployment": ["seen_at"],
 };
 
-/** A hash of all rows, by table, of every schema. */
+/** A hash of all rows of each table in every schema. */
 export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<string, string>> {
   const tables = await sql<{ name: string }[]>`
     select schemaname || '.' || tablename as name
@@ -29,7 +29,7 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** Waits until the database no longer changes: that many equal looks in a row, with polls of the services between them. */
+/** Waits until the database no longer changes: this many equal digests in a row, with polls of the services between them. */
 export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
   let last = "";
   let same = 0;

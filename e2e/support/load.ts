@@ -2,43 +2,43 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Api, PostRecord } from "./api.ts";
 
-/** One request as its client saw it. */
+/** One request with its result as the client saw it. */
 export interface Sample {
   readonly operation: string;
-  /** 0 = no answer came. */
+  /** HTTP status; 0 = no answer. */
   readonly status: number;
   readonly retryAfter: string | null;
   readonly durationMs: number;
-  /** When it was sent, by `performance.now()`. */
+  /** Time of sending, from `performance.now()`. */
   readonly sentAt: number;
-  /** The code of a refusal, or what broke. */
+  /** The error code of a refusal, or the message of a connection error. */
   readonly reason: string;
 }
 
 /** The requests of a load, and the posts that they created. */
 export interface LoadReport {
-  /** Requests that were due by the rate. */
+  /** Number of requests that were due at the rate. */
   readonly planned: number;
-  /** Planned requests that were left out, because too many others waited for their answers. */
+  /** Number of planned requests that were not sent because too many requests were in flight. */
   readonly notSent: number;
   readonly samples: readonly Sample[];
   readonly posts: readonly PostRecord[];
 }
 
-/** Sends requests at a steady rate, whether earlier ones are answered or not. Stopping waits for the answers that are missing. */
+/** Sends requests at a steady rate, whether earlier ones are answered or not. Stopping waits for the outstanding answers. */
 export interface Load {
-  /** The requests until now. */
+  /** The requests that were sent so far. */
   report(): LoadReport;
   stop(): Promise<LoadReport>;
 }
 
 /** One in this many requests creates a post; the others read. */
 const CREATES_ONE_IN = 5;
-/** Maximum number of requests in flight. What exceeds it is counted and not sent, so that a slow machine can keep up. */
+/** Maximum number of requests in flight. Requests above it are counted and not sent, so that a slow machine can keep up. */
 const MAX_IN_FLIGHT = 100;
-/** Share of the planned requests that must be sent. */
+/** Minimum share of the planned requests that must be sent. */
 const MIN_SENT_SHARE = 0.9;
-/** Share of all answers that may be refusals. */
+/** Maximum share of all answers that may be refusals. */
 const MAX_REFUSED_SHARE = 0.01;
 
 export function startLoad(options: {
@@ -46,7 +46,7 @@ export function startLoad(options: {
   readonly perSecond: number;
   readonly accountIds: readonly string[];
   readonly label: string;
-  /** Repeats every create with its key until it is accepted, as a careful client does. */
+  /** Repeats every request that creates a post with its idempotency key until the gateway accepts it. */
   readonly isPersistent?: boolean;
   readonly mostInFlight?: number;
 }): Load {
@@ -137,11 +137,11 @@ const WARM_UP_MS = 1_000;
 const MEASURE_MS = 2_000;
 const CLIENTS = 16;
 
-/** Measures how many requests of this kind a few clients that ask as fast as they can have answered with success per second. */
+/** Measures how many requests of this kind succeed per second when a few clients send them as fast as they can. */
 export async function measureCapacity(
   options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
 ): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
-  // More than any machine answers: only the number in flight limits the rate.
+  // The rate is more than any machine answers, so only the number of requests in flight limits it.
   const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
   const load = startLoad({ ...options, ...fast });
   await sleep(WARM_UP_MS);
@@ -155,7 +155,7 @@ export async function measureCapacity(
   return { perSecond: (answered.length / (until - since)) * 1000, report };
 }
 
-/** Counts answers by operation and status, with the reason of each failure; a failed test shows it. */
+/** Counts answers by operation and status, with the reason of each failure, for the message of a failed test. */
 export function tally(samples: readonly Sample[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { operation, status, retryAfter, reason } of samples) {
@@ -166,7 +166,7 @@ export function tally(samples: readonly Sample[]): Readonly<Record<string, numbe
   return counts;
 }
 
-/** Checks that every request was answered, and failed only with 503 and the time to wait. */
+/** Checks that every request was answered, and that each failure is a 503 with a Retry-After header. */
 export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   const bad = samples.filter(
     ({ status, retryAfter }) =>
@@ -175,7 +175,7 @@ export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   expect(tally(bad)).toEqual({});
 }
 
-/** Checks that the planned requests were sent and succeeded, except for a few 503 with the time to wait. */
+/** Checks that the planned requests were sent and succeeded, except for a few 503 answers with a Retry-After header. */
 export function expectServed(report: LoadReport): void {
   const { planned, notSent, samples } = report;
   expect(planned - notSent).toBeGreaterThanOrEqual(planned * MIN_SENT_SHARE);

@@ -25,14 +25,14 @@ export interface ReadyMedia {
   readonly createdAt: string;
 }
 
-/** A file as a client has it. */
+/** A file that a test uploads. */
 export interface File {
   readonly fileName: string;
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Asks for an upload of the file, and throws unless it is granted. */
+/** Requests an upload grant for the file, and throws unless the gateway answers 201. */
 export async function presign(api: Api, { fileName, contentType, bytes }: File): Promise<Grant> {
   const body = { fileName, contentType, bytes: bytes.length };
   const answer = await api.call<Grant>("POST", "/media/presign", { body });
@@ -50,7 +50,7 @@ export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   return answer.body;
 }
 
-/** Sends the head and half of the body of an upload; disposing of it cuts the upload off. */
+/** Sends the header and half of the body of an upload; disposing of the result closes the connection. */
 export async function openCutUpload(
   { uploadUrl }: Grant,
   { bytes }: File,
@@ -75,7 +75,7 @@ export async function openCutUpload(
   };
 }
 
-/** Sends the head and half of the body of an upload, and closes the connection. */
+/** Sends the header and half of the body of an upload, and closes the connection. */
 export async function cutUpload(grant: Grant, file: File): Promise<void> {
   await using _cut = await openCutUpload(grant, file);
 }

@@ -51,7 +51,7 @@ export async function readExpositions(system: System): Promise<ReadonlyMap<strin
   );
 }
 
-/** Name and labels of each series in one text. */
+/** Each series as one text of its name and labels. */
 export function seriesOf(service: string, { samples }: Exposition): readonly string[] {
   return samples.map(({ name, labels }) => `${service} ${name} ${JSON.stringify(labels)}`);
 }

@@ -4,19 +4,19 @@ import type { Answer, Api } from "./api.ts";
 import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./posts.ts";
 import type { System } from "./system.ts";
 
-/** Long enough for a lease, a transaction or a call of a stopped process to expire. */
+/** Time limit that is longer than any lease, transaction or call of a stopped process lasts. */
 const SETTLE_MS = 120_000;
 
-/** How long one request waits for its answer before it is repeated. */
+/** How long a request waits for its answer before it is repeated. */
 const REQUEST_TIMEOUT_MS = 2000;
 
 /** Posts that are scheduled, edited, retried and deleted at the same moment. */
 export interface MixedPosts {
-  /** Sends all the commands, each until it is answered. */
+  /** Sends all commands, and repeats each until it is answered. */
   command(): Promise<void>;
-  /** Waits until each post has the status that its command leads to. */
+  /** Waits until each post has the final status of its command. */
   settle(): Promise<void>;
-  /** Checks that each post that is to be published is visible once, with its last text, and no other is. */
+  /** Checks that each post that must be published is visible once with its last text, and that no other post is visible. */
   expectOnce(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export async function prepareMixedPosts(
   count: number,
 ): Promise<MixedPosts> {
   const { simulator } = system;
-  // A connection may lead to a stopped process, and the next one to a process that runs.
+  // A request may reach a stopped process, so each one has a time limit, after which it is repeated.
   const api: Api = {
     ...system.api,
     call: (method, path, options) =>
@@ -35,7 +35,7 @@ export async function prepareMixedPosts(
   };
   const accounts = await system.connect("bluesky", count);
 
-  /** Repeats a request that is safe to repeat until a process that is up answers it. */
+  /** Repeats an idempotent request until a running process answers it. */
   const persist = async <T>(
     method: string,
     path: string,

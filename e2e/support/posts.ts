@@ -9,7 +9,7 @@ export interface PostDetail extends PostRecord {
   readonly queueSlotRuleId: string | null;
 }
 
-/** The body of a refusal. */
+/** The body of an error response. */
 interface Refusal {
   readonly error: {
     readonly code: string;
@@ -17,19 +17,19 @@ interface Refusal {
   };
 }
 
-/** Status, code and codes of the details of an answer, in one line: `409 nothing_to_retry outcome_unknown`. */
+/** Status, error code and detail codes of an answer in one line, for example `409 nothing_to_retry outcome_unknown`. */
 export function refusalOf({ status, body }: Answer<unknown>): string {
   const { error } = (body ?? {}) as Partial<Refusal>;
   const codes = error?.details?.map(({ code }) => String(code)) ?? [];
   return [status, error?.code, ...codes].join(" ");
 }
 
-/** The details of a refusal. */
+/** The details of an error response. */
 export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error"]["details"]> {
   return (body as Partial<Refusal>).error?.details ?? [];
 }
 
-/** The instant that many milliseconds from now. */
+/** The instant `ms` milliseconds from now. */
 export function inMs(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }

@@ -12,16 +12,16 @@ import {
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** Kept from run to run, like everything else that a checkout makes for itself. */
+/** The folder is kept from run to run, so that a version is fetched and installed once. */
 const FOLDER = join(ROOT, ".postrider/previous");
 const LOCKFILE = "pnpm-lock.yaml";
 const PACKAGES = ["packages", "services"];
 
 /** An earlier version of the product, ready to be started. */
 export interface PreviousVersion {
-  /** Undefined when no earlier version can be found: this version stands in for it. */
+  /** Undefined when no earlier version can be found; the tests then use this version in its place. */
   readonly commit: string | undefined;
-  /** Makes it ready to be started, and returns the root of its checkout. */
+  /** Prepares the version to be started, and returns the root of its checkout. */
   prepare(): string;
 }
 
@@ -47,8 +47,8 @@ function findMergeBase(branch: string): string | undefined {
 }
 
 /**
- * The version that this one replaces: the commit that `POSTRIDER_E2E_PREVIOUS` names, else the one where this branch left main,
- * else the parent. A clone of one commit fetches the parent, if its origin can be reached.
+ * The version that this one replaces: the commit that `POSTRIDER_E2E_PREVIOUS` names, otherwise the merge base with main,
+ * otherwise the parent commit. A clone of one commit fetches the parent if its origin can be reached.
  */
 function choosePrevious(): string | undefined {
   const named = process.env.POSTRIDER_E2E_PREVIOUS;
@@ -74,7 +74,7 @@ function deepen(): string | undefined {
   return findCommit("HEAD^1");
 }
 
-/** Links our packages when both lockfiles are equal, and installs them otherwise. */
+/** Links the installed packages of this checkout when both lockfiles are equal, and installs packages otherwise. */
 function addPackages(folder: string): void {
   const lock = (root: string): string => readFileSync(join(root, LOCKFILE), "utf8");
   if (lock(folder) !== lock(ROOT)) {
@@ -86,7 +86,7 @@ function addPackages(folder: string): void {
   for (const group of PACKAGES)
     for (const name of readdirSync(join(folder, group))) {
       const from = join(ROOT, group, name, "node_modules");
-      // The links are relative: they lead to the other packages of the same checkout.
+      // The links between workspace packages are relative, so they lead to packages of the same checkout.
       const options = { recursive: true, verbatimSymlinks: true };
       if (existsSync(from)) cpSync(from, join(folder, group, name, "node_modules"), options);
     }
@@ -110,8 +110,8 @@ function checkOut(commit: string): string {
 /**
  * Finds the version that runs beside this one during an upgrade.
  *
- * Without history, in an unpacked archive or in a clone of one commit whose origin cannot be reached, this version stands in for
- * it. A commit that `POSTRIDER_E2E_PREVIOUS` names must exist.
+ * Without history (in an unpacked archive, or a clone of one commit whose origin cannot be reached) the tests use this version in
+ * its place. A commit that `POSTRIDER_E2E_PREVIOUS` names must exist.
  */
 export function findPreviousVersion(): PreviousVersion {
   const commit = choosePrevious();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** The letter of the process in /proc: T is stopped. Undefined when the process does not exist. */
+/** The state letter of the process in /proc/PID/stat (T = stopped). Undefined when the process does not exist. */
 function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -10,13 +10,13 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/** Whether the process runs or is stopped; a zombie does neither. */
+/** Whether the process exists and is not a zombie; a stopped process counts as existing. */
 export function isAlive(pid: number): boolean {
   const state = stateOf(pid);
   return state !== undefined && state !== "Z";
 }
 
-/** The processes among these that SIGSTOP holds. */
+/** The processes among `pids` that SIGSTOP has stopped. */
 export function stoppedAmong(pids: readonly number[]): readonly number[] {
   return pids.filter((pid) => stateOf(pid) === "T");
 }

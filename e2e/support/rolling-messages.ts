@@ -6,9 +6,9 @@ import type { System } from "./system.ts";
 
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 20;
-/** Maximum number of open tasks. It is twice the number of calls in progress, so a process that stops always has a next task. */
+/** Maximum number of open tasks: twice the calls in progress, so that a process that stops always has a waiting task. */
 const MAX_OPEN = 2 * ACCOUNTS;
-/** Posts that are created together. */
+/** Number of posts that are created together. */
 const BATCH = 8;
 
 async function countTasks(system: System, statuses: readonly string[]): Promise<number> {
@@ -19,7 +19,7 @@ async function countTasks(system: System, statuses: readonly string[]): Promise<
   return row?.count ?? -1;
 }
 
-/** Creates posts for as long as `work` takes, as many as keep the accounts busy. */
+/** Creates posts while `work` runs, enough to keep the accounts busy. */
 async function sendDuring(
   system: System,
   accountIds: readonly string[],
@@ -44,7 +44,7 @@ async function sendDuring(
   return posts;
 }
 
-/** Replaces each process of delivery, one after the other, while calls are in progress. */
+/** Replaces each process of the delivery service, one after the other, while calls are in progress. */
 async function rollDelivery(system: System): Promise<void> {
   for (const pid of system.pids("delivery")) {
     await eventually(async () => (await countTasks(system, ["calling"])) > ACCOUNTS / 2, {
@@ -61,8 +61,8 @@ function countStops(logs: string): number {
 }
 
 /**
- * Replaces the two processes of a fresh stack's delivery while telegram messages go out, and checks that every message is sent
- * once and that no outcome is unknown. The visible call may take longer than the one second that the platform takes here.
+ * Replaces both processes of the delivery service while Telegram messages are sent, and checks that every message is sent
+ * once and that no outcome is unknown. The platform takes one second, less than the time limit of the publishing call.
  */
 export async function expectRollKeepsMessages(system: System): Promise<void> {
   const accountIds = await system.connect("telegram", ACCOUNTS);

@@ -12,7 +12,7 @@ export interface Stop {
 /** Time limit from SIGTERM to the end of every service except delivery. */
 export const EXIT_LIMIT_MS = 25_000;
 const READY_MS = 60_000;
-/** How long the test waits for the end: longer than any limit, so that exceeding the limit is measured. */
+/** How long the test waits for a process to end: longer than any limit, so that a stop above the limit is measured. */
 const EXIT_MS = 120_000;
 
 async function isReady(url: string): Promise<boolean> {
@@ -22,7 +22,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** Stops one replica as Kubernetes does, and waits until its successor is there and ready. */
+/** Stops one replica as Kubernetes does, and waits until its successor is ready. */
 export async function restart(system: System, service: ServiceName, index: number): Promise<Stop> {
   const { pid = 0, metricsUrl = "" } = system.local().services[service][index] ?? {};
   const since = performance.now();
@@ -35,7 +35,7 @@ export async function restart(system: System, service: ServiceName, index: numbe
   return { service, exitMs: Math.round(exitMs) };
 }
 
-/** Replaces the replicas of the services one after the other, each when the one before it is ready again. */
+/** Replaces the replicas of the services one after the other. Each waits until the one before is ready again. */
 export async function roll(
   system: System,
   services: readonly ServiceName[],

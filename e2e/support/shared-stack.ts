@@ -10,15 +10,15 @@ import { stackEnvironment } from "./stack-environment.ts";
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** A request to it starts the shared stack unless it runs, and is answered with a `SharedStack`. */
+    /** URL of the server in globalSetup. A request to it starts the shared stack unless it runs, and answers a `SharedStack`. */
     sharedStackUrl: string;
   }
 }
 
-/** Where a test file finds the stack that it shares with other files. */
+/** The addresses of the stack that test files share. */
 export interface SharedStack {
   readonly dataDir: string;
-  /** Media may be imported from this port of the loopback address; one file at a time listens there. */
+  /** Port of the loopback address from which media may be imported; one test file at a time listens on it. */
   readonly outsidePort: number;
 }
 
@@ -36,7 +36,7 @@ async function start(): Promise<Started> {
   const stack = await startStack({
     dataDir,
     port: 0,
-    // Two of each, so that the requests of a test meet different processes.
+    // Each service has two replicas, so that the requests of a test reach different processes.
     replicas: 2,
     report: (line) => reports.push(line),
     env: stackEnvironment({
@@ -56,9 +56,9 @@ async function stop({ stack, reports }: Started): Promise<void> {
 
 /**
  * vitest's globalSetup: starts one stack, on the Postgres bus, when the first test file asks for it, and stops it after the last
- * file. A file that stops processes, holds parts, needs Kafka or changes settings starts a stack of its own instead.
+ * file. A file that stops processes, holds parts down, needs Kafka or changes settings starts its own stack instead.
  *
- * @returns The teardown, which fails the run when a process of the shared stack ended meanwhile.
+ * @returns The teardown, which fails the run when a process of the shared stack ended during the run.
  */
 export async function setup({
   provide,

@@ -1,4 +1,4 @@
-/** An entry that a reader of a platform sees. */
+/** A published entry that readers of a simulated platform see. */
 export interface VisibleEntry {
   readonly platform: string;
   readonly account: string;
@@ -11,21 +11,21 @@ export interface VisibleEntry {
 /** The simulator's control calls. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
-  /** Every publishing call that reached a platform, refused ones too. */
+  /** Number of publishing calls that reached a platform, refused calls included. */
   publishCalls(): Promise<number>;
-  /** Calls of all accounts that renew or revoke tokens. */
+  /** Number of calls that refresh or revoke tokens, over all accounts. */
   tokenCalls(): Promise<number>;
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
-  /** How long every platform takes to answer. */
+  /** Sets how long every platform takes to answer. */
   setLatency(ms: number): Promise<void>;
-  /** Whether authorize pages ask the person, or approve at once. */
+  /** Sets whether authorization pages ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
-  /** Makes an account that is not connected, and returns its credentials. */
+  /** Creates an account that is not connected, and returns its credentials. */
   issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
-  /** How many calls of that operation have arrived for the account, refused ones too. */
+  /** Number of calls of the operation that have arrived for the account, refused calls included. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
 }
 

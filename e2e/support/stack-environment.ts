@@ -1,4 +1,4 @@
-/** Settings that shorten every time no test can wait for; the rules stay the same. */
+/** Settings that shorten every delay that is too long for a test; the rules stay the same. */
 const SHORT_TIMES = {
   VISIBLE_CALL_SECONDS: "3",
   LEASE_SECONDS: "3",
@@ -9,7 +9,7 @@ const SHORT_TIMES = {
   ACCOUNT_PAUSE_SECONDS: "0.5,1",
 };
 
-/** The environment of a stack of the end-to-end tests: what Java needs of ours, short times, and `more`. */
+/** The environment of a stack of the end-to-end tests: the variables that Java needs, short delays, and `more`. */
 export function stackEnvironment(
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string | undefined>> {

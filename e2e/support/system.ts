@@ -22,47 +22,47 @@ import { stackEnvironment } from "./stack-environment.ts";
 
 export type BusKind = "postgres" | "kafka";
 
-/** A running stack, as far as a test file may use it that shares it with others. */
+/** A running stack with the operations that are allowed to test files that share it. */
 export interface SharedSystem extends AsyncDisposable {
   readonly simulator: Pick<
     SimulatorControl,
     "visible" | "countCalls" | "issueAccount" | "secrets" | "addFault"
   >;
-  /** The owner's connection: tests look at tables, and change times in them. */
+  /** Connection of the database owner, with which tests read tables and change times in them. */
   readonly sql: postgres.Sql;
   local(): LocalStack;
-  /** The operator's tool with `--json`; throws an `OperatorError` with what it printed on stderr. */
+  /** Runs the operator's tool with `--json`; throws an `OperatorError` with its output on stderr. */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
-  /** The same for commands that print notes before they end. */
+  /** Like `operate`, for commands that print notes before they end. */
   operateNoting<T = unknown>(
     onNote: (note: unknown) => void,
     ...args: readonly string[]
   ): Promise<T>;
-  /** The same for commands that read a secret from their standard input. */
+  /** Like `operate`, for commands that read a secret from standard input. */
   operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
-  /** Makes fresh accounts on the simulator and connects them to a workspace, by default the demo workspace; ids. */
+  /** Creates accounts on the simulator, connects them to a workspace (default: the demo workspace) and returns their ids. */
   connect(platform: string, count: number, workspaceId?: string): Promise<readonly string[]>;
   logs(): string;
 }
 
-/** A stack that belongs to one test file, which may stop its processes, hold its parts and inject any fault. */
+/** A stack that belongs to one test file, which may stop its processes, hold its parts down and inject any fault. */
 export interface System extends SharedSystem {
-  /** The REST interface with the key of the demo workspace. */
+  /** The REST API with the key of the demo workspace. */
   readonly api: Api;
   readonly simulator: SimulatorControl;
   readonly kafkaBroker: string | undefined;
-  /** Everything secret that the stack made for its parts. */
+  /** All secrets that the stack generated for its parts. */
   secrets(): Secrets;
   pids(service: ServiceName): readonly number[];
-  /** Orders the next process that passes a named point to stop or kill itself there. */
+  /** Makes the next process that reaches the named failpoint stop or kill itself there. */
   armFailpoint(name: string, order: "stop" | "kill"): void;
   /** Keeps a part down until the returned function is called. */
   hold(part: string): () => void;
-  /** What the stack reported about its parts since the start: which ended, how, and which are up again. */
+  /** The stack's reports about its parts since the start: which part ended, how, and which part started again. */
   reports(): readonly string[];
 }
 
-/** How many of each service a file gets that starts a stack and does not ask for a number: `npm test -- --replicas N`. */
+/** Default number of replicas of each service in a test file's own stack: `npm test -- --replicas N`. */
 function defaultReplicas(): number {
   return Number(process.env.POSTRIDER_E2E_REPLICAS ?? 1);
 }
@@ -97,9 +97,9 @@ export async function startSystem(
   options: {
     readonly replicas?: number;
     readonly env?: Readonly<Record<string, string>>;
-    /** What sets one replica apart. */
+    /** Settings that apply to one replica only. */
     readonly replica?: StackOptions["replica"];
-    /** Goes on with what an earlier system left there. */
+    /** Data folder of an earlier system, whose data the new system uses. */
     readonly dataDir?: string;
   } = {},
 ): Promise<System> {
@@ -141,7 +141,7 @@ export async function startSystem(
   };
 }
 
-/** Joins the stack that test files share, see `shared-stack.ts`. A file opens tenants of its own there. */
+/** Connects to the stack that test files share (`shared-stack.ts`). Each file opens its own tenants in it. */
 export async function joinSharedSystem(): Promise<SharedSystem & Pick<SharedStack, "outsidePort">> {
   const answer = await fetch(inject("sharedStackUrl"));
   if (!answer.ok) throw new Error(await answer.text());

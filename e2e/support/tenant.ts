@@ -2,23 +2,23 @@ import { createApi, type Api } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
 import type { SharedSystem } from "./system.ts";
 
-/** A workspace that one test or one file has for itself, so that its limits, slots, lists and accounts disturb no other. */
+/** A workspace of one test or one file, so that its limits, slots, lists and accounts do not affect other tests. */
 export interface Tenant {
   readonly id: string;
   readonly key: string;
   readonly api: Api;
-  /** Connects a fresh account of the platform, or that of the username again; its id. */
+  /** Connects a new account of the platform, or reconnects the account with the username; returns its id. */
   connect(platform: string, username?: string): Promise<string>;
-  /** Connects that many fresh accounts of the platform; their ids. */
+  /** Connects `count` new accounts of the platform and returns their ids. */
   connectAll(platform: string, count: number): Promise<readonly string[]>;
-  /** What readers of the platforms see of this workspace's accounts, connected and disconnected ones. */
+  /** The entries of this workspace's connected and disconnected accounts that readers of the platforms see. */
   listVisible(): Promise<readonly VisibleEntry[]>;
   countVisible(text: string): Promise<number>;
-  /** Has the next call of one account fail, or as many as `times` says. */
+  /** Makes the next call of one account fail, or the next `times` calls. */
   addFault(accountId: string, rule: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** Disconnects an account as the accounts service does: it stays in the history, its token does not. */
+/** Disconnects an account: its row stays and its token is deleted. */
 export async function disconnect({ sql }: SharedSystem, accountId: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`delete from accounts.credentials where account_id = ${accountId}`;
@@ -27,7 +27,7 @@ export async function disconnect({ sql }: SharedSystem, accountId: string): Prom
   });
 }
 
-/** Makes a verified workspace and a key with all scopes. */
+/** Creates a verified workspace and an API key with all scopes. */
 export async function openTenant(
   system: SharedSystem,
   limits: readonly string[] = [],

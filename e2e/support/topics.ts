@@ -9,7 +9,7 @@ function textOf({ key, headers, value }: KafkaMessage): string {
   return [String(key), ...named, String(value)].join("\n");
 }
 
-/** Every record of every topic except those of Kafka itself. */
+/** Reads every record of every topic except Kafka's internal topics. */
 export async function readTopics(broker: string): Promise<Places> {
   const kafka = new Kafka({ brokers: [broker], clientId: "e2e", logLevel: logLevel.NOTHING });
   const admin = kafka.admin();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-/** Says for each file in which way two folders differ; nothing when they hold the same. */
+/** Returns one line for each file in which two folders differ; empty when the folders are equal. */
 export function compareTrees(expected: string, actual: string): string[] {
   const expectedFiles = listFiles(expected);
   const actualFiles = new Set(listFiles(actual));

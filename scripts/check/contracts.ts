@@ -5,7 +5,7 @@ import { compareTrees } from "./compare-trees.ts";
 import type { CommandResult } from "./run-command.ts";
 import { root, runCommand } from "./run-command.ts";
 
-/** Generates the code of the contracts beside the checkout and compares it with what is committed. */
+/** Generates the code of the contracts into a temporary folder and compares it with the committed code. */
 export async function checkGeneratedCode(): Promise<CommandResult> {
   return inTemporaryFolder(async (folder) => {
     const args = ["generate", "--template", "proto/buf.gen.yaml", "proto", "-o", folder];
@@ -21,8 +21,8 @@ export async function checkGeneratedCode(): Promise<CommandResult> {
 }
 
 /**
- * The baseline holds everything that must not break. When the contracts have grown, it has to grow with them, or
- * what is new would not be guarded.
+ * The baseline is the version of the contracts with which changes must be compatible. It has to include every addition,
+ * because the check for breaking changes would otherwise not cover it.
  */
 export async function checkBaseline(): Promise<CommandResult> {
   return inTemporaryFolder(async (folder) => {

@@ -6,11 +6,11 @@ import { delimiter, join, resolve } from "node:path";
 /** The root of the checkout. */
 export const root = resolve(import.meta.dirname, "../..");
 
-/** How a command ended and what it wrote, both streams together. */
+/** The result of a command, with its output on both streams. */
 export interface CommandResult {
   readonly ok: boolean;
   readonly output: string;
-  /** Worth a line also when it ended well. */
+  /** A note to print even if the command succeeded. */
   readonly note?: string;
 }
 
@@ -24,7 +24,7 @@ function environment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   return { ...process.env, PATH: path, TURBO_TELEMETRY_DISABLED: "1", ...extra };
 }
 
-/** Runs a tool at the root of the checkout and collects what it says. It never throws: a missing tool is a failure. */
+/** Runs a tool at the root of the checkout and collects its output. It never throws: a missing tool is a failed result. */
 export async function runCommand(command: string, args: readonly string[]): Promise<CommandResult> {
   if (stopped) return { ok: false, output: "stopped" };
   const child = spawn(command, args, {
@@ -42,7 +42,7 @@ export async function runCommand(command: string, args: readonly string[]): Prom
   return { ok, output: Buffer.concat(chunks).toString("utf8") };
 }
 
-/** Runs a program that talks to the terminal itself; answers whether it ended well. */
+/** Runs a program that writes to the terminal itself; returns whether its exit code is 0. */
 export async function runInForeground(
   command: string,
   args: readonly string[],
@@ -52,7 +52,7 @@ export async function runInForeground(
   return succeeds(spawn(command, args, { cwd: root, env: environment(extra), stdio: "inherit" }));
 }
 
-/** Asks everything that still runs to stop; whatever would start from now on fails at once. */
+/** Sends SIGTERM to all running commands; a command that is started afterwards fails at once. */
 export function stopCommands(): void {
   stopped = true;
   for (const child of running) child.kill("SIGTERM");

@@ -1,14 +1,14 @@
 import type { Step } from "./steps.ts";
 
-/** How many steps went well and how many did not. */
+/** The number of steps that passed, and the number that failed. */
 export interface StepCounts {
   passed: number;
   failed: number;
 }
 
 /**
- * Runs the steps, a few at a time, and prints a line for each as it ends, with what a failing one said and what any of
- * them has to note. All of them run, also after a failure.
+ * Runs the steps, a few at a time, and prints a line for each when it ends, with the output of a failed step and with
+ * notes. All steps run, even if one fails.
  */
 export async function runSteps(
   steps: readonly Step[],

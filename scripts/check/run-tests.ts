@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { TestCounts } from "../summary-reporter.ts";
 import { root, runInForeground } from "./run-command.ts";
 
-/** Runs the named vitest projects once and counts their tests. A run that tells no counts is one failure. */
+/** Runs the named vitest projects once and counts their tests. A run that reports no counts is one failure. */
 export async function runTests(
   projects: readonly string[],
   extra: NodeJS.ProcessEnv = {},

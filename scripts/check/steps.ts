@@ -3,7 +3,7 @@ import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
 import type { CommandResult } from "./run-command.ts";
 import { runCommand } from "./run-command.ts";
 
-/** One check besides the tests: the name in its line, and what it does. */
+/** A check besides the tests: its name in the output, and its function. */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<CommandResult>;
@@ -14,9 +14,9 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
   run: async () => runCommand(tool, args),
 });
 
-/** Everything that is checked without running the product, the longest first. */
+/** All checks that do not run the product, the longest first. */
 export const STEPS: readonly Step[] = [
-  // The first time it takes minutes, which the tests that need it would wait for.
+  // The first build takes minutes, for which the tests that need the S3 server would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
   command("types of the packages", "turbo", "run", "typecheck", "--output-logs=errors-only"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),

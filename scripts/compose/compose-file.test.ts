@@ -71,7 +71,7 @@ describe.each([
     ]);
     for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
       if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
-      // A service in the network of another one is reached by the name of that one.
+      // A service that shares the network of another service is reached by the name of that other service.
       if (network !== undefined)
         ports.set(`${network.replace("service:", "")}:${name}`, environment?.PORT ?? "");
     }
@@ -128,7 +128,7 @@ describe.each([
       }),
     );
     expect(waits.length).toBeGreaterThan(10);
-    // Only a service that ends by itself has no health check.
+    // A service that others wait for to complete, such as a migration, needs no health check.
     for (const { name, condition, hasCheck } of waits)
       expect({ name, condition }).toEqual({
         name,

@@ -88,7 +88,7 @@ export class ComposedSystem implements AsyncDisposable {
       }),
     );
     const failed = codes.filter(([, code]) => code !== "0").map((one) => one.join(" with code "));
-    if (failed.length > 0) throw new Error(`services ended badly: ${failed.join(", ")}`);
+    if (failed.length > 0) throw new Error(`services failed or were killed: ${failed.join(", ")}`);
   }
 
   /** The last log lines of every service. */
@@ -114,7 +114,7 @@ export class ComposedSystem implements AsyncDisposable {
   #runArgs(name: string): readonly string[] {
     const { image, entrypoint = [], command = [], ...service } = this.#find(name);
     const { environment = {}, tmpfs = [], volumes = [] } = service;
-    // In the arguments every user of the machine would see the secrets.
+    // The environment is passed in a file, because every user of the machine could read secrets in the arguments.
     const file = join(this.#folder, `${name}.env`);
     const lines = Object.entries({ ...environment, HOST: "127.0.0.1" });
     writeFileSync(file, lines.map((line) => `${line.join("=")}\n`).join(""), { mode: 0o600 });
@@ -126,7 +126,7 @@ export class ComposedSystem implements AsyncDisposable {
       ...Object.keys(this.#services).map((host) => `--add-host=${host}:127.0.0.1`),
       ...CONFINED,
       ...tmpfs.map((folder) => `--tmpfs=${folder}`),
-      // Without a name the volume goes with its container.
+      // A volume without a name is removed together with its container.
       ...volumes.map((volume) => `--volume=${volume.split(":")[1]}`),
       ...(program === undefined ? [] : [`--entrypoint=${program}`]),
       image,

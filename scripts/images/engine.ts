@@ -12,7 +12,7 @@ const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker"
 
 const SHOWN_LINES = 30;
 
-/** Aborts when the user stops the check; containers are removed all the same. */
+/** Aborts when the user stops the check; containers are still removed. */
 export const interrupted: AbortSignal = interruption();
 
 /**
@@ -63,7 +63,7 @@ export const CONFINED: readonly string[] = [
   "--read-only",
   "--cap-drop=all",
   "--security-opt=no-new-privileges",
-  // Unless told otherwise, Podman gives a read-only container folders that it can write to.
+  // By default Podman gives a read-only container some writable folders.
   ...(ENGINE === PODMAN ? ["--read-only-tmpfs=false"] : []),
 ];
 

@@ -13,7 +13,7 @@ import {
 /** kustomize ends a generated name with a hash of the content, so that a change restarts the pods. */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 
-/** Configuration that running pods would miss, and configuration that must not be in production. */
+/** Finds configuration whose change would not reach running pods, and configuration that must not be in production. */
 export function checkConfiguration(
   overlay: string,
   manifests: readonly Manifest[],

@@ -7,14 +7,14 @@ import { type Container, containersOf, type Manifest, ownImage, workloadsOf } fr
 
 type Read = (reader: EnvReader) => object;
 
-/** Node itself reads these. */
+/** Variables that Node itself reads. */
 const NODE_VARIABLES = ["NODE_OPTIONS"];
 
 const DATABASES = ["accounts", "posts", "media", "delivery"] as const;
 
 const passwordOf = (service: string): string => `${service.toUpperCase()}_DATABASE_PASSWORD`;
 
-/** What each program reads, by its image and command; the services are added below. */
+/** The settings that each program reads, by image and command; the services are added below. */
 const PROGRAMS: Readonly<Record<string, Read>> = {
   ...READERS,
   ...Object.fromEntries(
@@ -102,7 +102,7 @@ function portFaults({ program, container, variables }: Process): readonly string
     .map((name) => `${name} is not one of the container's ports ${declared.join(", ")}`);
 }
 
-/** Processes that read the same setting are given the same value, or all of them none. */
+/** Checks that all processes that read a setting are given the same value, or that none is given one. */
 function checkAgreement(processes: readonly Process[]): readonly string[] {
   const first = new Map<string, { readonly where: string; readonly value: string }>();
   for (const { where, variables } of processes) {

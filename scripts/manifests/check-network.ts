@@ -23,14 +23,14 @@ const WEB_PORTS = [80, 443, 8080, 10_250];
 const INTERNET = ["203.0.113.7", "2606:4700::1111"];
 const ALL_PORTS = "1-65535";
 
-/** The one port that may be open to strangers. */
+/** The only port that may be open to every client. */
 const CLIENT_PORT = { name: "gateway", port: 8080 };
 const DNS_PORT = 53;
 const TELEMETRY_PORT = 4318;
-/** No rule names it, so it is open only where nothing is denied. */
+/** A port that no rule names, so it is open only if no policy denies incoming connections. */
 const UNUSED_PORT = 1;
 
-/** What a client or an attacker may be: a pod of any other namespace, or an address of the internet. */
+/** Possible clients and attackers: a pod of any other namespace, or an address of the internet. */
 const STRANGERS = [{ namespace: "any-other" }, ...INTERNET.map((address) => ({ address }))];
 
 interface Cluster {
@@ -145,7 +145,7 @@ function isInNamespace(from: Workload, { host, port }: Address, network: Network
   return network.namespaces("Egress", from, { port }).includes(namespace ?? "");
 }
 
-/** The setting that holds the address of a peer leads to that peer. */
+/** Checks that the setting with the address of a peer leads to that peer. */
 function checkPeerAddresses({ name }: Workload, addresses: readonly Address[]): readonly string[] {
   if (!isService(name)) return [];
   return peersBySettings(name).flatMap((peer) => {
@@ -163,7 +163,7 @@ function compare(open: readonly string[], needed: readonly string[], what: strin
   ];
 }
 
-/** Services that call platforms or fetch addresses that customers name. */
+/** Whether a service calls platforms or fetches URLs that customers name. */
 function needsInternet({ name }: Workload): boolean {
   if (!isService(name)) return false;
   return settingsOf(name).some(
@@ -185,21 +185,22 @@ function checkInternet(from: Workload, { network }: Cluster): readonly string[] 
   ];
 }
 
-/** Strangers reach only the port for clients, and not even that one when a proxy names the client. */
+/** Checks that outside clients reach only the port for clients, and not even that port if a trusted proxy names the client. */
 function checkClients(to: Workload, { network, manifests }: Cluster): readonly string[] {
   const isOpen = (port: number) =>
     STRANGERS.some((stranger) => network.allows("Ingress", to, stranger, { port, listener: to }));
   if (isOpen(UNUSED_PORT)) return ["no NetworkPolicy denies incoming connections"];
   return portsOf(to).flatMap(({ containerPort: port }) => {
-    if (!isForClients(to, port)) return isOpen(port) ? [`port ${port} is open to strangers`] : [];
+    if (!isForClients(to, port))
+      return isOpen(port) ? [`port ${port} is open to every client`] : [];
     if (!isOpen(port)) return network.namesClients(to, port) ? [] : ["no client can connect"];
     return hasSetting(to, "TRUSTED_PROXIES", manifests)
-      ? ["strangers can connect past the TRUSTED_PROXIES and forge X-Forwarded-For"]
+      ? ["clients can bypass the TRUSTED_PROXIES and forge X-Forwarded-For"]
       : [];
   });
 }
 
-/** Every pod resolves names; every service is scraped by Prometheus and sends its traces. */
+/** Checks that every pod can resolve names, and that every service is reachable for Prometheus and can send its traces. */
 function checkInfrastructure(pod: Workload, { network }: Cluster): readonly string[] {
   const dns = (["UDP", "TCP"] as const)
     .filter(

@@ -7,10 +7,10 @@ import { checkReferences } from "./check-references.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkPractices, checkSchema } from "./tools.ts";
 
-/** The faults of a rendered overlay. The one named `local` is for trying out; every other one is for production. */
+/** Finds the faults of a rendered overlay. The overlay named `local` is for trials; every other overlay is for production. */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
   const malformed = checkSchema(rendered);
-  // The other checks rely on the shape of each object.
+  // The other checks rely on the shape of the objects, so they run only if all objects are valid.
   if (malformed.length > 0) return malformed;
   return [
     ...checkPractices(overlay, rendered),

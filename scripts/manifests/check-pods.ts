@@ -64,7 +64,7 @@ function containerRules({ image, resources, securityContext: security }: Contain
   };
 }
 
-/** A digest names one image for ever, and no version; a tag beside it does. */
+/** A digest names one image permanently but no version, so a tag beside it names the version. */
 function isThisVersion(image: string): boolean {
   if (ownImage(image) === undefined) return true;
   const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];

@@ -12,7 +12,7 @@ interface AutoscalerSpec {
 /** The number of partitions of each topic; a consumer beyond that number is idle. */
 const PARTITIONS = 12;
 
-/** Names in the manifests that fit neither each other nor the code, beyond what kube-score checks. */
+/** Finds names that do not match another manifest or the code, beyond what kube-score checks. */
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
@@ -58,7 +58,7 @@ function checkAutoscaler(autoscaler: Manifest<AutoscalerSpec>): readonly string[
   ];
 }
 
-/** With `minAvailable`, or with none allowed to go, a single pod could never leave its node. */
+/** With `minAvailable`, or with `maxUnavailable: 0`, a single pod could never leave its node. */
 function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
   return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
     .filter(({ spec }) => spec?.maxUnavailable !== 1)

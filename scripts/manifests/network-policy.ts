@@ -55,7 +55,7 @@ interface Rule {
 /** Kubernetes gives this label to every namespace, with its name as the value. */
 const NAMESPACE = "kubernetes.io/metadata.name";
 
-/** Answers which connections the NetworkPolicies of an overlay allow in a cluster that enforces them. */
+/** Determines which connections the NetworkPolicies of an overlay allow in a cluster that enforces them. */
 export class Network {
   readonly #policies: readonly PolicySpec[];
 

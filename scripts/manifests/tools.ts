@@ -56,7 +56,7 @@ export function renderOverlay(folder: string): string {
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
 }
 
-/** Fields that Kubernetes does not know, fields that it requires, and values of the wrong type. */
+/** Reports unknown fields, missing required fields, and values of the wrong type. */
 export function checkSchema(rendered: string): readonly string[] {
   const schema = `${SCHEMAS}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   const args = ["-strict", "-output", "json", "-schema-location", schema];
@@ -68,7 +68,7 @@ export function checkSchema(rendered: string): readonly string[] {
   return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
 }
 
-/** Practices that an overlay does not follow: dangling selectors, missing limits, probes or budgets, writable roots. */
+/** Reports practices that an overlay does not follow: dangling selectors, missing limits, probes or budgets, writable roots. */
 export function checkPractices(overlay: string, rendered: string): readonly string[] {
   const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
   const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];
@@ -88,7 +88,7 @@ function build(tool: keyof typeof MODULES): string {
   const folder = join(CACHE, `${tool}-${module.split("@")[1]}`);
   const program = join(folder, tool);
   if (existsSync(program)) return program;
-  // The archive of Go is unpacked there, and not everywhere on the PATH.
+  // The archive of Go installs it here, which may be missing on PATH.
   const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
   const { status, stderr } = run("go", ["install", module], "", { GOBIN: folder, PATH });
   if (status === 0) return program;
@@ -105,6 +105,6 @@ function run(program: string, args: readonly string[], input = "", env: NodeJS.P
     input,
     maxBuffer: 64_000_000,
   });
-  // If the program does not exist, all three are null.
+  // If the program does not exist, the status and both outputs are null.
   return { status, stdout: stdout ?? "", stderr: stderr ?? String(error) };
 }

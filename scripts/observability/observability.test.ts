@@ -82,7 +82,7 @@ test("every alert rule queries metrics and labels that the code registers", () =
   expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
-/** The lines of series that are exported with 0 before anything has happened. */
+/** The lines of metric series that a process exports with 0 at its start. */
 async function seriesAtStart(): Promise<readonly string[]> {
   const { body } = await renderMetrics();
   return body.split("\n").filter((line) => line.endsWith(" 0"));
@@ -119,7 +119,7 @@ test("every metric of Postrider is on the dashboard or in an alert rule", () => 
     .map(({ name }) => name)
     .filter((name) => !/^(?:process|nodejs)_/.test(name));
 
-  // These matter only during a rotation of keys, which has its own runbook.
+  // These metrics matter only during a rotation of keys, which has its own runbook.
   expect(ours.filter((name) => !asked.has(name)).toSorted()).toEqual([
     "credentials_resealed_total",
     "credentials_sealed_with_older_keys",
@@ -172,7 +172,7 @@ test("every alert rule has a severity, a summary, and a section of the operation
   }
 });
 
-/** The anchors of a page: those of its headings, and explicit ones. */
+/** The anchors of a Markdown page: those of its headings, and explicit ones. */
 function anchorsOf(page: string): readonly string[] {
   const headings = [...page.matchAll(/^#+ (?<heading>.+)$/gm)].map(({ groups }) =>
     (groups?.heading ?? "")

@@ -11,9 +11,9 @@ export interface Selector {
 /** The metrics and labels in a query. */
 export interface QueryParts {
   readonly selectors: readonly Selector[];
-  /** Labels by which it groups or joins. */
+  /** Labels by which the query groups or joins. */
   readonly groupings: readonly string[];
-  /** The arguments of its `increase()` calls. */
+  /** The arguments of the query's `increase()` calls. */
   readonly increases: readonly Selector[];
 }
 

@@ -1,8 +1,8 @@
-// What Bluesky's server asks of better-sqlite3, over the SQLite that Node brings along: nothing has to be compiled, and
-// better-sqlite3 12.11.1 takes its process along on Node 24.21 now and then, when its statements are collected.
+// The part of better-sqlite3's API that Bluesky's server uses, on top of Node's own SQLite: nothing has to be compiled, and
+// better-sqlite3 12.11.1 sometimes crashes the process on Node 24.21 when its statements are garbage-collected.
 import { DatabaseSync } from "node:sqlite";
 
-/** The names by which the server knows errors that it has an answer to. */
+/** The error codes that the server handles. */
 const CODES = {
   5: "SQLITE_BUSY",
   517: "SQLITE_BUSY_SNAPSHOT",
@@ -50,7 +50,7 @@ class Statement {
   }
 }
 
-// The server imports it so.
+// The server imports the default export.
 // oxlint-disable-next-line import/no-default-export
 export default class Database {
   #database;

@@ -4,7 +4,7 @@ import { hasCaughtUp } from "../bus-records.ts";
 import { expectNoQuotaDrift } from "../drift.ts";
 import type { System } from "../system.ts";
 
-/** Before and after a commit, before and after the relay, and in the consumers, with posts in every command. */
+/** Failpoints before and after a commit, before and after the relay, and in the consumers. */
 export const CRASH_POINTS = [
   "posts.in-scheduler",
   "posts.scheduler-committed",
@@ -14,16 +14,16 @@ export const CRASH_POINTS = [
   "posts.in-consumer",
 ];
 
-/** Posts for each command, each on an account of its own. */
+/** Number of posts for each command; each post has its own account. */
 export const POSTS_PER_COMMAND = 5;
 
-/** The processes that may pass a crash point. */
+/** The processes that may reach a failpoint. */
 export const listCrashingPids = (system: System) => [
   ...system.pids("posts"),
   ...system.pids("delivery"),
 ];
 
-/** Waits until no target is open and no event under way, and checks that the counters hold what the targets say. */
+/** Waits until no target is open and no event is pending, and checks that the quota counters match the targets. */
 export async function expectAtRest(system: System): Promise<void> {
   await eventually(
     async () => {

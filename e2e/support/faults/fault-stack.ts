@@ -1,19 +1,19 @@
 import { afterAll, beforeAll } from "vitest";
 import { startSystem, type BusKind, type System } from "../system.ts";
 
-/** Posts of one test, half of which are accepted before something is killed. */
+/** Number of posts of one test; half of them are accepted before a process is killed. */
 export const POSTS = 80;
 
-/** How long a burst may take to settle. On Kafka a killed consumer's partitions are reassigned after a session timeout of 10 s. */
+/** Time limit for a burst to finish. On Kafka a killed consumer's partitions are reassigned after a session timeout of 10 s. */
 export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, kafka: 90_000 };
 
-/** The stack of a file whose tests kill and hold processes, and what they publish on. */
+/** The stack of a test file that kills processes or holds them down, and the accounts on which its tests publish. */
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on x and bluesky, whose posts can be read back. */
+  /** Accounts on X and Bluesky, whose posts can be read back. */
   readonly readable: readonly (readonly string[])[];
-  /** The same and those on telegram, where a bot cannot read its channel back. */
+  /** All accounts, with those on Telegram, where a bot cannot read its channel back. */
   readonly all: readonly (readonly string[])[];
 }
 

@@ -11,7 +11,7 @@ function killAll(system: System, service: ServiceName): void {
   for (const pid of system.pids(service)) process.kill(pid, "SIGKILL");
 }
 
-/** Tests that killing or stopping every process of a service while posts are published loses none and publishes none twice. */
+/** Tests that no post is lost or published twice when every process of a service is killed or stopped during publishing. */
 export function testKilledServices(stack: () => FaultStack): void {
   test.each<ServiceName>(["gateway", "accounts", "posts", "media"])(
     `kill -9 of %s while ${POSTS} posts are published loses none and publishes none twice, on any platform`,
@@ -28,7 +28,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     },
   );
 
-  // A telegram message whose answer died with the process cannot be looked up: see the next test.
+  // A Telegram message whose answer was lost with the process cannot be looked up; the next test covers it.
   test(`kill -9 of the delivery service while ${POSTS} posts are published loses no post and publishes none twice on platforms whose posts can be read back`, async () => {
     const { bus, system, readable } = stack();
     const burst = await publishBurst(system, {

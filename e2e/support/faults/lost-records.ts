@@ -21,7 +21,7 @@ async function whenOutboxIsEmpty({ sql }: System): Promise<void> {
   });
 }
 
-/** Tests that what a bus loses, repeats or reorders changes nothing in the end. */
+/** Tests that the final result is the same when the bus loses, repeats or reorders records. */
 export function testLostRecords(stack: () => FaultStack): void {
   test(`the periodic sweep publishes all ${POSTS} posts when every record on the bus is lost`, async () => {
     const { bus, system, all } = stack();
@@ -71,7 +71,7 @@ export function testScrambledRecords(stack: () => FaultStack): void {
     await whenOutboxIsEmpty(system);
     const releasePosts = takeDown(system, "posts", "SIGKILL");
     expect(await scramble(system, "posts.events.v1")).toBeGreaterThanOrEqual(POSTS);
-    // While posts is down delivery cannot ask for contents, so it only inserts its tasks.
+    // While the posts service is down, the delivery service cannot read contents, so it only inserts its tasks.
     releaseDelivery();
     await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
       timeoutMs: SETTLE_MS[bus],

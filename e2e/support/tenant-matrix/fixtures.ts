@@ -12,7 +12,7 @@ const UNKNOWN_ACCOUNT = "422 validation_failed unknown_account";
 const UNKNOWN_MEDIA = "422 validation_failed unknown_media";
 const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
 
-/** One of everything that a workspace can have, in every state that a handler may treat differently. */
+/** One resource of each kind that a workspace can have, in every state that a handler may treat differently. */
 interface Belongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
@@ -35,7 +35,7 @@ async function makeRule({ api }: Tenant, name: string): Promise<string> {
   return (await api.call<{ id: string }>("POST", "/queue-slots", { body })).body.id;
 }
 
-/** A post that the platform has refused. */
+/** Creates a post that the platform refuses. */
 async function makeFailed(system: System, { api }: Tenant, account: string, content: string) {
   await system.simulator.addFault({ platform: "x", operation: "publish", mode: "refuse" });
   const { id } = await create(api, { content, accountIds: [account] });
@@ -44,7 +44,7 @@ async function makeFailed(system: System, { api }: Tenant, account: string, cont
   return id;
 }
 
-/** @param mark Stands in every text, so that it is recognised wherever it comes out. */
+/** @param mark Part of every text, so that a text is recognised in any answer. */
 export async function makeBelongings(
   system: System,
   tenant: Tenant,
@@ -56,7 +56,7 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // The first one, because the fault would meet any other post that is being published.
+  // This post comes first, because the fault would hit any other post that is being published.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,
@@ -84,7 +84,7 @@ export async function makeBelongings(
   };
 }
 
-/** Every id and cursor of the belongings. */
+/** Every id and cursor of the workspace's resources. */
 export function handlesOf({
   accounts,
   posts,
@@ -101,14 +101,14 @@ export function handlesOf({
   ];
 }
 
-/** What the fixtures need from outside of the system. */
+/** Resources outside of the system that the fixtures need. */
 export interface FixtureOptions {
-  /** An address from which a picture may be imported. */
+  /** A URL from which an image may be imported. */
   readonly pictureUrl: string;
 }
 
 /**
- * One fixture for every operation of the interface: requests of `ours` that lack nothing, and `theirs` for each place that
+ * One fixture for every operation of the API: valid requests with ids of `ours`, and an id of `theirs` for each place that
  * takes an id. A new operation needs a new fixture.
  */
 export async function makeFixtures(

@@ -14,11 +14,11 @@ export interface MatrixAnswer {
   readonly body: unknown;
 }
 
-/** Requests of one operation, and ids of the other workspace for its places. */
+/** Requests of one operation, and ids of the other workspace for each place that takes an id. */
 export interface Fixture {
-  /** Valid requests of the caller, one for each way through the handler. */
+  /** Valid requests of the caller, one for each branch of the handler. */
   readonly requests: readonly MatrixRequest[];
-  /** By place: real ids of the other workspace, and how they are refused; more violations may follow. */
+  /** For each place: real ids of the other workspace, and the expected refusal; an answer may have more violations. */
   readonly foreign: Readonly<
     Record<string, { readonly ids: readonly string[]; readonly refusal: string }>
   >;
@@ -29,15 +29,15 @@ export type Fixtures = Readonly<Record<string, Fixture>>;
 export interface MatrixOptions {
   readonly operations: readonly Operation[];
   readonly fixtures: Fixtures;
-  /** A request with the key of the workspace that calls. */
+  /** Sends a request with the key of the calling workspace. */
   readonly call: (
     method: string,
     path: string,
     options: Pick<MatrixRequest, "headers" | "body">,
   ) => Promise<MatrixAnswer>;
-  /** What the database holds, by table. */
+  /** A hash of the rows of each table. */
   readonly digest: () => Promise<ReadonlyMap<string, string>>;
-  /** Texts of the other workspace that no answer may have in it. */
+  /** Texts of the other workspace that no answer may contain. */
   readonly secrets: readonly string[];
   readonly otherWorkspaceId: string;
 }
@@ -73,9 +73,9 @@ interface Attack {
 }
 
 /**
- * Calls every operation with every id of another workspace in every place that takes one, and says what went wrong: another
- * answer than the refusal, one that tells a foreign id from an invented one, one with something of the other workspace in
- * it, or a change in the database.
+ * Calls every operation with every id of another workspace in every place that takes an id, and returns the faults: an
+ * answer that is not the expected refusal, that differs from the answer to an invented id, or that has data of the other
+ * workspace, and a change in the database.
  */
 export async function runMatrix(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
@@ -108,7 +108,7 @@ function attacksOn(operation: Operation, options: MatrixOptions): readonly Attac
   );
 }
 
-/** The request with the id in that place; in a list, alone and beside what was there. */
+/** The requests with the id in the given place; in a list, the id is once alone and once beside the original items. */
 function putInto(request: MatrixRequest, place: string, id: string): readonly MatrixRequest[] {
   const [where = "", name = ""] = place.split(":");
   if (where === "path") return [{ ...request, path: { ...request.path, [name]: id } }];
@@ -174,7 +174,7 @@ async function send(
   });
 }
 
-/** A request of the workspace's own, as the fixture says: if it fails, so would the attacks, for another reason. */
+/** Sends a valid request of the fixture: if it fails, requests with foreign ids may fail for the same unrelated reason. */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const operation of options.operations) {
@@ -192,7 +192,7 @@ export async function runControls(options: MatrixOptions): Promise<readonly stri
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
 const LAST_LETTERS = "6f";
 
-/** An id of the same form that does not exist. */
+/** Returns an id of the same format that does not exist. */
 function inventedLike(id: string): string {
   if (UUID.test(id)) return `01936a5e${id.slice(8)}`;
   return `${id.slice(0, -LAST_LETTERS.length)}${LAST_LETTERS}`;
@@ -202,7 +202,7 @@ function replaced(request: MatrixRequest, id: string, by: string): MatrixRequest
   return JSON.parse(JSON.stringify(request).replaceAll(id, by)) as MatrixRequest;
 }
 
-/** What a caller can compare of two answers. */
+/** The parts of an answer that a caller could compare with another answer. */
 function shown({ status, body }: MatrixAnswer, id: string) {
   return [status, JSON.stringify(body ?? null).replaceAll(id, "the id")];
 }

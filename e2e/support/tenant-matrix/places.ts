@@ -1,4 +1,4 @@
-/** The API description, as far as it says where ids stand. */
+/** The parts of the OpenAPI document that say where ids stand. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -30,10 +30,10 @@ interface Schema {
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
-  /** Below `/api/v1`, with its parameters in braces. */
+  /** The path below `/api/v1`, with its parameters in braces. */
   readonly path: string;
   /**
-   * Where an id, or something else that belongs to a workspace, may stand: `path:id`, `query:cursor`,
+   * A place of a request for an id, or for another value that belongs to a workspace: `path:id`, `query:cursor`,
    * `header:X-Workspace-Id`, `body:/accountIds`, and `body:/options/*` for the keys of a map.
    */
   readonly places: readonly string[];
@@ -41,7 +41,7 @@ export interface Operation {
 
 const PREFIX = "/api/v1";
 
-/** Names of what belongs to a workspace and is not described as a UUID: opaque cursors, ids of platforms. */
+/** Names of values that belong to a workspace and are not described as UUIDs: opaque cursors, ids of platforms. */
 const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
 
 /** Every operation of the description with every place where it takes an id. */
@@ -81,7 +81,7 @@ function placesIn(
   const members = Object.entries(resolved.properties ?? {}).flatMap(([key, member]) =>
     placesIn(description, member, key, `${pointer}/${key}`),
   );
-  // Its keys are chosen by the client, and may be ids.
+  // The client chooses the keys of this object, and they may be ids.
   const keys = typeof resolved.additionalProperties === "object" ? [`${pointer}/*`] : [];
   const own = isId(name, resolved) ? [pointer] : [];
   return [

@@ -19,7 +19,7 @@ export interface Terminal {
   /** Prints a note before the result: one JSON object with `--json`, otherwise a text for people. */
   readonly note: (note: Result) => void;
   /**
-   * Reads one line of standard input. A secret that is read so appears in no process list and no shell history.
+   * Reads one line of standard input. A secret that is read this way appears in no process list and no shell history.
    *
    * @param what The name of the value, for the prompt.
    */

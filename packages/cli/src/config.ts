@@ -27,7 +27,7 @@ const URL_VARIABLES = {
 /** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
-/** Returns undefined when the file does not exist: then no local stack runs, and variables have to name the services. */
+/** Returns undefined when the file does not exist: then no local stack runs, and environment variables must name the services. */
 function readJson(file: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;
@@ -47,7 +47,7 @@ function readLocalUrl(stack: unknown, service: ServiceName): string | undefined 
   return readText(services?.[service]?.[0]?.url);
 }
 
-/** Reads the settings from the environment, and those that are missing there from the stack that `npm start` runs. */
+/** Reads the settings from the environment, and missing settings from the stack that `npm start` runs. */
 export function readSettings(
   env: Environment = process.env,
   localFolder: string = readText(env.POSTRIDER_DATA_DIR) ?? LOCAL_FOLDER,

@@ -141,7 +141,7 @@ test("`pause` rejects the id of an unknown account or workspace", async () => {
   expect(await codeOf("--account", newId())).toBe("not_found");
   expect(await codeOf("--account", workspace)).toBe("not_found");
   expect(await codeOf("--workspace", account.id)).toBe("not_found");
-  // Valid ids get as far as delivery, which does not run in this test.
+  // A valid id passes the checks of the command, and the call fails because the delivery service does not run in this test.
   expect(await codeOf("--account", account.id)).toBe("unavailable");
   expect(await codeOf("--workspace", workspace)).toBe("unavailable");
   expect(await codeOf("--platform", "x")).toBe("unavailable");
@@ -171,7 +171,7 @@ test.each([
   [["workspace", "verify", "0198a6a4-0000-7000-8000-000000000001"], "not_found"],
   [["workspace", "create", "--name", " "], "invalid_request"],
   [["account", "connect", "x", "--workspace", "w", "--simulated"], "invalid_request"],
-  // The app of x is not configured in this test.
+  // The app credentials of X are not configured in this test.
   [["account", "connect", "x", "--workspace", "w"], "invalid_request"],
 ])(
   "the command %j fails with the code %s on standard error and prints nothing on standard output",
@@ -268,7 +268,7 @@ test("`account connect bluesky` reads the app password from standard input", asy
   const connect = ["account", "connect", "bluesky", "--workspace", workspace];
   const words = [...connect, "--handle", identifier, "--json"];
   expect(await runTool(words, settings, "wrong")).toMatchObject({ exitCode: 1, printed: "" });
-  // A process of its own: the input, the outputs and the exit code are the real ones.
+  // The tool runs as a separate process, so that the input, the outputs and the exit code are the real ones.
   const env = { ACCOUNTS_URL: settings.urls.accounts, INTERNAL_SECRET };
   const ended = promisify(execFile)(process.execPath, [MAIN, ...words], { env });
   ended.child.stdin?.end(`${appPassword}\n`);

@@ -170,7 +170,7 @@ test("`recovery mark` marks data as restored, and `recovery adopt` adopts held d
     /^publishing +active\ntokens +active\n/,
   );
 
-  // Only the data of accounts is held: the command adopts it although the data of delivery is adopted already.
+  // Only the accounts service's data is held: the command adopts it although the delivery service's data is already adopted.
   await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
   expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
 });

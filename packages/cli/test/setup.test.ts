@@ -29,7 +29,7 @@ const VARIABLES = [
   "KAFKA_BROKERS",
 ] as const;
 
-/** Runs a command with these environment variables and none of the other ones that it reads. */
+/** Runs a command with these environment variables and without all others that it reads. */
 async function postrider(env: Readonly<Record<string, string>>, ...words: readonly string[]) {
   for (const name of VARIABLES) vi.stubEnv(name, env[name]);
   try {
@@ -39,7 +39,7 @@ async function postrider(env: Readonly<Record<string, string>>, ...words: readon
   }
 }
 
-// Other tests use the same roles of the cluster, so the test sets the password that they have already.
+// Other tests use the same roles of the cluster, so this test sets the passwords that the roles already have.
 const PASSWORD = "postrider-test";
 const PASSWORDS = {
   ACCOUNTS_DATABASE_PASSWORD: PASSWORD,
@@ -67,7 +67,7 @@ test("`database provision` creates a separate schema for each service, and can b
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });
-  // The first run is a process with nothing but its own variables, as in a container.
+  // The first run is a process with only these variables, as in a container.
   const words = [MAIN, "database", "provision", "--json"];
   const { stdout } = await promisify(execFile)(process.execPath, words, { env });
   expect(stdout).toBe(`${printed}\n`);

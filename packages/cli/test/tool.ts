@@ -71,9 +71,9 @@ export async function startService(
 
 export interface Ended {
   readonly exitCode: number;
-  /** What was printed on standard output. */
+  /** The text that the tool printed on standard output. */
   readonly printed: string;
-  /** What was printed on standard error. */
+  /** The text that the tool printed on standard error. */
   readonly errors: string;
 }
 

@@ -1,6 +1,6 @@
 import { ensureS3Program } from "#src/s3-program.ts";
 
-// `npm test` runs this beside its other checks, so that no test waits for it.
+// `npm test` runs this program at the same time as its other checks, so that no test waits for the build.
 try {
   await ensureS3Program();
 } catch (error) {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from "node:child_process";
 
-/** Resolves when a child process has ended, at once when it already has, with how: `SIGKILL`, `exit code 1`. */
+/** Resolves when a child process has ended, with the reason: `SIGKILL` or `exit code 1`. */
 export function childExit(child: ChildProcess): Promise<string> {
   const describe = (): string => child.signalCode ?? `exit code ${child.exitCode ?? "unknown"}`;
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
@@ -12,8 +12,8 @@ export function childExit(child: ChildProcess): Promise<string> {
 }
 
 /**
- * Ends a child: each signal in turn, with a wait after each, until it is gone. The last signal should be SIGKILL.
- * A stopped child (SIGSTOP) is continued, for it sees no other signal but SIGKILL before.
+ * Ends a child process: sends each signal in turn, with a wait after each. The last signal should be SIGKILL.
+ * A stopped child (SIGSTOP) is continued first, because otherwise only SIGKILL would reach it.
  */
 export async function endChild(
   child: ChildProcess,

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { root } from "#src/layout.ts";
 
-/** The environment of this process. Settings in it reach the services. */
+/** The environment of this process. Its settings are passed on to the services. */
 export const environment: NodeJS.ProcessEnv = process.env;
 
 /** The folder of `npm start`, `npm run demo` and `npm run dev`. */

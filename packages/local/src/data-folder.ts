@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import type { Layout } from "#src/layout.ts";
 import { forgetDemo } from "#src/secrets.ts";
 
-/** Forgets what earlier starts stored. Passwords and keys stay: a database that is not ours may still need them. */
+/** Deletes the data of earlier starts. Passwords and keys stay, because an external database may still need them. */
 export function forgetData(layout: Layout): void {
   for (const folder of [
     layout.postgres,
@@ -16,7 +16,7 @@ export function forgetData(layout: Layout): void {
   forgetDemo(layout.secretsFile);
 }
 
-/** Begins new logs and keeps those of the last start beside them. */
+/** Starts new log files and keeps those of the last start in a folder beside them. */
 export function rotateLogs(layout: Layout): void {
   const previous = `${layout.logs}.previous`;
   if (existsSync(layout.logs)) {

@@ -7,7 +7,7 @@ import type { Secrets } from "#src/secrets.ts";
 import { databaseServices } from "#src/services.ts";
 
 /**
- * Makes roles and schemas, and brings every schema up to date. Repeating it changes nothing.
+ * Creates the roles and schemas of the services and runs their migrations. Repeating it changes nothing.
  *
  * @throws Error in one line when the database does not answer or a migration fails.
  */
@@ -33,14 +33,14 @@ export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promi
   );
 }
 
-/** A connection string that may be shown. */
+/** Removes the password from a connection string, so that it may be printed. */
 export function withoutPassword(url: string): string {
   const shown = new URL(url);
   shown.password = "";
   return shown.toString();
 }
 
-/** What went wrong, in words; errors of the network often carry only a code. */
+/** The message of an error, or its code: network errors often have no message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);

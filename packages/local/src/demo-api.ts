@@ -3,7 +3,7 @@ import type { LocalStack } from "#src/local-file.ts";
 
 const UPLOAD_MS = 30_000;
 
-/** What a client knows of a system. */
+/** What a client of a stack needs: its address and an API key. */
 type Client = Pick<LocalStack, "baseUrl" | "apiKey">;
 
 /** A target as the API shows it; only what the demo needs. */
@@ -24,29 +24,29 @@ export interface DemoPost {
   readonly targets: readonly DemoTarget[];
 }
 
-/** A file as a client has it. */
+/** A file that the demo uploads. */
 export interface DemoFile {
   readonly fileName: string;
   readonly contentType: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What a platform is told besides the content. */
+/** Options of one platform, besides the content. */
 export interface DemoOptions {
   readonly title?: string;
   readonly privacy?: string;
 }
 
-/** What is to be published, and where. */
+/** The content of a post and the accounts that it goes to. */
 export interface DemoRequest {
   readonly content: string;
   readonly accountIds: readonly string[];
   readonly mediaIds: readonly string[];
-  /** By platform. */
+  /** Keyed by platform. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
-/** Publishes now. */
+/** Creates a post that is published at once. */
 export async function createPost(stack: Client, request: DemoRequest): Promise<DemoPost> {
   return (await call(stack, "POST", "/posts", request)) as DemoPost;
 }
@@ -56,7 +56,7 @@ interface Grant {
   readonly uploadUrl: string;
 }
 
-/** Uploads a file as any client does; returns its media id. */
+/** Uploads a file through the REST API; returns its media id. */
 export async function uploadFile(stack: Client, file: DemoFile): Promise<string> {
   const { fileName, contentType, bytes } = file;
   const declared = { fileName, contentType, bytes: bytes.length };
@@ -68,7 +68,7 @@ export async function uploadFile(stack: Client, file: DemoFile): Promise<string>
     signal: AbortSignal.timeout(UPLOAD_MS),
   });
   if (!answer.ok) {
-    throw new Error(`the upload of ${fileName} answered ${answer.status}`);
+    throw new Error(`the upload of ${fileName} was answered with status ${answer.status}`);
   }
   await call(stack, "POST", `/media/${grant.id}/complete`);
   return grant.id;

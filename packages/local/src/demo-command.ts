@@ -14,10 +14,10 @@ import { parseStartOptions } from "#src/start-options.ts";
 const { stdout } = process;
 
 /**
- * `npm run demo`: publishes a text, an image and a video to every platform that can be used and takes them, on the running
- * stack or on one of its own.
+ * `npm run demo`: publishes a text, an image and a video to every connected platform that accepts them, on the running
+ * stack or on a stack that it starts itself.
  *
- * @returns 0 when every target is published and its platform shows it, else 1.
+ * @returns Exit code: 0 when every target is published and visible on its platform, otherwise 1.
  */
 export async function runDemo(args: readonly string[]): Promise<number> {
   const signal = interruption();
@@ -29,7 +29,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   stdout.write("No stack is running: starting one for the demo …\n");
   await using stack = await startStack({
     ...options,
-    // The demo opens this address itself, so any port will do when the usual one is taken.
+    // The demo calls this address itself, so it may use any port when the default port is taken.
     port: port ?? (await probePort(8080)) ?? 0,
     dataDir: defaultDataDir,
     env: environment,

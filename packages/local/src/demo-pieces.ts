@@ -5,24 +5,24 @@ import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";
 
 type Kind = "text" | "image" | "video";
 
-/** One post of the demo, with the accounts whose platforms take its kind. */
+/** One post of the demo, with the accounts whose platforms accept its kind. */
 export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** Absent when it is a text alone. */
+  /** Absent for a post with only a text. */
   readonly file?: DemoFile;
-  /** What some platforms want to know besides. */
+  /** Options of the platforms that require some. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
-/** What a platform demands of every post. */
+/** Options that a platform requires of every post. */
 const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
   youtube: { title: "A video from Postrider" },
   tiktok: { privacy: "public" },
 };
 
-/** Only of platforms that the post goes to: an option without a target is refused. */
+/** Options only for platforms that the post goes to, because the API refuses an option without a target. */
 function demandsOf(
   accounts: readonly LocalAccount[],
   accountIds: readonly string[],
@@ -35,19 +35,19 @@ function demandsOf(
   );
 }
 
-/** The accounts whose platforms take posts of that kind. */
+/** The accounts whose platforms accept posts of this kind. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(({ platform }) => isPlatformId(platform) && PLATFORMS[platform].kinds.includes(kind))
     .map(({ id }) => id);
 }
 
-/** What the demo publishes; no two runs publish the same, which would be a duplicate. */
+/** The posts of the demo. Their texts differ in each run, because equal content would be refused as a duplicate. */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
-  // The one type of image that every platform takes.
+  // JPEG is the only image type that every platform accepts.
   const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
-  // TikTok takes no smaller one.
+  // The smallest video that TikTok accepts.
   const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });
   const video = { fileName: "video.mp4", contentType: "video/mp4", bytes };
   const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [

@@ -7,7 +7,7 @@ const signs: Readonly<Record<string, string>> = {
   failed: "✗",
 };
 
-/** One line for one target while it is on its way. */
+/** Formats the progress line of one target. */
 export function progressLine(target: DemoTarget, elapsedMs: number): string {
   const sign = signs[target.status] ?? "?";
   const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
@@ -17,13 +17,13 @@ export function progressLine(target: DemoTarget, elapsedMs: number): string {
 
 /** A target and whether the platform shows it. */
 export interface VerifiedTarget {
-  /** What was published: a text, an image or a video. */
+  /** The kind of post: a text, an image or a video. */
   readonly kind: string;
   readonly target: DemoTarget;
   readonly visible: boolean;
 }
 
-/** The table at the end. */
+/** Formats the result table that the demo prints at its end. */
 export function resultTable(rows: readonly VerifiedTarget[]): string {
   const cells = rows.map(({ kind, target, visible }) => [
     target.platform,

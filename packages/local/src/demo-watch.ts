@@ -7,7 +7,7 @@ const openStatuses = new Set(["pending", "publishing"]);
 const timeoutMs = 120_000;
 const { stdout } = process;
 
-/** Draws the targets until none is open; on a terminal in place, else a line per change. */
+/** Prints the progress of the targets until none is open: in place on a terminal, otherwise one line for each change. */
 export async function watchPost(
   stack: LocalStack,
   post: DemoPost,

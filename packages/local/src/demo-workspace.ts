@@ -8,20 +8,20 @@ import { ServiceError } from "@postrider/shared/errors";
 import { reasonOf } from "#src/database.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 
-/** The workspace that the banner shows. */
+/** The demo workspace, its API key and its accounts. */
 export interface DemoWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
-  /** One per platform that can be used here, in the platforms' order. */
+  /** One account for each platform that this stack can use, in the order of the platforms. */
   readonly accounts: readonly LocalAccount[];
 }
 
 const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
 
 /**
- * Makes the demo workspace, its key and its accounts, as far as they are not there.
+ * Creates the demo workspace, its key and its accounts unless they exist.
  *
- * @param known What an earlier start remembered; it is used only if the workspace is still in the database.
+ * @param known The workspace and key that an earlier start stored; they are used only if the database still has the workspace.
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
@@ -61,7 +61,7 @@ async function createWorkspace(peer: Peer): Promise<Demo> {
   return { workspaceId, apiKey: key };
 }
 
-/** Undefined where the environment names another server than the simulator: there people connect accounts of their own. */
+/** Undefined for a platform whose address is not the simulator: there users connect their own accounts. */
 async function makeAccount(
   peer: Peer,
   request: { readonly workspaceId: string; readonly platform: string },

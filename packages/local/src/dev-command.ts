@@ -9,8 +9,9 @@ import { layoutOf, root } from "#src/layout.ts";
 import { findLauncher } from "#src/leftovers.ts";
 
 /**
- * `npm run dev`: turbo runs services in watch mode in place of those of the running stack, which come back at the end.
- * How a service finds its settings: `dev-environment.ts`.
+ * `npm run dev`: turbo runs services in watch mode in place of the running stack's processes. The stack starts its own
+ * processes again at the end.
+ * `dev-environment.ts` gives each service its settings.
  */
 export async function runDev(args: readonly string[]): Promise<number> {
   if (findLauncher(layoutOf(defaultDataDir)) === undefined) {

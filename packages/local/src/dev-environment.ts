@@ -1,6 +1,6 @@
 /**
- * Loaded before a service's `src/main.ts` in watch mode (`node --import`): it takes the place of the running stack's own
- * process of that service and gives this one the same settings.
+ * Preloaded before a service's `src/main.ts` in watch mode (`node --import`): replaces the running stack's own
+ * process of that service and gives the process in watch mode the same settings.
  */
 import { basename } from "node:path";
 import { environment } from "#src/config.ts";

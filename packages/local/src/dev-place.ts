@@ -14,11 +14,11 @@ import { perService, type ServiceName } from "#src/services.ts";
 const freeMs = 30_000;
 
 /**
- * Ends the running stack's processes of a service and keeps them down while our parent lives: `node --watch` is the
- * parent, and stays the same over restarts.
+ * Ends the running stack's processes of a service and keeps them down while the parent process runs: `node --watch` is the
+ * parent, and does not change over restarts.
  *
- * @param settings The caller's own; they win over the stack's defaults.
- * @returns The environment to run with, on the first replica's ports.
+ * @param settings Settings of the caller, which override the stack's defaults.
+ * @returns The environment for the process, with the ports of the first replica.
  * @throws Error in one line when no stack is running.
  */
 export async function takePlace(

@@ -15,34 +15,34 @@ import {
 } from "#src/postgres-cluster.ts";
 import { unprivilegedUser } from "#src/unprivileged-user.ts";
 
-/** A Postgres of our own. Disposing of it stops the server and keeps its data. */
+/** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** Connection URL of the cluster's owner (a superuser). */
   readonly url: string;
-  /** The postmaster itself. */
+  /** Process id of the postmaster. */
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves, with how, when the server has ended for any reason. */
+  /** Resolves with the reason when the server has ended. */
   readonly exited: Promise<string>;
 }
 
-/** How to start it. */
+/** Options for the start of an embedded Postgres. */
 export interface EmbeddedPostgresOptions {
-  /** Where the cluster is, or is to be made. */
+  /** Folder of the cluster, which is created unless it exists. */
   readonly dataDir: string;
-  /** A free one is chosen when absent. */
+  /** Port to listen on; default: a free one. */
   readonly port?: number;
-  /** The owner's password; the same for the life of the cluster. The default is for clusters of tests only. */
+  /** Password of the cluster's owner, which cannot change later. The default is for clusters of tests only. */
   readonly password?: string;
-  /** Where the server's messages go; `<dataDir>.log` when absent. */
+  /** File for the server's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** More settings of `postgresql.conf`; they win over ours. */
+  /** Additional settings of `postgresql.conf`, which override the built-in ones. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
- * For small machines: little memory, few background processes. Nothing here gives up durability:
+ * Settings for small machines: little memory, few background processes. None of them reduces durability, because
  * the services refuse to start when fsync or synchronous_commit is off.
  */
 const settings = {
@@ -69,11 +69,11 @@ const settings = {
 const startTimeoutMs = 60_000;
 
 /**
- * Starts Postgres on the loopback address, and makes the cluster first unless it exists.
+ * Starts Postgres on the loopback address, and creates the cluster first unless it exists.
  *
- * As root it runs as `nobody`. A server that was killed is recovered by the next start.
+ * If this process is root, Postgres runs as `nobody`. The next start recovers the data of a killed server.
  *
- * @throws Error in one line: a folder `nobody` cannot reach, another server on the folder, or what the server itself said.
+ * @throws Error in one line: a folder that `nobody` cannot enter, another server on the folder, or the server's own message.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
@@ -99,7 +99,7 @@ export async function startEmbeddedPostgres(
   return running(started, { dataDir, port, password });
 }
 
-/** Undefined when it should be tried again: backends of a killed server may need a moment to notice. */
+/** Returns undefined when the start must be tried again: backends of a killed server may still be ending. */
 async function tryStart(
   cluster: ClusterOptions,
   options: EmbeddedPostgresOptions & { port: number; logFile: string },
@@ -111,7 +111,7 @@ async function tryStart(
   const before = readFileSync(options.logFile).length;
   const all = { ...settings, port: String(options.port), ...options.settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // Its own process group: a Ctrl-C in the terminal must not stop the database before its clients.
+  // A separate process group: Ctrl-C in the terminal must not stop the database before its clients.
   const child = spawn(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
     ...cluster.user,
     detached: true,
@@ -130,7 +130,7 @@ async function tryStart(
   throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
 }
 
-/** False when the process ended first. The server writes "ready" into its pid file, as pg_ctl expects. */
+/** Returns false when the process ended before it was ready. The server writes "ready" into its pid file, as pg_ctl expects. */
 async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
   let failed: Error | undefined;
   child.once("error", (error) => {

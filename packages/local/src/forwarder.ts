@@ -1,13 +1,13 @@
 import { connect, createServer, type Server, type Socket } from "node:net";
 
-/** One address in front of several. Disposing of it closes the address and every connection. */
+/** A TCP proxy with one address for several backends. Disposing of it closes the address and every connection. */
 export interface Forwarder extends AsyncDisposable {
   readonly port: number;
 }
 
 /**
- * Forwards TCP connections to backends of the loopback address in turn. Those that are not ready come last, and one that
- * refuses is passed over, so the address answers while any of them lives.
+ * Forwards TCP connections to backends of the loopback address in turn. Backends that are not ready come last, and a backend
+ * that refuses is skipped, so the address answers while at least one backend runs.
  */
 export async function startForwarder(
   port: number,
@@ -55,14 +55,14 @@ function forward(open: Set<Socket>, client: Socket, [port, ...others]: readonly 
   backend.once("connect", () => {
     backend.off("error", tryNext);
     track(open, backend);
-    // What one side has sent before it closed still reaches the other.
+    // Data that one side sent before it closed still reaches the other side.
     client.once("close", () => backend.destroySoon());
     backend.once("close", () => client.destroySoon());
     client.pipe(backend).pipe(client);
   });
 }
 
-// Without a listener a connection reset by a killed gateway would end the launcher.
+// Without a listener, a connection that a killed gateway resets would end the launcher.
 function track(open: Set<Socket>, socket: Socket): void {
   open.add(socket);
   socket.on("error", () => socket.destroy());

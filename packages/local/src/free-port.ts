@@ -4,10 +4,10 @@ import { createServer } from "node:net";
 import { reservePort } from "#src/port-reservation.ts";
 
 /**
- * Answers whether a TCP port of an IPv4 address can be listened on right now.
+ * Checks whether a process can listen on a TCP port of an IPv4 address now.
  *
  * @param port 0 asks the kernel for any free port.
- * @returns The port that was bound (and is free again), or undefined when it is taken or not allowed.
+ * @returns The port that was bound and released again, or undefined when the port is taken or not permitted.
  */
 export function probePort(port: number, host = "127.0.0.1"): Promise<number | undefined> {
   return new Promise((resolve) => {
@@ -22,9 +22,9 @@ export function probePort(port: number, host = "127.0.0.1"): Promise<number | un
 }
 
 /**
- * Finds distinct ports that stay ours over restarts: they lie below the range from which the kernel takes the local end
- * of outgoing connections. In that range a client that keeps trying a dead server may be given the server's own port.
- * Each is reserved until this process ends, so that several launchers on one machine never choose the same one.
+ * Finds distinct ports that stay usable over restarts: they are below the range from which the kernel takes the local port
+ * of outgoing connections. In that range a client that retries a dead server may be given the server's own port.
+ * Each port is reserved until this process ends, so that several launchers on one machine never choose the same port.
  */
 export async function findStablePorts(count: number): Promise<number[]> {
   const highest = Math.min(lowestEphemeralPort(), 32_000) - 1;
@@ -42,7 +42,7 @@ export async function findStablePorts(count: number): Promise<number[]> {
   return [...found];
 }
 
-/** Finds one such port. */
+/** Finds one port as `findStablePorts` does. */
 export async function findStablePort(): Promise<number> {
   const [port = 0] = await findStablePorts(1);
   return port;

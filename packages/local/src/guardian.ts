@@ -3,11 +3,11 @@ import { childExit } from "#src/child-exit.ts";
 import { identifyProcess } from "#src/process-identity.ts";
 
 /**
- * Ends child processes when this process disappears without having stopped them, `kill -9` included.
+ * Ends child processes when this process ends without having stopped them, even after `kill -9`.
  *
- * Postgres and Kafka know nothing of their parent and run in process groups of their own, so nothing else would end them.
- * One small shell reads what to guard from a pipe; the kernel closes the pipe when we are gone.
- * It checks the start time before it signals: a number that was given to another process is left alone.
+ * Postgres and Kafka run in separate process groups and do not watch their parent, so nothing else would end them.
+ * A small shell process reads from a pipe which processes to guard; the kernel closes the pipe when this process ends.
+ * The shell checks the start time before it sends a signal, so that a process that reuses a pid is not signalled.
  */
 const script = `
 list=""
@@ -32,7 +32,7 @@ let guardian: ChildProcess | undefined;
 const guarded = new Set<number>();
 
 /**
- * Has `pid` ended with `signal` if this process dies first. Repeating it replaces the signal.
+ * Sends `signal` to `pid` if this process ends first. A repeated call replaces the signal.
  *
  * @param signal Without the SIG prefix, for example `INT`.
  */
@@ -49,8 +49,8 @@ export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void
 }
 
 /**
- * Forgets a process that has ended or that another guardian guards from now on. With the last one the guardian itself ends,
- * and this resolves when it has: where no process adopts orphans it would stay as a zombie.
+ * Removes a process that has ended or that another guardian guards from now on. After the last one the guardian itself ends,
+ * and the call waits for that: on a system where no process adopts orphans it would stay as a zombie.
  */
 export async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);
@@ -65,7 +65,7 @@ export async function unguardProcess(pid: number): Promise<void> {
 }
 
 function spawnGuardian(): ChildProcess {
-  // A process group of its own: a Ctrl-C in the terminal must not end the guard before what it guards.
+  // A separate process group: Ctrl-C in the terminal must not end the guardian before the guarded processes.
   const child = spawn("/bin/sh", ["-c", script, "postrider-guardian"], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -73,7 +73,7 @@ function spawnGuardian(): ChildProcess {
     cwd: "/",
   });
   child.unref();
-  // Without a guard the stack still works, and the next start ends what was left behind.
+  // Without a guardian the stack still works, and the next start ends the processes that were left behind.
   child.on("error", () => {});
   child.stdin.on("error", () => {});
   if ("unref" in child.stdin && typeof child.stdin.unref === "function") {

@@ -4,15 +4,15 @@ import { writeJsonFile } from "#src/json-file.ts";
 import { identifyProcess, type ProcessIdentity, stillRuns } from "#src/process-identity.ts";
 
 /**
- * Keeps a part of the stack down for as long as a process lives: the file names its holder.
- * A file that names no process, for example an empty one, holds until it is removed.
+ * Keeps a part of the stack down while a process runs: the hold file names that process, its holder.
+ * A hold file that names no process, for example an empty one, keeps the part down until the file is removed.
  */
 export function holdPart(holdDir: string, name: string, holderPid: number): void {
   mkdirSync(holdDir, { recursive: true });
   writeJsonFile(join(holdDir, name), identifyProcess(holderPid));
 }
 
-/** Answers whether a hold file names a process that has ended, and removes it then. */
+/** Returns true when a hold file names a process that has ended, and removes the file in that case. */
 export function holderIsGone(file: string): boolean {
   const holder = readHolder(file);
   if (holder === undefined || stillRuns(holder)) {
@@ -27,12 +27,12 @@ function readHolder(file: string): ProcessIdentity | undefined {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;
   } catch {
-    // Any file of that name holds, whatever is in it.
+    // A file with other content keeps the part down too.
     return undefined;
   }
 }
 
-/** Checks the shape of an identity that was read from a file. */
+/** Whether a value that was read from a file is a process identity. */
 export function isIdentity(value: unknown): value is ProcessIdentity {
   return (
     typeof value === "object" &&

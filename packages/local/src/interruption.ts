@@ -1,5 +1,5 @@
 /**
- * Aborts on the first wish to stop: a signal, or the end of the bootstrap that started us (its channel closes).
+ * Aborts on the first request to stop: a signal, or the end of the bootstrap that started this process (its channel closes).
  * The channel alone does not keep the process alive.
  */
 export function interruption(): AbortSignal {

@@ -10,12 +10,12 @@ const folder = join(import.meta.dirname, "../kafka");
 const pom = join(folder, "pom.xml");
 const lib = join(folder, "lib");
 
-/** The variables that Java and Maven read; they get no others. */
+/** The only environment variables that Java and Maven are given. */
 export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;
 
-/** The Java to run: `JAVA_HOME`'s, else the one on PATH. */
+/** The Java program: that of `JAVA_HOME`, otherwise the one on PATH. */
 export function javaProgram(env: JavaEnvironment): string {
   return env.JAVA_HOME === undefined || env.JAVA_HOME === ""
     ? "java"
@@ -23,11 +23,11 @@ export function javaProgram(env: JavaEnvironment): string {
 }
 
 /**
- * Makes sure that Java 17 is there and the server's jars are in `kafka/lib`; Maven brings them when they are missing
- * or the pom has changed.
+ * Checks that Java 17 is installed and the server's jars are in `kafka/lib`; Maven downloads the jars when they are missing
+ * or `pom.xml` has changed.
  *
  * @returns The class path.
- * @throws Error in one line that names what is missing.
+ * @throws Error in one line that names the missing program.
  */
 export async function ensureKafkaJars(env: JavaEnvironment): Promise<string> {
   await requireJava(env);
@@ -39,7 +39,7 @@ export async function ensureKafkaJars(env: JavaEnvironment): Promise<string> {
   return join(lib, "*");
 }
 
-/** Reads the major version out of what `java -version` prints: 17 from `"17.0.15"`, 8 from `"1.8.0_412"`. */
+/** Parses the major version in the output of `java -version`: 17 from `"17.0.15"`, 8 from `"1.8.0_412"`. */
 export function javaMajorVersion(text: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(text);
   return match === null ? undefined : Number(match[1]);
@@ -59,7 +59,7 @@ async function requireJava(env: JavaEnvironment): Promise<void> {
   }
 }
 
-// Into a folder of its own and renamed at the end, so that two runs at once or a cut download leave no half library.
+// Downloads into a temporary folder and renames it at the end, so that concurrent or interrupted runs leave no partial library.
 async function download(env: JavaEnvironment, stamp: string): Promise<void> {
   const unfinished = join(folder, `lib-unfinished-${process.pid}`);
   mkdirSync(unfinished, { recursive: true });

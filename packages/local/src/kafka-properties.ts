@@ -1,4 +1,4 @@
-/** What differs from one broker to the next. */
+/** Properties that differ between brokers. */
 export interface BrokerPlace {
   readonly port: number;
   readonly controllerPort: number;
@@ -9,7 +9,7 @@ export interface BrokerPlace {
  * `server.properties` of a single KRaft node on the loopback address.
  *
  * Both group delays are 0: the broker's defaults make a consumer wait 3 s to join and every offset commit wait 5 to 10 ms.
- * Topics are made on purpose only, so that a misspelt one is an error here as in production.
+ * Topics are not created automatically, so that a misspelt topic is an error as in production.
  */
 export function brokerProperties(
   { port, controllerPort, logDir }: BrokerPlace,
@@ -37,7 +37,7 @@ export function brokerProperties(
     "log.retention.hours": "336",
     "log.segment.bytes": "67108864",
     "log.cleaner.dedupe.buffer.size": "4194304",
-    // After a kill the node waits for its own old registration to expire: 9 s by default.
+    // After a kill the node waits until its own old registration expires, which takes 9 s by default.
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "400",
     "num.network.threads": "2",

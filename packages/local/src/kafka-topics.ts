@@ -8,8 +8,8 @@ const partitions = 12;
 export const topics: readonly string[] = databaseServices.map((service) => `${service}.events.v1`);
 
 /**
- * Makes the topics that are missing, and asks for every group's positions until the broker answers:
- * a fresh one still loads its group coordinator for a moment, which consumers would take for a failure.
+ * Creates the missing topics, and requests the offsets of every consumer group until the broker answers:
+ * a new broker is still loading its group coordinator, which consumers would report as a failure.
  */
 export async function prepareTopics(brokers: readonly string[]): Promise<void> {
   const kafka = new Kafka({

@@ -12,23 +12,23 @@ import { startServerProcess } from "#src/server-process.ts";
 
 const run = promisify(execFile);
 
-/** A Kafka broker of our own. Disposing of it stops the broker and keeps its data. */
+/** A running embedded Kafka broker. Disposing of it stops the broker and keeps its data. */
 export interface EmbeddedKafka extends RunningPart {
   readonly brokers: readonly string[];
   readonly port: number;
 }
 
-/** How to start it. */
+/** Options for the start of a broker. */
 export interface KafkaOptions {
-  /** Where its data is, or is to be. */
+  /** Folder of the broker's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** A free one is chosen when absent. */
+  /** Port to listen on; default: a free one. */
   readonly port?: number;
-  /** Where it writes its messages; `<dataDir>.log` when absent. */
+  /** File for the broker's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Properties of the broker beside our own, or in their place. */
+  /** Additional properties of the broker, which override the built-in ones. */
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
-  /** Finds Java and Maven. */
+  /** Environment in which Java and Maven are found. */
   readonly env?: JavaEnvironment;
 }
 
@@ -42,9 +42,9 @@ const jvmFlags = [
 ];
 
 /**
- * Starts one Apache Kafka broker (KRaft) on the loopback address; formats its folder first where that is new.
+ * Starts one Apache Kafka broker (KRaft) on the loopback address; formats its data folder first if the folder is new.
  *
- * @throws Error in one line: Java or Maven is missing, or what the broker itself said.
+ * @throws Error in one line: Java or Maven is missing, or the broker's own message.
  */
 export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> {
   const dataDir = resolve(options.dataDir);
@@ -70,7 +70,7 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   return { ...broker, brokers: [`127.0.0.1:${port}`], port };
 }
 
-/** The variables of our own environment that Java and Maven need. */
+/** The variables of this process's environment that Java and Maven need. */
 export function javaEnvironment(env: NodeJS.ProcessEnv = environment): JavaEnvironment {
   return {
     PATH: env.PATH,
@@ -92,7 +92,7 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
     return;
   }
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // A leading dash would be read as an option.
+  // A cluster id with a leading dash would be parsed as an option.
   const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {

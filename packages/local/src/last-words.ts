@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 const longest = 400;
 
-/** The last error that a process wrote into its log before it ended, in one line; empty when it wrote none. */
+/** Returns the last error in the log of a process in one line; empty when the log has no error. */
 export function lastWords(logText: string): string {
   const lines = logText.split("\n");
   const start = lines.findLastIndex((line) => /^\w*Error\b/.test(line));
@@ -18,7 +18,7 @@ export function lastWords(logText: string): string {
     .slice(0, longest);
 }
 
-/** The same of a log file, in brackets that name the file. */
+/** Returns the last error in a log file, in brackets together with the name of the file. */
 export function quoteLog(logFile: string): string {
   const words = lastWords(readFileSync(logFile, "utf8"));
   return words === "" ? `see ${logFile}` : `${words} (${logFile})`;

@@ -3,31 +3,31 @@ import { join } from "node:path";
 /** Root of the checkout. */
 export const root = join(import.meta.dirname, "../../..");
 
-/** Compiled code of every process of ours; Node checks it against the sources. It halves the time to load a service. */
+/** Folder of Node's compile cache for all Postrider processes, which halves the time to load a service. */
 export const compileCache: string = join(root, "node_modules/.postrider/compile-cache");
 
-/** Where everything of a stack lies. */
+/** Paths of everything in the data folder of a stack. */
 export interface Layout {
   readonly dataDir: string;
   readonly secretsFile: string;
-  /** The description of the running stack that other tools read. */
+  /** The description of the running stack (`local.json`), which other tools read. */
   readonly localFile: string;
-  /** Names the launcher, as long as it runs. */
+  /** File that identifies the launcher while it runs. */
   readonly launcherFile: string;
-  /** Names the processes that the launcher started. */
+  /** File that identifies the processes that the launcher started. */
   readonly processesFile: string;
   readonly logs: string;
-  /** A file in here named like a part keeps that part down. */
+  /** Folder of the hold files: a file with the name of a part keeps that part down. */
   readonly hold: string;
   readonly postgres: string;
   readonly kafka: string;
   readonly simulator: string;
   readonly media: string;
-  /** Where files are while they are checked. */
+  /** Folder of media files that are being checked. */
   readonly mediaTemp: string;
 }
 
-/** Names the places inside a data folder; makes nothing. */
+/** Returns the paths inside a data folder; creates no file or folder. */
 export function layoutOf(dataDir: string): Layout {
   return {
     dataDir,

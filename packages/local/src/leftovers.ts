@@ -10,7 +10,7 @@ const politeMs = 3_000;
 const killedMs = 5_000;
 
 /**
- * Makes this process the only launcher of a data folder, and ends what a killed one left behind.
+ * Makes this process the only launcher of a data folder, and ends the processes that a killed launcher left behind.
  *
  * @throws Error in one line when another launcher still runs there.
  */
@@ -32,26 +32,26 @@ export async function claimFolder(layout: Layout): Promise<void> {
   mkdirSync(layout.hold);
 }
 
-/** Gives the folder up again. */
+/** Releases the data folder, so that another launcher can claim it. */
 export function releaseFolder(layout: Layout): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });
   }
 }
 
-/** The launcher of a folder, if it still runs. */
+/** The launcher of a data folder, if it still runs. */
 export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   const launcher = readJsonFile(layout.launcherFile);
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
 }
 
-/** Records the processes of the stack, so that the next launcher can find them should this one be killed. */
+/** Records the processes of the stack, so that the next launcher can end them if this one is killed. */
 export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
   writeJsonFile(layout.processesFile, identities);
 }
 
-// A link is made whole or not at all: of two launchers at once only one goes on, and no reader sees half a file.
+// Creating a link is atomic: only one of two concurrent launchers continues, and no reader sees a partial file.
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -77,13 +77,13 @@ async function endLeftovers(layout: Layout): Promise<void> {
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
   if (postmaster !== undefined) {
-    // SIGTERM would wait for its clients, SIGINT does not.
+    // On SIGTERM Postgres would wait for its clients; on SIGINT it does not.
     await end(postmaster, "SIGINT");
   }
   rmSync(layout.processesFile, { force: true });
 }
 
-/** The identity is looked at before each signal: the number may belong to another process by now. */
+/** The identity is checked before each signal, because another process may have the pid by now. */
 async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<void> {
   for (const [signals, waitMs] of [
     [[polite, "SIGCONT"], politeMs],

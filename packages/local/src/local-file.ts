@@ -2,7 +2,7 @@ import { readJsonFile } from "#src/json-file.ts";
 import type { ServiceName } from "#src/services.ts";
 import type { TimeSettings } from "#src/time-settings.ts";
 
-/** A replica of a service. `pid` is the listening process itself. */
+/** A replica of a service. `pid` is the process id of the listening process itself. */
 export interface LocalService {
   readonly pid: number;
   readonly url: string;
@@ -17,17 +17,17 @@ export interface LocalAccount {
   readonly externalId: string;
 }
 
-/** `.postrider/local.json`: what tools and tests know of the running stack. */
+/** `.postrider/local.json`: the description of the running stack for tools and tests. */
 export interface LocalStack {
-  /** Without `/api/v1`. */
+  /** Address of the gateway, without `/api/v1`. */
   readonly baseUrl: string;
   readonly docsUrl: string;
-  /** Has every scope. */
+  /** API key of the demo workspace, with every scope. */
   readonly apiKey: string;
   readonly workspaceId: string;
   readonly accounts: readonly LocalAccount[];
   readonly simulatorUrl: string;
-  /** The owner's; it may read every schema. */
+  /** Connection URL of the database owner, who may read every schema. */
   readonly databaseUrl: string;
   readonly bus: "postgres" | "kafka";
   /** Seconds. */
@@ -48,6 +48,6 @@ export interface LocalStack {
 
 /** Reads the description of the running stack; undefined when none runs. */
 export function readLocalStack(file: string): LocalStack | undefined {
-  // Only the launcher writes this file, whole; who changes it by hand reads what they wrote.
+  // Only the launcher writes this file, so its shape is not checked.
   return readJsonFile(file) as LocalStack | undefined;
 }

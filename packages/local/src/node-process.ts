@@ -4,19 +4,19 @@ import { childExit, endChild } from "#src/child-exit.ts";
 import { guardProcess, unguardProcess } from "#src/guardian.ts";
 import type { RunningPart } from "#src/running-part.ts";
 
-/** A Node process of ours. */
+/** Options for the start of a Postrider process. */
 export interface NodeProcessOptions {
   readonly script: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Its output is appended here. */
+  /** File to which the output of the process is appended. */
   readonly logFile: string;
-  /** How long a polite stop may take before it is killed. */
+  /** How long the process may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 
 /**
- * Starts a service with this very Node, without a shell or wrapper in between: the pid is the listening process itself.
+ * Starts a service with the Node of this process, without a shell or wrapper: the pid is that of the listening process itself.
  * The small semi-space keeps an idle service at about 130 MB.
  */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {

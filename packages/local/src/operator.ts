@@ -3,13 +3,13 @@ import { loadSecrets } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
 import { runCommand } from "../../cli/src/run.ts";
 
-/** A running stack as far as the operator's tool has to know it: what `startStack` returns, or its description. */
+/** The parts of a running stack that the operator's tool needs, from `startStack` or from its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
 /** A command of the operator's tool failed. */
 export class OperatorError extends Error {
   override name = "OperatorError";
-  /** What the tool printed on standard error; its last line is a JSON object with the error's code. */
+  /** The tool's output on standard error; the last line is a JSON object with the error code. */
   readonly stderr: string;
 
   constructor(words: readonly string[], stderr: string) {
@@ -20,7 +20,7 @@ export class OperatorError extends Error {
 
 /**
  * Runs the operator's tool against a stack with `--json`, inside this process, and returns what it printed.
- * A process of its own would cost half a second of processor time for each command.
+ * A separate process would cost half a second of CPU time for each command.
  *
  * @throws OperatorError when the command fails.
  */
@@ -29,9 +29,9 @@ export async function operate(stack: OperatedStack, ...args: readonly string[]):
 }
 
 /**
- * The same for commands that print notes before they end.
+ * Like `operate`, for commands that print notes before they end.
  *
- * @param onNote Gets each note while the command runs.
+ * @param onNote Called with each note while the command runs.
  */
 export async function operateNoting(
   stack: OperatedStack,
@@ -41,7 +41,7 @@ export async function operateNoting(
   return await run(stack, { onNote, input: "" }, args);
 }
 
-/** The same for commands that read a secret from standard input. */
+/** Like `operate`, for commands that read a secret from standard input. */
 export async function operateWith(
   stack: OperatedStack,
   input: string,
@@ -81,7 +81,7 @@ async function run(
   return JSON.parse(printed) as unknown;
 }
 
-/** Makes fresh accounts on the simulator and connects them to the workspace, the demo workspace by default. Returns their ids. */
+/** Creates accounts on the simulator, connects them to the workspace (default: the demo workspace) and returns their ids. */
 export async function connectSimulated(
   stack: OperatedStack,
   platform: string,

@@ -3,7 +3,7 @@ import { recordProcesses } from "#src/leftovers.ts";
 import type { PartPlan } from "#src/running-part.ts";
 import { SupervisedPart } from "#src/supervised-part.ts";
 
-/** Every part of one stack. It keeps the record of their processes that the next launcher may need. */
+/** The parts of one stack. The registry records their processes, so that the next launcher can end those of a killed stack. */
 export class PartRegistry {
   readonly #parts: SupervisedPart[] = [];
   readonly #layout: Layout;
@@ -35,7 +35,7 @@ export class PartRegistry {
     return part;
   }
 
-  /** From now on ended parts are started again, and `onChange` is called for each. */
+  /** Starts supervision: from now on ended parts are started again, and `onChange` is called for each. */
   supervise(onChange: () => void): void {
     this.#onChange = onChange;
     for (const part of this.#parts) {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Asks again and again until there is an answer.
+ * Calls a function repeatedly until it returns a result.
  *
- * @param ask Returns undefined for "not yet"; what it throws ends the wait.
- * @returns The first answer, or undefined when `timeoutMs` passed without one.
+ * @param ask Returns undefined for "not yet"; an error that it throws ends the wait.
+ * @returns The first result, or undefined when `timeoutMs` passed without a result.
  */
 export async function poll<T>(
   ask: () => T | undefined | Promise<T | undefined>,

@@ -5,15 +5,15 @@ import { isIdentity } from "#src/hold.ts";
 import { writeJsonFile } from "#src/json-file.ts";
 import { identifyProcess, stillRuns } from "#src/process-identity.ts";
 
-/** One file for each reserved port, which names the process that reserved it. */
+/** Folder with one file for each reserved port; the file identifies the process that reserved it. */
 const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
 const reserved = new Set<number>();
 
 /**
- * Reserves a port until this process ends. Other launchers cannot see that a port is taken while nothing listens there: between
+ * Reserves a port until this process ends. Other launchers cannot see that a port is taken while no process listens: between
  * the choice and the start of a server, and while a part of a stack is down.
  *
- * @returns False when another process that still runs has reserved it.
+ * @returns False when another running process has reserved the port.
  */
 export function reservePort(port: number): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -38,7 +38,7 @@ function releaseAll(): void {
   for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
 }
 
-/** A link is made whole or not at all: of two processes at once only one reserves the port. */
+/** Creating a link is atomic: only one of two concurrent processes reserves the port. */
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -54,7 +54,7 @@ function isHeld(file: string): boolean {
     const holder: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(holder) && stillRuns(holder);
   } catch {
-    // Its process has ended and removed it just now.
+    // The process that reserved the port has just ended and removed the file.
     return false;
   }
 }

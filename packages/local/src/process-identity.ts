@@ -1,7 +1,7 @@
 import { readFileSync, readlinkSync } from "node:fs";
 
 /**
- * A process that cannot be mistaken for a later one with the same number.
+ * Identifies a process, so that it is not mistaken for a later one with the same pid.
  * `bootId` and `startTicks` (clock ticks since boot) come from `/proc`.
  */
 export interface ProcessIdentity {
@@ -20,7 +20,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   return { pid, startTicks: parsed.startTicks, bootId: bootId() };
 }
 
-/** Answers whether exactly this process still runs. A stopped one (SIGSTOP) does. */
+/** Whether exactly this process still runs. A process that SIGSTOP stopped counts as running. */
 export function stillRuns(identity: ProcessIdentity): boolean {
   const now = identifyProcess(identity.pid);
   return (
@@ -29,8 +29,8 @@ export function stillRuns(identity: ProcessIdentity): boolean {
 }
 
 /**
- * Picks state and start time out of a line of `/proc/<pid>/stat`.
- * The command name stands in parentheses and may itself hold spaces and parentheses, so counting starts after the last one.
+ * Parses the state and the start time in a line of `/proc/<pid>/stat`.
+ * The command name is in parentheses and may contain spaces and parentheses, so the fields are counted from the last parenthesis.
  */
 export function parseProcStat(line: string): { state: string; startTicks: number } | undefined {
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
@@ -60,7 +60,7 @@ function bootId(): string {
   return (readProc("/proc/sys/kernel/random/boot_id") ?? "").trim();
 }
 
-// A process may vanish between any two lines: what cannot be read is simply not there.
+// A process may end between two reads, so a file that cannot be read means that the process has ended.
 function readProc(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReplicaPorts } from "#src/stack-ports.ts";
 
-/** Knows which replicas are ready, as Kubernetes would. Disposing of it ends the looking. */
+/** Tracks which replicas are ready, as Kubernetes does. Disposing of it stops the polling. */
 export interface ReadinessWatch extends AsyncDisposable {
   readonly isReady: (port: number) => boolean;
 }
 
 const everyMs = 400;
-/** Long, because the machine may be busy: a replica that is too slow for a moment is still better than none. */
+/** The time limit is long, because on a loaded machine a slow replica is still better than none. */
 const timeoutMs = 2_000;
 
 /**
- * Asks each replica for its readiness, over and over. One that is stopping says so while it still takes requests: from
- * then on it should get no new ones.
+ * Polls the readiness of each replica. A replica that is stopping reports it while it still accepts requests: from
+ * then on it should get no new requests.
  */
 export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
   const unready = new Set<number>();

@@ -5,9 +5,9 @@ import type { SupervisedPart } from "#src/supervised-part.ts";
 const timeoutMs = 60_000;
 
 /**
- * Waits until a part answers 200 at `url`.
+ * Waits until a part of the stack answers 200 at `url`.
  *
- * @throws Error in one line when the part ended first, or did not become ready in time; it quotes what the part said.
+ * @throws Error in one line when the part ended first or did not become ready in time; it quotes the part's last error.
  */
 export async function waitUntilReady(
   part: SupervisedPart,

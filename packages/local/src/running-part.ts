@@ -1,15 +1,15 @@
-/** A process of the stack while it runs. Disposing of it ends it. */
+/** A running process of the stack. Disposing of it ends the process. */
 export interface RunningPart extends AsyncDisposable {
   readonly pid: number;
-  /** Resolves, with how, when the process has ended for any reason. */
+  /** Resolves with the reason when the process has ended. */
   readonly exited: Promise<string>;
 }
 
-/** How a part of the stack is started, again and again on the same port. */
+/** How a part of the stack is started; every start uses the same port. */
 export interface PartPlan {
   /** `posts`, or `posts-2` for the second replica. */
   readonly name: string;
-  /** Name of the file that holds it down; replicas share it. */
+  /** Name of the hold file that keeps the part down; the replicas of a service share one. */
   readonly holdName: string;
   readonly start: () => Promise<RunningPart>;
 }

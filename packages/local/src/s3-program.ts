@@ -8,24 +8,24 @@ import { root } from "#src/layout.ts";
 const run = promisify(execFile);
 
 /**
- * Versity's gateway over a folder (Apache 2.0): it checks signatures as AWS does, which the servers that npm or Maven
- * have do not.
+ * Versity's S3 gateway over a folder (Apache 2.0): it checks signatures as AWS does, which the S3 servers on npm and Maven
+ * do not.
  */
 const module = "github.com/versity/versitygw/cmd/versitygw";
 const version = "v1.7.0";
 const folder = join(root, "node_modules/.cache/postrider");
-/** From this one on Go fetches by itself the newer Go that a module asks for. */
+/** Lowest Go 1.x that downloads by itself the newer Go version that a module requires. */
 const lowestMinor = 21;
 
-/** The environment that Go is run with. */
+/** The environment in which Go runs. */
 export type GoEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Makes sure that the S3 server is built, once for each checkout; with nothing downloaded yet that takes about two
+ * Builds the S3 server unless this checkout has built it before; the first build, with its downloads, takes about two
  * minutes.
  *
  * @returns The path of the program.
- * @throws Error in one line that names what is missing, or Go's own words.
+ * @throws Error in one line that names the missing program, or quotes Go's own message.
  */
 export async function ensureS3Program(env: GoEnvironment = environment): Promise<string> {
   const program = join(folder, `versitygw-${version}`);
@@ -35,14 +35,14 @@ export async function ensureS3Program(env: GoEnvironment = environment): Promise
   return program;
 }
 
-/** Reads the minor version out of what `go version` prints: 26 from `go version go1.26.8 linux/amd64`. */
+/** Parses the minor version in the output of `go version`: 26 from `go version go1.26.8 linux/amd64`. */
 export function goMinorVersion(text: string): number | undefined {
   const match = /\bgo1\.(\d+)/.exec(text);
   return match === null ? undefined : Number(match[1]);
 }
 
 async function findGo(env: GoEnvironment): Promise<string> {
-  // Go's own archive installs it here, which PATH need not name.
+  // The archive of Go installs it here, which may be missing on PATH.
   const places = [
     "go",
     ...(env.GOROOT ? [join(env.GOROOT, "bin/go")] : []),
@@ -61,7 +61,7 @@ async function findGo(env: GoEnvironment): Promise<string> {
   );
 }
 
-// Into a folder of its own and renamed at the end, so that two runs at once or a cut build leave no half program.
+// Builds into a temporary folder and renames it at the end, so that concurrent or interrupted builds leave no partial program.
 async function build(go: string, env: GoEnvironment, program: string): Promise<void> {
   const unfinished = `${program}-unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
@@ -78,7 +78,7 @@ async function build(go: string, env: GoEnvironment, program: string): Promise<v
   }
 }
 
-/** Its last line; those before it only tell what was downloaded. */
+/** The last line of Go's output; earlier lines only name downloads. */
 function goReason(error: unknown): string {
   const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
   return said.split("\n").at(-1) || String(error);

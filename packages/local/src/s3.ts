@@ -7,29 +7,29 @@ import type { RunningPart } from "#src/running-part.ts";
 import { ensureS3Program, type GoEnvironment } from "#src/s3-program.ts";
 import { startServerProcess } from "#src/server-process.ts";
 
-/** An S3 server of our own with one bucket. Disposing of it stops the server and keeps its data. */
+/** A running S3 server with one bucket. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedS3 extends RunningPart {
-  /** Where its data is: the objects in `buckets`. */
+  /** Folder of the server's data, with the objects in `buckets`. */
   readonly dataDir: string;
   readonly port: number;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What makes the media service use it. */
+  /** Settings with which the media service uses this server. */
   readonly settings: Readonly<Record<`S3_${string}`, string>>;
 }
 
-/** How to start it. */
+/** Options for the start of an S3 server. */
 export interface S3Options {
-  /** Where its data is, or is to be. */
+  /** Folder of the server's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** A free one is chosen when absent. */
+  /** Port to listen on; default: a free one. */
   readonly port?: number;
-  /** Those of an earlier start; new ones are made when absent. */
+  /** Credentials of an earlier start; default: new ones. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
-  /** Where it writes its messages; `<dataDir>.log` when absent. */
+  /** File for the server's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Finds Go. */
+  /** Environment in which Go is found. */
   readonly env?: GoEnvironment;
 }
 
@@ -37,10 +37,10 @@ const bucket = "postrider-media";
 const region = "us-east-1";
 
 /**
- * Starts an S3 server on the loopback address that checks signatures. It is for tests: nothing of it is synchronised to
- * the disk.
+ * Starts an S3 server on the loopback address that checks signatures. It is for tests only: it does not sync its data to
+ * disk.
  *
- * @throws Error in one line: Go is missing, or what Go or the server itself said.
+ * @throws Error in one line: Go is missing, or the message of Go or of the server.
  */
 export async function startS3(options: S3Options): Promise<EmbeddedS3> {
   const dataDir = resolve(options.dataDir);
@@ -51,7 +51,7 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
     accessKeyId: `PR${randomBytes(9).toString("hex").toUpperCase()}`,
     secretAccessKey: randomBytes(30).toString("base64url"),
   };
-  // A folder in its root is a bucket. Facts about objects go beside them, for not every file system takes attributes.
+  // Each folder in the root is a bucket. Metadata is stored in files, because some file systems lack extended attributes.
   const [buckets, facts] = [join(dataDir, "buckets"), join(dataDir, "facts")];
   for (const folder of [join(buckets, bucket), join(facts, bucket)]) {
     mkdirSync(folder, { recursive: true });

@@ -10,7 +10,7 @@ export interface SampleSize {
 
 const SIZE: SampleSize = { width: 640, height: 480 };
 
-/** A small valid PNG with a gradient, made here so that no binary file lies in the repository. */
+/** Generates a small valid PNG with a gradient, so that the repository needs no binary file. */
 export function samplePng({ width, height }: SampleSize = SIZE): Uint8Array<ArrayBuffer> {
   const rows = Buffer.alloc(height * (1 + 3 * width));
   for (let y = 0; y < height; y += 1) {
@@ -33,7 +33,7 @@ export function samplePng({ width, height }: SampleSize = SIZE): Uint8Array<Arra
   ]);
 }
 
-/** One chunk of a PNG with its check sum. */
+/** One chunk of a PNG with its checksum. */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const chunk = Buffer.alloc(12 + data.length);
   chunk.writeUInt32BE(data.length, 0);
@@ -43,13 +43,13 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
-/** How many codes of each length 1 to 16 the standard table for DC differences has (ITU-T T.81, table K.3). */
+/** Number of codes of each length from 1 to 16 in the standard table for DC differences (ITU-T T.81, table K.3). */
 const DC_LENGTHS = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 const DC_CODES = ["00", "010", "011", "100", "101", "110", "1110", "11110", "111110"];
 /** The only code for AC coefficients: end of block. */
 const END_OF_BLOCK = "0";
 
-/** A small valid baseline JPEG of grey blocks of eight by eight pixels. */
+/** Generates a small valid baseline JPEG of grey blocks of eight by eight pixels. */
 export function sampleJpeg({ width, height }: SampleSize = SIZE): Uint8Array<ArrayBuffer> {
   const frame = Buffer.from([8, 0, 0, 0, 0, 1, 1, 0x11, 0]);
   frame.writeUInt16BE(height, 1);
@@ -74,7 +74,7 @@ export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Each block is its difference from the one before: the number of its bits, its bits, the end of the block. */
+/** Encodes each block as the difference from the block before: the number of bits, the bits, and the end of the block. */
 function greyBlocks(columns: number, rows: number): Buffer {
   let bits = "";
   let last = 0;

@@ -2,27 +2,27 @@
 export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
-  /** Pixels, multiples of 16. A picture has 1.5 bytes a pixel. */
+  /** In pixels, multiples of 16. A frame has 1.5 bytes per pixel. */
   readonly width: number;
   readonly height: number;
-  /** Degrees by which a player turns the picture: 0, 90, 180 or 270. */
+  /** Degrees by which a player rotates the video: 0, 90, 180 or 270. */
   readonly rotation: number;
-  /** Boxes put at the end of `moov`, of its track, and of the file. */
+  /** Additional boxes at the end of `moov`, of its track, and of the file. */
   readonly inMovie: readonly Buffer[];
   readonly inTrack: readonly Buffer[];
   readonly behind: readonly Buffer[];
 }
 
 const FRAMES_PER_SECOND = 10;
-/** Pixels of a macroblock's side. */
+/** Width and height of a macroblock in pixels. */
 const SIDE = 16;
-/** How a sequence of H.264 baseline begins; level 4 allows pictures of up to 2,048 x 1,024. */
+/** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
 const SEQUENCE_HEAD = Buffer.from("67420028", "hex");
 const PICTURE = Buffer.from("68ce3880", "hex");
 const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
-/** A short valid video: H.264 of 128 x 96 pixels unless asked for others, 10 pictures a second, no sound, `moov` in front. */
+/** Generates a short valid video: H.264, 128 x 96 pixels by default, 10 frames per second, no sound, `moov` in front. */
 export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayBuffer> {
   const video: SampleVideo = {
     brand: "isom",
@@ -38,7 +38,7 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   const count = Math.max(1, Math.round(video.seconds * FRAMES_PER_SECOND));
   const frames = Array.from({ length: count }, (_, index) => frame(video, index));
   const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
-  // The offset of the pictures has the same length whatever it is.
+  // The field for the offset of the frames has a fixed length, so the first pass may use any value.
   const movieBytes = movie(video, frames, 0).length;
   const data = type.length + movieBytes + 8;
   return Uint8Array.from(
@@ -59,7 +59,7 @@ export function u32(...values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** One byte for each character. */
+/** Encodes a text with one byte for each character. */
 export function ascii(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
@@ -68,27 +68,27 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
 }
 
-/** A number as H.264 writes it: as many zeros as it has bits behind the first. */
+/** A number in the Exp-Golomb code of H.264: one zero for each bit after the first, then the bits. */
 function exponentialGolomb(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
 }
 
-/** Every picture is an IDR of uncompressed macroblocks: no encoder is needed to make one. */
+/** Every frame is an IDR picture of uncompressed macroblocks, so no encoder is needed. */
 function sequence({ width, height }: SampleVideo): Buffer {
   const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
-  // Before: five zero numbers and no gaps. After: whole frames, no cropping, no usability information, and the end.
+  // Before the size: five zeros and no gaps. After it: whole frames, no cropping, no usability information, and the end.
   const bits = `111110${sides.join("")}10001`;
   const bytes = bits.padEnd(Math.ceil(bits.length / 8) * 8, "0").match(/.{8}/g) ?? [];
   return Buffer.concat([SEQUENCE_HEAD, Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))]);
 }
 
-/** A picture with its length in front. Samples are never 0, so that no start code appears among them. */
+/** A frame with its length in front. Samples are never 0, so that they contain no start code. */
 function frame({ width, height }: SampleVideo, index: number): Buffer {
   const count = (width / SIDE) * (height / SIDE);
   const macroblocks = Array.from({ length: count }, (_, at) => {
     const luma = Buffer.alloc(256, 32 + ((at * 4 + index * 8) % 200));
-    // The header of the first macroblock is the end of the slice's.
+    // The header of the first macroblock is part of the slice header.
     const header = at === 0 ? zeros(0) : PCM_MACROBLOCK;
     return Buffer.concat([header, luma, Buffer.alloc(128, 128)]);
   });
@@ -163,7 +163,7 @@ function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: numb
   );
 }
 
-/** Rows {a b u, c d v, x y w} for a turn to the right. */
+/** Rows {a b u, c d v, x y w} of the matrix of a clockwise rotation. */
 function matrix(rotation: number): Buffer {
   const one = 0x10000;
   const [a, b, c, d] = { 90: [0, one, -one, 0], 180: [-one, 0, 0, -one], 270: [0, -one, one, 0] }[

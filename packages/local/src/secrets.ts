@@ -3,26 +3,26 @@ import { isDeepStrictEqual } from "node:util";
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/services.ts";
 
-/** Everything secret that the stack makes. It is kept in one file and nowhere else. */
+/** All secrets that the stack generates. One file stores them. */
 export interface Secrets {
-  /** Owner of the embedded Postgres. */
+  /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
-  /** What the services show each other. */
+  /** Secret with which services authenticate to each other. */
   readonly internalSecret: string;
-  /** `kid:base64`, newest first. */
+  /** Keys that seal credentials, as `kid:base64`, the newest first. */
   readonly credentialKeys: string;
-  /** The same for what delivery keeps of posts that are under way. */
+  /** Keys that seal the handles of the delivery service for posts in progress, in the same format. */
   readonly handleKeys: string;
-  /** Signs the addresses of media. */
+  /** Key that signs media URLs. */
   readonly mediaKey: string;
-  /** App credentials that the simulated platforms are given. */
+  /** App credentials for the simulated platforms. */
   readonly platformAppSecret: string;
-  /** The workspace and key that the banner shows; absent until they are made. */
+  /** The demo workspace and its API key; absent until they are created. */
   readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
 }
 
-/** 256 bits as text that needs no escaping in URLs, shells and SQL. */
+/** 256 random bits as text that needs no escaping in URLs, shells and SQL. */
 function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -31,7 +31,7 @@ function makeSealingKey(): string {
   return `k1:${randomBytes(32).toString("base64")}`;
 }
 
-/** Makes a fresh set. */
+/** Generates new secrets. */
 export function makeSecrets(): Secrets {
   return {
     ownerPassword: randomSecret(),
@@ -49,7 +49,7 @@ export function makeSecrets(): Secrets {
   };
 }
 
-/** Reads the secrets of earlier starts; what an older version did not make yet is added. */
+/** Reads the secrets of earlier starts, and adds secrets that an older version did not generate. */
 export function loadSecrets(file: string): Secrets {
   const stored = readJsonFile(file);
   const secrets = mergeSecrets(stored, makeSecrets());
@@ -59,7 +59,7 @@ export function loadSecrets(file: string): Secrets {
   return secrets;
 }
 
-/** Keeps every stored secret of the right shape and takes the others from `made`. */
+/** Keeps every stored secret of the right type and takes the others from `made`. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   const kept = isRecord(stored) ? stored : {};
   const text = (value: unknown, otherwise: string): string =>
@@ -91,7 +91,7 @@ function demoOf(value: unknown): Pick<Secrets, "demo"> {
     : {};
 }
 
-/** Remembers the demo workspace and its key. */
+/** Stores the demo workspace and its key. */
 export function saveDemo(
   file: string,
   secrets: Secrets,
@@ -100,7 +100,7 @@ export function saveDemo(
   writeJsonFile(file, { ...secrets, demo });
 }
 
-/** Forgets the demo workspace, for its database is gone; keys and passwords stay. */
+/** Removes the stored demo workspace, because its database was deleted; keys and passwords stay. */
 export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
   if (isRecord(stored)) {

@@ -6,18 +6,18 @@ import { guardProcess, unguardProcess } from "#src/guardian.ts";
 import { poll } from "#src/poll.ts";
 import type { RunningPart } from "#src/running-part.ts";
 
-/** A server that is not ours, for example a broker. */
+/** Options for the start of a third-party server, for example a Kafka broker. */
 export interface ServerProcessOptions {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** It listens here, on the loopback address, when it is ready. */
+  /** Port of the loopback address on which the server listens when it is ready. */
   readonly port: number;
-  /** Its output is appended here. */
+  /** File to which the output of the server is appended. */
   readonly logFile: string;
-  /** How long a polite stop may take before it is killed. */
+  /** How long the server may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 
@@ -26,13 +26,13 @@ const startTimeoutMs = 60_000;
 /**
  * Starts a server and waits until it accepts connections.
  *
- * @throws Error that ends with what the server itself said last.
+ * @throws Error that ends with the last output of the server.
  */
 export async function startServerProcess(options: ServerProcessOptions): Promise<RunningPart> {
   const { name, program, port, logFile } = options;
   const log = openSync(logFile, "a", 0o600);
   const before = readFileSync(logFile).length;
-  // Its own process group: a Ctrl-C in the terminal must not stop the server before its clients.
+  // A separate process group: Ctrl-C in the terminal must not stop the server before its clients.
   const child = spawn(program, options.args, {
     detached: true,
     env: options.env,

@@ -3,27 +3,27 @@ import type { Secrets } from "#src/secrets.ts";
 import { databaseServices, type ServiceName } from "#src/services.ts";
 import { type TimeSettings, timeEnvironment } from "#src/time-settings.ts";
 
-/** Names and values of variables; undefined ones are not there. */
+/** Names and values of environment variables; undefined means that the variable is not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What all services of a stack share. */
+/** Settings that all services of a stack share. */
 export interface StackPlan {
-  /** The caller's own settings; they win over the stack's defaults but not over its wiring. */
+  /** The caller's settings. They override the stack's defaults, but not its ports, addresses and secrets. */
   readonly settings: Environment;
   readonly secrets: Secrets;
   readonly time: TimeSettings;
-  /** The owner's; each service is given its own role's. */
+  /** Connection URL of the database owner, from which each service's own URL is derived. */
   readonly databaseUrl: string;
   /** Empty = the bus is in Postgres. */
   readonly kafkaBrokers: readonly string[];
-  /** Where clients, and peers, reach each service. */
+  /** The address at which clients and other services reach each service. */
   readonly urls: Readonly<Record<ServiceName, string>>;
   readonly simulatorUrl: string;
   readonly mediaDir: string;
   readonly mediaTempDir: string;
 }
 
-/** Platforms whose connectors exist; the simulator stands in for them. */
+/** Platforms that have a connector; the simulator takes their place. */
 const platforms = [
   "instagram",
   "x",
@@ -35,8 +35,8 @@ const platforms = [
 ] as const;
 
 /**
- * Builds the environment of one replica of a service. A service is given its own role's connection string only,
- * and the keys of what is sealed only if it is the one that keeps it.
+ * Builds the environment of one replica of a service. A service is given only the connection string of its own role,
+ * and sealing keys only for the data that it stores itself.
  */
 export function serviceEnvironment(
   service: ServiceName,
@@ -122,11 +122,11 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   return service === "gateway" ? media : {};
 }
 
-/** What npm adds to the environment, and variables that mean something else to the launcher than to a service. */
+/** Variables that npm adds, and variables that have another meaning for the launcher than for a service. */
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 
-/** The caller's settings that reach a service. */
+/** Returns the caller's settings that are passed on to a service. */
 export function passedOn(settings: Environment): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
 }

@@ -1,10 +1,10 @@
 /** The five services, in the order in which they are listed. */
 export const serviceNames = ["gateway", "accounts", "posts", "media", "delivery"] as const;
 
-/** Name of a service: also of its folder, its bus consumer group and its hold file. */
+/** Name of a service, which is also the name of its folder, its consumer group and its hold file. */
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Those with a schema and a database role of their own. */
+/** The services that have their own schema and database role. */
 export const databaseServices = [
   "accounts",
   "posts",
@@ -12,10 +12,10 @@ export const databaseServices = [
   "delivery",
 ] as const satisfies readonly ServiceName[];
 
-/** Name of a service with a schema of its own. */
+/** Name of a service that has its own schema. */
 export type DatabaseService = (typeof databaseServices)[number];
 
-/** Makes one value per service. */
+/** Calls a function for each service and returns the results by service name. */
 export function perService<T>(make: (service: ServiceName) => T): Readonly<Record<ServiceName, T>> {
   return {
     gateway: make("gateway"),

@@ -6,7 +6,7 @@ import type { ServiceName } from "#src/services.ts";
 import type { ReplicaOptions } from "#src/stack-plan.ts";
 import type { StackPorts } from "#src/stack-ports.ts";
 
-/** What every step of a start works with. */
+/** Values that every step of a stack's start uses. */
 export interface StackContext {
   readonly layout: Layout;
   readonly settings: Environment;
@@ -14,16 +14,16 @@ export interface StackContext {
   readonly secrets: Secrets;
   readonly ports: StackPorts;
   readonly parts: PartRegistry;
-  /** What has been started so far, in the order of starting; it is stopped the other way round. */
+  /** The parts that were started so far, which are stopped in reverse order. */
   readonly started: AsyncDisposableStack;
-  /** Aborted when the start was called off or one of its steps failed. */
+  /** Aborted when the caller cancels the start or one of its steps fails. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits for all steps even when one fails: what a step has started must be known before everything is stopped.
+ * Waits for all steps even when one fails, because all started parts must be known before they are stopped.
  *
- * @throws The first error in time.
+ * @throws The error of the step that failed first.
  */
 export async function allSteps<T extends readonly unknown[]>(
   abort: (error: unknown) => void,

@@ -8,7 +8,7 @@ import type { StackPorts } from "#src/stack-ports.ts";
 import type { Replica } from "#src/stack-services.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** What is known of a stack once it runs. */
+/** The facts about a running stack that its description contains. */
 export interface StackFacts extends StackPlan {
   readonly layout: Layout;
   readonly ports: StackPorts;
@@ -19,7 +19,7 @@ export interface StackFacts extends StackPlan {
   readonly demo: DemoWorkspace;
 }
 
-/** Describes the stack with the process ids of this moment. */
+/** Describes the stack with its current process ids. */
 export function describeStack(facts: StackFacts): LocalStack {
   const { layout, ports, database, broker, demo } = facts;
   const baseUrl = facts.urls.gateway;

@@ -6,13 +6,13 @@ import type { StackContext } from "#src/stack-context.ts";
 import { kafkaPlan, logFileOf, postgresPlan, simulatorPlan } from "#src/stack-plan.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** The database in use; `part` is absent when it is not ours. */
+/** The database of the stack; `part` is absent for an external database. */
 export interface StackDatabase {
   readonly url: string;
   readonly part?: SupervisedPart;
 }
 
-/** Starts Postgres, or takes the one that `DATABASE_URL` names, and makes it ready for the services. */
+/** Starts Postgres or uses the one that `DATABASE_URL` names, and creates the roles and schemas of the services. */
 export async function startDatabase(context: StackContext): Promise<StackDatabase> {
   const { layout, settings, secrets, ports } = context;
   const external = settings.DATABASE_URL;
@@ -26,13 +26,13 @@ export async function startDatabase(context: StackContext): Promise<StackDatabas
   return { url, part };
 }
 
-/** The brokers in use: none when the bus is in Postgres; `part` is absent when they are not ours. */
+/** The Kafka brokers of the stack: none when the bus is in Postgres; `part` is absent for external brokers. */
 export interface StackBroker {
   readonly brokers: readonly string[];
   readonly part?: SupervisedPart;
 }
 
-/** Starts Kafka if it is wanted, or takes the brokers that `KAFKA_BROKERS` names, and makes the topics. */
+/** Starts Kafka if the options ask for it, or uses the brokers that `KAFKA_BROKERS` names, and creates the topics. */
 export async function startBroker(context: StackContext, wanted: boolean): Promise<StackBroker> {
   const { layout, settings, ports } = context;
   const external = (settings.KAFKA_BROKERS ?? "").split(",").filter((each) => each !== "");

@@ -14,7 +14,7 @@ import {
 import type { ServiceName } from "#src/services.ts";
 import type { ReplicaPorts } from "#src/stack-ports.ts";
 
-/** Longer than the drain of the services, which end by themselves before. */
+/** Time in milliseconds from SIGTERM to SIGKILL: longer than the drain of each service, which ends by itself before. */
 const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
   gateway: 32_000,
   accounts: 32_000,
@@ -24,12 +24,12 @@ const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
   simulator: 5_000,
 };
 
-/** Where a part writes its messages. */
+/** Path of the log file of a part. */
 export function logFileOf(layout: Layout, name: string): string {
   return join(layout.logs, `${name}.log`);
 }
 
-/** The database. */
+/** How the embedded Postgres is started. */
 export function postgresPlan(layout: Layout, secrets: Secrets, port: number): PartPlan {
   return {
     name: "postgres",
@@ -44,7 +44,7 @@ export function postgresPlan(layout: Layout, secrets: Secrets, port: number): Pa
   };
 }
 
-/** The broker. */
+/** How the Kafka broker is started. */
 export function kafkaPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return {
     name: "kafka",
@@ -59,7 +59,7 @@ export function kafkaPlan(layout: Layout, settings: Environment, port: number): 
   };
 }
 
-/** The simulated platforms. */
+/** How the simulator of the platforms is started. */
 export function simulatorPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return nodePlan(layout, "simulator", "simulator", join(root, "packages/simulator"), {
     ...passedOn(settings),
@@ -69,15 +69,15 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
   });
 }
 
-/** How one replica differs from what the stack would start. */
+/** Changes that apply to one replica only. */
 export interface ReplicaOptions {
-  /** Settings that win over the stack's own. */
+  /** Settings that override those of the stack. */
   readonly env?: Environment;
-  /** The root of another checkout, with its packages installed, whose service is started. */
+  /** The root of another checkout whose service is started; its packages must be installed. */
   readonly checkout?: string;
 }
 
-/** One replica of a service. */
+/** How one replica of a service is started. */
 export function servicePlan(
   layout: Layout,
   service: ServiceName,

@@ -7,20 +7,20 @@ export interface ReplicaPorts {
   readonly metricsPort: number;
 }
 
-/** Every port of a stack. They stay the same while it runs, also when a part is restarted. */
+/** Every port of a stack. They stay the same while the stack runs, even when a part is restarted. */
 export interface StackPorts {
   readonly postgres: number;
   readonly kafka: number;
   readonly simulator: number;
-  /** Where a service is reached: a single replica itself, a forwarder in front of several. */
+  /** The port of a service: that of its only replica, or of the forwarder in front of several replicas. */
   readonly entry: Readonly<Record<ServiceName, number>>;
   readonly replicas: Readonly<Record<ServiceName, readonly ReplicaPorts[]>>;
 }
 
 /**
- * Chooses the ports.
+ * Chooses the ports of a stack.
  *
- * @param gateway 0 = any free one.
+ * @param gateway Port of the gateway; 0 = any free port.
  * @throws Error in one line when the gateway's port is taken.
  */
 export async function chooseStackPorts(gateway: number, replicas: number): Promise<StackPorts> {

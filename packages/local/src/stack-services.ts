@@ -8,7 +8,7 @@ import { logFileOf, servicePlan } from "#src/stack-plan.ts";
 import type { ReplicaPorts } from "#src/stack-ports.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** A replica of a service, and where it listens. */
+/** A replica of a service, and the ports on which it listens. */
 export interface Replica extends ReplicaPorts {
   readonly service: ServiceName;
   readonly part: SupervisedPart;
@@ -17,7 +17,7 @@ export interface Replica extends ReplicaPorts {
 /**
  * Starts every replica of every service, all at once, and waits until each is ready.
  *
- * @param abort Calls off the waits of the others when one fails.
+ * @param abort Cancels the waits for the other replicas when one fails.
  */
 export async function startServices(
   context: StackContext,
@@ -39,7 +39,7 @@ export async function startServices(
       ),
     })),
   );
-  // Together, not one after the other: each may have to wait for a call that is on its way.
+  // The replicas are stopped at the same time, because each may have to wait for a call in progress.
   context.started.defer(async () => {
     await Promise.all(replicas.map(({ part }) => part[Symbol.asyncDispose]()));
   });
@@ -57,7 +57,7 @@ export async function startServices(
   return replicas;
 }
 
-/** Several replicas stand behind one address, for clients and for the other services alike. */
+/** Clients and other services reach the replicas of a service at one address. */
 async function startForwarders({ ports, started }: StackContext): Promise<void> {
   for (const service of serviceNames) {
     const replicas = ports.replicas[service];

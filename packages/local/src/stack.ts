@@ -18,37 +18,37 @@ import { chooseStackPorts } from "#src/stack-ports.ts";
 import { entryUrls, startServices } from "#src/stack-services.ts";
 import { readTimeSettings } from "#src/time-settings.ts";
 
-/** How to start a stack. */
+/** Options for the start of a stack. */
 export interface StackOptions {
-  /** Where its data, secrets and logs are, or are to be. */
+  /** Folder of the stack's data, secrets and logs, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port of the gateway; 0 = any free one. Default 8080. */
+  /** Port of the gateway; 0 = any free port. Default 8080. */
   readonly port?: number;
-  /** Events travel through a Kafka broker of our own. */
+  /** Use an embedded Kafka broker as the event bus. */
   readonly kafka?: boolean;
-  /** Forget the data of earlier starts. */
+  /** Delete the data of earlier starts first. */
   readonly fresh?: boolean;
-  /** How many of each service. Default 1. */
+  /** Number of replicas of each service. Default 1. */
   readonly replicas?: number;
-  /** Leave ended parts down. */
+  /** Do not start ended parts again. */
   readonly noRestart?: boolean;
   /**
-   * Settings of the services. `DATABASE_URL` and `KAFKA_BROKERS` replace embedded parts. PATH and HOME are needed by
-   * Java only. Nothing is taken from this process's own environment.
+   * Settings of the services. `DATABASE_URL` and `KAFKA_BROKERS` replace embedded parts. Only Java needs PATH and
+   * HOME. The environment of this process is not read.
    */
   readonly env?: Environment;
-  /** What sets one replica apart from the others; asked once for each. */
+  /** Returns the changes that apply to one replica only; called once for each replica. */
   readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
-  /** Told, in one line each, what happens to the parts. */
+  /** Called with one line for each event of a part, such as its end or its restart. */
   readonly report?: (line: string) => void;
-  /** Calls the start off; what has been started is stopped. */
+  /** Cancels the start; parts that were started are stopped. */
   readonly signal?: AbortSignal;
 }
 
 /** A running stack. Disposing of it stops every process, frees every port and keeps the data. */
 export interface Stack extends AsyncDisposable {
   readonly layout: Layout;
-  /** What `local.json` says at this moment. */
+  /** Returns the current content of `local.json`. */
   describe(): LocalStack;
 }
 
@@ -58,7 +58,7 @@ const defaultPort = 8080;
  * Starts the database, the simulated platforms and the five services, and makes the demo workspace.
  * It resolves when every part is ready and `local.json` is written.
  *
- * @throws Error in one line that names the part, the port or the setting at fault. Nothing is left running then.
+ * @throws Error in one line that names the part, the port or the setting at fault. In that case no part is left running.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const layout = layoutOf(resolve(options.dataDir));

@@ -1,20 +1,20 @@
 import { parseArgs } from "node:util";
 
-/** What the command line of `npm start` and `npm run demo` says. */
+/** Options of the command line of `npm start` and `npm run demo`. */
 export interface StartOptions {
-  /** Port of the gateway; undefined when none was asked for. */
+  /** Port of the gateway; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Forget the data first. */
+  /** Delete the data of earlier starts first. */
   readonly fresh: boolean;
-  /** How many of each service. */
+  /** Number of replicas of each service. */
   readonly replicas: number;
-  /** Leave ended parts down. */
+  /** Do not start ended parts again. */
   readonly noRestart: boolean;
   readonly help: boolean;
 }
 
-/** What `--help` prints. */
+/** The text that `--help` prints. */
 export const usage = `npm start -- [--port N] [--kafka] [--fresh] [--replicas N] [--no-restart]
 
   --port N       the gateway listens on N (8080 by default)
@@ -27,7 +27,7 @@ DATABASE_URL and KAFKA_BROKERS replace the embedded parts; other settings in the
 `;
 
 /**
- * Reads the arguments.
+ * Parses the arguments of the command line.
  *
  * @throws Error in one line for an unknown option or a value out of range.
  */

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { holderIsGone } from "#src/hold.ts";
 import type { PartPlan, RunningPart } from "#src/running-part.ts";
 
-/** Where a part finds what it must respect, and whom it tells. */
+/** Options for the supervision of a part. */
 export interface SupervisionOptions {
   readonly holdDir: string;
-  /** False: an ended part stays down. */
+  /** False = an ended part stays down. */
   readonly restart: boolean;
   /** Called whenever the part's pid has changed. */
   readonly onStarted: () => void;
-  /** One line for people. */
+  /** Called with one line for each event of the part, such as its end or its restart. */
   readonly report: (line: string) => void;
 }
 
@@ -21,8 +21,8 @@ const longestDelayMs = 900;
 const livedLongMs = 5_000;
 
 /**
- * Keeps one process of the stack up. When it ends, however, it is started again on its port within a second,
- * unless a hold file keeps it down. A stopped process (SIGSTOP) has not ended and is left alone.
+ * Keeps one process of the stack running. If it ends for any reason, it is started again on its port within a second,
+ * unless a hold file keeps it down. A process that SIGSTOP stopped has not ended and is not replaced.
  */
 export class SupervisedPart implements AsyncDisposable {
   readonly plan: PartPlan;
@@ -36,23 +36,23 @@ export class SupervisedPart implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The process; 0 before the first start. A dead one keeps its number until its successor is there. */
+  /** Process id; 0 before the first start. After the process ended, its pid stays until the next process has started. */
   get pid(): number {
     return this.#running?.pid ?? 0;
   }
 
-  /** Starts it for the first time; a failure is the caller's. */
+  /** Starts the part for the first time, and throws if that fails. */
   async start(): Promise<void> {
     this.#running = await this.plan.start();
     this.#options.onStarted();
   }
 
-  /** Resolves, with how, when the process that runs now has ended. */
+  /** Resolves with the reason when the current process has ended. */
   async ended(): Promise<string> {
     return (await this.#running?.exited) ?? "by itself";
   }
 
-  /** Begins to watch over it. */
+  /** Starts supervision: from now on the part is started again when it ends. */
   supervise(): void {
     this.#loop = this.#keepUp();
   }
@@ -80,7 +80,7 @@ export class SupervisedPart implements AsyncDisposable {
     }
   }
 
-  /** Undefined when the stack is being stopped. */
+  /** Returns how the process ended, or undefined when the stack is being stopped. */
   async #endOrStop(): Promise<string | undefined> {
     const { signal } = this.#stopping;
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
@@ -108,7 +108,7 @@ export class SupervisedPart implements AsyncDisposable {
         return;
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        this.#options.report(`${this.plan.name} does not start: ${reason}`);
+        this.#options.report(`${this.plan.name} did not start and is tried again: ${reason}`);
         delayMs = longestDelayMs;
       }
     }
@@ -119,7 +119,7 @@ export class SupervisedPart implements AsyncDisposable {
     let told = false;
     while (existsSync(file) && !holderIsGone(file) && !this.#stopping.signal.aborted) {
       if (!told) {
-        this.#options.report(`${this.plan.name} stays down until ${file} goes`);
+        this.#options.report(`${this.plan.name} stays down until ${file} is removed`);
         told = true;
       }
       await this.#pause(holdPollMs);

@@ -6,8 +6,8 @@ import { identifyProcess } from "#src/process-identity.ts";
 const enoughBytes = 2_000_000_000;
 
 /**
- * Makes a folder for the data of a test server, in memory where there is enough of it.
- * It also removes what earlier runs left: a run that was killed could not tidy up.
+ * Creates a folder for the data of a test server, in memory if there is enough of it.
+ * It also removes the folders of earlier runs that were killed.
  *
  * @param kind Part of the name, for example `postgres`.
  */
@@ -16,7 +16,7 @@ export function makeTestFolder(kind: string): string {
   const prefix = `postrider-test-${kind}-`;
   removeLeftovers(base, prefix);
   const folder = mkdtempSync(join(base, `${prefix}${ownerTag()}-`));
-  // As root the database runs as `nobody`, who has to pass through here.
+  // If this process is root, the database runs as `nobody`, who has to be able to enter this folder.
   chmodSync(folder, 0o711);
   return folder;
 }
@@ -34,7 +34,7 @@ function ownerTag(): string {
   return `${process.pid}-${identifyProcess(process.pid)?.startTicks ?? 0}`;
 }
 
-// The name says which process made the folder.
+// The name of the folder contains the id of the process that created it.
 function removeLeftovers(base: string, prefix: string): void {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {
     const [pid, startTicks] = name.slice(prefix.length).split("-").map(Number);

@@ -14,9 +14,9 @@ declare module "vitest" {
 
 /**
  * vitest's globalSetup: starts one Kafka broker in a temporary folder and provides `kafkaBrokers`.
- * A missing Java or Maven fails the run: a skipped Kafka suite would prove nothing.
+ * A missing Java or Maven fails the run, because a skipped Kafka suite would hide that Kafka is not tested.
  *
- * @returns The teardown, which stops it and removes the folder.
+ * @returns The teardown, which stops the broker and removes the folder.
  */
 export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const folder = makeTestFolder("kafka");

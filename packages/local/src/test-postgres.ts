@@ -7,16 +7,16 @@ import { makeTestFolder } from "#src/test-folder.ts";
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** The owner's URL of the Postgres that all integration tests share. */
+    /** Connection URL, as the database owner, of the Postgres that all integration tests share. */
     postgresUrl: string;
   }
 }
 
 /**
  * vitest's globalSetup: starts one Postgres in a temporary folder and provides its URL as `postgresUrl`.
- * Durability stays on, for the services refuse to run without it; the data lies in memory where that is possible.
+ * Durability stays on, because the services refuse to run without it; the data is in memory if possible.
  *
- * @returns The teardown, which stops it and removes the folder.
+ * @returns The teardown, which stops Postgres and removes the folder.
  */
 export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
   const folder = makeTestFolder("postgres");

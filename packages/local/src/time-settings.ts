@@ -1,8 +1,8 @@
 import { loadConfig } from "@postrider/shared/config";
 
 /**
- * The times of the services that no test can wait for, in seconds. The stack passes all of them to every service,
- * so `local.json` tells the truth about what is in force.
+ * Defaults of the time settings that are too long for tests, in seconds. The stack passes all of them to every service,
+ * so that `local.json` shows the values in use.
  */
 const defaults = {
   PUBLISH_RETRY_SECONDS: [60, 300, 900, 3600, 10_800],
@@ -22,13 +22,13 @@ const defaults = {
   COMMENT_POLL_SECONDS: 2,
 } satisfies Record<string, number | readonly number[]>;
 
-/** The times in force, keyed by the variable's name. */
+/** The time settings in use, keyed by the name of the variable. */
 export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
 
 /**
- * Reads the times from an environment.
+ * Reads the time settings from an environment.
  *
- * @throws ConfigError that lists every value that is not a number (or no comma-separated list where one is meant).
+ * @throws ConfigError that lists every value that is not a number, or not a comma-separated list where one is required.
  */
 export function readTimeSettings(env: Readonly<Record<string, string | undefined>>): TimeSettings {
   return loadConfig(env, (read) =>
@@ -43,7 +43,7 @@ export function readTimeSettings(env: Readonly<Record<string, string | undefined
   );
 }
 
-/** The same as variables. */
+/** Returns the time settings as environment variables. */
 export function timeEnvironment(settings: TimeSettings): Record<string, string> {
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
 }

@@ -1,17 +1,17 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The user that a process is started as. */
+/** The user as which a process is started. */
 export interface ProcessUser {
   readonly uid: number;
   readonly gid: number;
 }
 
 /**
- * Whom Postgres must be started as: it refuses to run as root.
+ * Returns the user as which Postgres must be started, because Postgres refuses to run as root.
  *
  * @param dataDir An existing folder keeps its owner; a new one belongs to `nobody`.
- * @returns undefined when this process is not root and starts Postgres as itself.
+ * @returns undefined when this process is not root and starts Postgres as its own user.
  */
 export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   if (process.getuid?.() !== 0) {
@@ -21,7 +21,7 @@ export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
   return owner === undefined || owner.uid === 0 ? readNobody() : { uid: owner.uid, gid: owner.gid };
 }
 
-/** Reads uid and gid of `nobody` from `/etc/passwd`; 65534 where it is not listed. */
+/** Reads uid and gid of `nobody` from the text of `/etc/passwd`; 65534 if the user is not listed. */
 export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): ProcessUser {
   const fields = passwd
     .split("\n")
@@ -33,9 +33,9 @@ export function readNobody(passwd = readFileSync("/etc/passwd", "utf8")): Proces
 }
 
 /**
- * Finds the first folder that a user may not pass, from the root down to `folder` itself.
+ * Finds the first folder that a user may not enter, from the root down to `folder` itself.
  *
- * @returns undefined when the whole way is open.
+ * @returns undefined when the user may enter all of them.
  */
 export function firstClosedFolder(folder: string, user: ProcessUser): string | undefined {
   const folders: string[] = [];
@@ -47,7 +47,7 @@ export function firstClosedFolder(folder: string, user: ProcessUser): string | u
   }
 }
 
-/** The execute bit that counts: the owner's, else the group's, else the others'. */
+/** The execute bit that applies to the user: that of the owner, of the group, or of others. */
 export function mayEnter(
   folder: { mode: number; uid: number; gid: number },
   user: ProcessUser,

@@ -59,7 +59,7 @@ async function startPart(options: { restart: boolean }): Promise<SupervisedPart>
   return part;
 }
 
-/** The pid that answers on the port; waits for one. */
+/** Waits until a process answers on the port, and returns its pid. */
 async function answering(other = 0): Promise<number> {
   const pid = await poll(
     async () => {
@@ -135,7 +135,7 @@ test("a process that is stopped by SIGSTOP is not replaced", async () => {
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
-  // As long as a supervisor that took it for dead would need to put another in its place.
+  // The time in which the supervisor would replace a process that it considers dead.
   const answer = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1_000) });
   await expect(answer).rejects.toThrow("timeout");
 

@@ -73,7 +73,7 @@ async function readCredentials(
   return undefined;
 }
 
-/** Returns undefined while accounts is unavailable: the authorization continues without it. */
+/** Returns undefined while the accounts service is unavailable; the caller then asks again. */
 async function findProgress(
   services: Services,
   id: string,

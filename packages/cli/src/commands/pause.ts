@@ -55,7 +55,7 @@ async function accountExists(services: Services, accountId: string): Promise<boo
 }
 
 /**
- * Rejects an unknown id, because a pause with a mistyped id would have no effect. Malformed ids are left to delivery, which
+ * Rejects an unknown id, because a pause with a mistyped id would have no effect. The delivery service checks malformed ids and
  * rejects them.
  *
  * @throws ServiceError `not_found`

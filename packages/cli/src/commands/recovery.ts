@@ -11,7 +11,7 @@ function clientOf(services: Services) {
   return services.client("delivery", RecoveryService);
 }
 
-/** Accounts has its own data, and does not refresh tokens in a copy of it. */
+/** The accounts service has its own data, and does not refresh tokens while it runs on a copy. */
 function tokensOf(services: Services) {
   return services.client("accounts", TokenRecoveryService);
 }
