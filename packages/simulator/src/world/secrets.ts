@@ -10,13 +10,13 @@ export class Secrets {
     this.#issued = store.table<1>("secrets", { keptOnReset: true });
   }
 
-  /** Records a secret before the simulator shows it to a caller. */
+  /** Records a secret of the simulator before the simulator shows it to a caller. */
   issue(secret: string): string {
     this.#issued.put(secret, 1);
     return secret;
   }
 
-  /** Issues a random token of this number of base64url characters. */
+  /** Issues a random token with the given number of base64url characters. */
   issueToken(length: number): string {
     return this.issue(randomBytes(length).toString("base64url").slice(0, length));
   }

@@ -144,7 +144,7 @@ test("the simulated X answers a lookup of several tweets with the existing tweet
   });
 });
 
-test("the simulated X lets only the author delete a tweet, and answers a second deletion like the first", async () => {
+test("the simulated X lets only the author delete a tweet, and answers a second deletion like the first deletion", async () => {
   const id = textOf((await publish("mine")).body["data"]?.["id"]);
   const otherAccount = await simulator.account("x");
   const theirs = otherAccount.credentials["accessToken"] ?? "";
@@ -156,7 +156,7 @@ test("the simulated X lets only the author delete a tweet, and answers a second 
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when quotas are off", async () => {
+test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when the setting quotas is off", async () => {
   for (let index = 0; index < 100; index += 1) {
     await publish(`tweet ${index}`);
   }
@@ -193,7 +193,7 @@ test("a simulated X access token is valid for two hours, and a refresh token wor
   expect([again.status, again.body["error"]]).toEqual([400, "invalid_request"]);
 });
 
-test("revoking an X access token also invalidates its refresh token", async () => {
+test("revoking an access token of the simulated X also invalidates the refresh token of the same authorization", async () => {
   const form = { token, client_id: "app" };
   const revoked = await simulator.call("POST", "/x/2/oauth2/revoke", { form });
   expect(revoked.body).toEqual({ revoked: true });
