@@ -18,8 +18,8 @@ export interface Route {
   /** The media URLs in the call. The simulator fetches them before the call is handled. */
   readonly fetches?: (call: Call) => readonly string[];
   /**
-   * Handles a platform call synchronously, so that no other call runs between its reads and its
-   * writes. May throw `Refused`.
+   * Handles a platform call synchronously, so that no other call runs between the reads and the
+   * writes of this call. May throw `Refused`.
    */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }

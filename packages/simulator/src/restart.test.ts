@@ -82,7 +82,7 @@ test(
   },
 );
 
-test("accounts, tokens, posts, faults, clock, settings, limits and deletions survive a restart of the simulator", async () => {
+test("accounts, tokens, posts, fault rules, clock, settings, rate limits and deletions survive a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x", "ada");
   const token = account.credentials["accessToken"] ?? "";

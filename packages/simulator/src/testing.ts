@@ -12,7 +12,7 @@ export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of a JSON value that is an array; empty for other values. */
+/** The items of a JSON value in a response, if the value is an array; empty for other values. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }

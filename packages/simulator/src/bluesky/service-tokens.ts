@@ -6,7 +6,7 @@ import type { Secrets } from "#src/world/secrets.ts";
 /** A Bluesky service token: what an account allows another service to do on its behalf. */
 export interface ServiceToken {
   readonly did: string;
-  /** DID of the server that accepts the service token. */
+  /** DID of the server that accepts the Bluesky service token. */
   readonly aud: string;
   /**
    * The only XRPC method that the service token allows; null when the token allows every method.

@@ -13,7 +13,7 @@ export interface VideoJob {
    * the uploaded bytes are not a video.
    */
   readonly blob: unknown;
-  /** When the video job started: platform time in Unix milliseconds. */
+  /** When the Bluesky video job started: platform time in Unix milliseconds. */
   readonly startedAt: number;
 }
 

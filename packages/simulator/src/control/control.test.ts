@@ -144,7 +144,7 @@ test("POST /_control/settings returns the current settings, and latencyMs delays
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
 });
 
-test("POST /_control/reset clears posts, faults, request log, clock and settings, but keeps accounts", async () => {
+test("POST /_control/reset clears posts, fault rules, request log, clock and settings, but keeps accounts", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await simulator.control("/clock", { advanceMs: 60_000 });

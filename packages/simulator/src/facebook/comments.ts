@@ -138,8 +138,8 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
 }
 
 /**
- * `POST /{comment}` with `is_hidden`: hides or shows a Facebook comment. Returns undefined when the
- * Page has no comment with that id.
+ * `POST /{comment}` of Facebook with `is_hidden`: hides or shows a comment. Returns undefined when
+ * the Page has no comment with the id in the path.
  */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account } = graphCall;

@@ -260,7 +260,7 @@ describe("Facebook reels", () => {
     expect(done["status"]?.["publishing_phase"]).toMatchObject({ publish_status: "published" });
   });
 
-  test("the simulated Facebook refuses to finish a reel whose bytes are missing, and the 31st reel of a day", async () => {
+  test("the simulated Facebook refuses to finish a reel whose bytes are missing, and refuses the 31st reel within a day", async () => {
     const { body } = await reels({ upload_phase: "start" });
     const early = { upload_phase: "finish", video_id: textOf(body["video_id"]) };
     const refused = await reels({ ...early, video_state: "PUBLISHED" });
@@ -304,7 +304,7 @@ describe("Facebook comments and insights", () => {
     return { post, id: textOf(made["id"]) };
   }
 
-  test("a simulated Facebook Page lists, answers and hides a comment, and sends one private reply to it", async () => {
+  test("a simulated Facebook Page lists, replies to and hides a comment, and sends one private reply to the comment's author", async () => {
     const { post, id } = await comment();
     const fields = "id,from,message,is_hidden,can_reply_privately";
     const list = async () =>

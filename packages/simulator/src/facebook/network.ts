@@ -43,7 +43,10 @@ export interface FacebookVideo {
   readonly title: string;
   readonly description: string;
   readonly createdAt: number;
-  /** When the client finished the upload of the video; null while the upload is not finished. */
+  /**
+   * When the client finished the upload of the Facebook video; null while the upload is not
+   * finished.
+   */
   readonly finishedAt: number | null;
   readonly publishedAt: number | null;
   readonly deletedAt: number | null;
@@ -54,7 +57,7 @@ export interface FacebookNetwork extends GraphHost {
   readonly posts: Table<FacebookPost>;
   readonly photos: Table<FacebookPhoto>;
   readonly videos: Table<FacebookVideo>;
-  /** The id of the Facebook video that each upload session uploads, by the session's id. */
+  /** The id of the Facebook video to which each upload session belongs, by the session's id. */
   readonly sessions: Table<string>;
   readonly uploads: Uploads;
   /** Whether the Facebook Page hid a comment, by the comment's id. */

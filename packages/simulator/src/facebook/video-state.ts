@@ -63,7 +63,10 @@ function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): un
       };
 }
 
-/** The field `status` of a Facebook video. `bytes_transfered` is misspelt as in Facebook's API. */
+/**
+ * The field `status` of a Facebook video. The name `bytes_transfered` in it is misspelt as in
+ * Facebook's API.
+ */
 export function statusView(
   network: FacebookNetwork,
   video: FacebookVideo,

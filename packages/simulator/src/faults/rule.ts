@@ -51,7 +51,7 @@ export interface FaultRule {
   readonly account?: string;
 }
 
-/** A stored fault rule with its counters. */
+/** A fault rule as the simulator stores it, with its counters. */
 export interface Fault extends FaultRule {
   readonly id: string;
   readonly times: number;

@@ -13,7 +13,7 @@ export interface Upload {
   readonly id: string;
   /** External id of the account that uploads the file. */
   readonly owner: string;
-  /** Number of bytes of each piece that has arrived, in order. */
+  /** Number of bytes of each piece of the upload that has arrived, in order. */
   readonly pieces: readonly number[];
   /**
    * When the last byte of the upload arrived: platform time in Unix milliseconds; null while the
@@ -21,8 +21,8 @@ export interface Upload {
    */
   readonly completedAt: number | null;
   /**
-   * The uploaded media; null while the upload is incomplete, and when the file is neither an image
-   * nor a video.
+   * The uploaded media; null while the upload is incomplete, and when the uploaded file is neither
+   * an image nor a video.
    */
   readonly received: ReceivedMedia | null;
 }

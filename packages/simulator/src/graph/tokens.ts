@@ -55,7 +55,8 @@ export class GraphTokens {
   }
 
   issue(token: Omit<GraphToken, "deadBecause">): string {
-    // Tokens of graph.instagram.com begin with IGAA; tokens of graph.facebook.com begin with EAA.
+    // Graph API tokens for graph.instagram.com begin with IGAA; tokens for graph.facebook.com begin
+    // with EAA.
     const prefix = token.kind === "instagram" ? "IGAA" : "EAA";
     const text = this.#secrets.issue(`${prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     this.#rows.put(text, { ...token, deadBecause: null });

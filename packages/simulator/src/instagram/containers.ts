@@ -14,24 +14,24 @@ export interface ContainerError {
 /** An Instagram media container. It can be published as a post once. */
 export interface Container {
   readonly id: string;
-  /** External id of the account that created the container. */
+  /** External id of the account that created the Instagram container. */
   readonly owner: string;
   readonly kind: ContainerKind;
-  /** Whether the container is a carousel item, which cannot be published alone. */
+  /** Whether the Instagram container is a carousel item, which cannot be published alone. */
   readonly isChild: boolean;
   readonly caption: string;
   /**
-   * Media of the post that the container becomes. For a carousel: the media of its children. Empty
-   * when the client sends the video to the upload host.
+   * Media of the Instagram post that the container becomes. For a carousel: the media of its child
+   * containers. Empty when the client sends the video to the upload host.
    */
   readonly media: readonly PostedMedia[];
-  /** Whether the client sends the container's video to the upload host. */
+  /** Whether the client sends the video of the Instagram container to the upload host. */
   readonly isPushed: boolean;
-  /** When the container was created: platform time in Unix milliseconds. */
+  /** When the Instagram container was created: platform time in Unix milliseconds. */
   readonly createdAt: number;
   /**
-   * Why the container cannot be published; null when it can be published. The container's status
-   * reports the error only after the processing time.
+   * Why the Instagram container cannot be published; null when it can be published. The container's
+   * status reports the error only after the processing time.
    */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;

@@ -54,8 +54,8 @@ function reelOf(graphCall: GraphCall): ContainerContent {
 }
 
 /**
- * The children of an Instagram carousel, in order. Refuses a child that is not ready, is published,
- * is listed twice, or belongs to another account.
+ * The child containers of an Instagram carousel, in order. Refuses a child that is not ready, is
+ * published, is listed twice, or belongs to another account.
  */
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;

@@ -21,7 +21,7 @@ export interface InstagramNetwork extends GraphHost {
   readonly details: PostDetails;
   /**
    * The Facebook Page and the user of each Instagram account, by the account's external id. Like
-   * accounts, these rows survive a reset.
+   * accounts, these rows survive a reset of the simulator.
    */
   readonly ownerships: Table<Ownership>;
   /** Whether an Instagram comment is hidden, by the comment's id. */

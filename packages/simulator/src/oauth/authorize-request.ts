@@ -2,7 +2,7 @@ import type { Reply } from "#src/http/call.ts";
 
 /** What a platform requires of an OAuth authorization request. */
 export interface AuthorizeRules {
-  /** Name of the query parameter that contains the app's id. */
+  /** Name of the query parameter that contains the OAuth client id of the app. */
   readonly clientParameter: "client_id" | "client_key";
   readonly scopeSeparator: " " | ",";
   readonly scopes: readonly string[];

@@ -52,8 +52,8 @@ export class AuthorizationCodes {
   }
 
   /**
-   * Exchanges an authorization code for its approval. An invalid exchange returns undefined and
-   * uses up the code as well.
+   * Exchanges an authorization code for the approval that it stands for. An invalid exchange
+   * returns undefined and uses up the code as well.
    */
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);

@@ -5,7 +5,7 @@ import type { PostedMedia } from "#src/world/posts.ts";
 
 /** One message of a Telegram album. */
 interface AlbumMessage {
-  /** Ids of all messages of the album, in order. */
+  /** Ids of all messages of the Telegram album, in order. */
   readonly ids: readonly number[];
   readonly text: string;
   readonly media: PostedMedia;

@@ -15,8 +15,8 @@ export interface TelegramNetwork {
   readonly bots: Bots;
   readonly albums: Albums;
   /**
-   * The latest message id of each Telegram channel. A reset keeps these ids, so that no message id
-   * is ever used twice.
+   * The latest message id of each Telegram channel. A reset of the simulator keeps these ids, so
+   * that no message id is ever used twice.
    */
   readonly latestMessageIds: Table<number>;
 }

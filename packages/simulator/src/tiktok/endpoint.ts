@@ -24,9 +24,9 @@ export interface Endpoint {
   readonly reads?: boolean;
   readonly fetches?: (call: Call) => readonly string[];
   readonly scope: string;
-  /** Name of the counter for the endpoint's rate limit. */
+  /** Name of the counter for the rate limit of the TikTok endpoint. */
   readonly bucket: string;
-  /** Maximum number of calls of the endpoint per minute and user. */
+  /** Maximum number of calls of the TikTok endpoint per minute and user. */
   readonly perMinute: number;
   readonly handle: (call: TiktokCall) => Reply;
 }

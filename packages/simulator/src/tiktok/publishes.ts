@@ -8,7 +8,9 @@ export type PrivacyLevel =
   | "FOLLOWER_OF_CREATOR"
   | "SELF_ONLY";
 
-/** The announced properties of a TikTok upload, and the chunks that have arrived. */
+/**
+ * The properties of a TikTok upload that the client announced, and the chunks that have arrived.
+ */
 export interface Upload {
   readonly id: string;
   readonly token: string;
@@ -16,7 +18,7 @@ export interface Upload {
   readonly size: number;
   readonly chunkSize: number;
   readonly chunkCount: number;
-  /** When each chunk of the upload arrived, in order: platform time in Unix milliseconds. */
+  /** When each chunk of the TikTok upload arrived, in order: platform time in Unix milliseconds. */
   readonly chunkTimes: readonly number[];
   readonly expiresAt: number;
 }
@@ -24,20 +26,22 @@ export interface Upload {
 /** A TikTok publish: one request to post media, from its init call to its result. */
 export interface Publish {
   readonly id: string;
-  /** External id of the account that publishes. */
+  /** External id of the TikTok account that publishes. */
   readonly account: string;
   readonly kind: "video" | "photo";
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** When the init call of the publish arrived: platform time in Unix milliseconds. */
+  /** When the init call of the TikTok publish arrived: platform time in Unix milliseconds. */
   readonly createdAt: number;
-  /** The upload of the media; absent when TikTok fetches the media itself. */
+  /** The upload of the publish's media; absent when TikTok fetches the media itself. */
   readonly upload?: Upload;
   /** When TikTok had all bytes of the media: platform time in Unix milliseconds; absent before. */
   readonly receivedAt?: number;
   readonly media: readonly ReceivedMedia[];
-  /** Why the publish failed or will fail after processing. Set together with `receivedAt`. */
+  /**
+   * Why the TikTok publish failed or will fail after processing. Set together with `receivedAt`.
+   */
   readonly failReason?: string;
   /** Id of the published TikTok post; absent until the post exists. */
   readonly postId?: string;

@@ -3,7 +3,10 @@ import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** Domain names reserved by RFC 2606. They have no owner, so their ownership cannot be verified. */
+/**
+ * Domain names reserved by RFC 2606. Such a domain has no owner, so TikTok cannot verify its
+ * ownership.
+ */
 const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
 const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;

@@ -12,7 +12,7 @@ export interface Account {
 
 /**
  * Every account of every simulated platform. Usernames are unique per platform, regardless of case.
- * Accounts survive a reset.
+ * Accounts survive a reset of the simulator.
  */
 export class Accounts {
   readonly #rows: Table<Account>;

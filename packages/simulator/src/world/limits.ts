@@ -26,7 +26,7 @@ export interface LimitStanding {
 
 export interface Spending {
   readonly allowed: boolean;
-  /** The state of each rate limit after the use, in the order of the rules. */
+  /** The state of each rate limit after a use, in the order of the given rules. */
   readonly standings: readonly LimitStanding[];
 }
 

@@ -18,7 +18,7 @@ export interface LoggedRequest {
 
 const MAX_KEPT_REQUESTS = 200_000;
 
-/** The latest requests to the simulated platforms. They are only in memory. */
+/** The latest requests to the simulated platforms. They are stored only in memory. */
 export class RequestLog {
   #entries: LoggedRequest[] = [];
 

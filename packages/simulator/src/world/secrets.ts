@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Every token and password that the simulator has issued. Tests search logs and databases for these secrets. */
+/**
+ * Every token and password that the simulator has issued. Tests search logs and databases for them.
+ */
 export class Secrets {
   readonly #issued: Table<1>;
 

@@ -4,7 +4,7 @@ import type { Table } from "#src/store/table.ts";
 export interface SettingValues {
   /** Whether the simulated platforms apply their rate limits, daily limits and container limits. */
   readonly quotas: boolean;
-  /** Delay of every response of a simulated platform, in milliseconds. */
+  /** Delay of every response of the simulated platforms, in milliseconds. */
   readonly latencyMs: number;
   /**
    * What the OAuth authorization pages do: ask the user, always approve (for a new account), or

@@ -10,8 +10,8 @@ interface CategoryRule {
 }
 
 /**
- * The file limits in X's media documentation of 2026-08. "MB" counts as 1,000,000 bytes, the
- * smaller of its two meanings.
+ * The limits for uploaded files in X's media documentation of 2026-08. "MB" counts as 1,000,000
+ * bytes, the smaller of its two meanings.
  */
 export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   tweet_image: {

@@ -8,7 +8,7 @@ import type { MediaCategory } from "#src/x/media-rules.ts";
 export interface XMedia {
   readonly id: string;
   readonly key: string;
-  /** External id of the account that uploads the file. */
+  /** External id of the X account that uploads the file. */
   readonly owner: string;
   readonly category: MediaCategory;
   readonly mediaType: string;
@@ -49,7 +49,7 @@ export function processingOf(media: XMedia, now: number): Processing {
   return { state: media.received === undefined ? "failed" : "succeeded" };
 }
 
-/** All X uploads and their media. */
+/** All X uploads and the media that were uploaded with them. */
 export class MediaStore {
   readonly #rows: Table<XMedia>;
 

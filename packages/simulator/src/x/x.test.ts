@@ -28,7 +28,7 @@ test("the simulated X creates a tweet with a numeric id and returns the rate lim
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("99");
 });
 
-test("the simulated X answers status 400 to a tweet with an unknown or invalid field, also in a nested object", async () => {
+test("the simulated X answers status 400 to a request for a new tweet with an unknown or invalid field, also in a nested object", async () => {
   for (const body of [
     { text: "a", colour: "red" },
     { text: "a", reply: { in_reply_to_tweet_id: "1", colour: "red" } },
@@ -46,7 +46,7 @@ test("the simulated X answers status 400 to a tweet with an unknown or invalid f
   }
 });
 
-test("the simulated X accepts a tweet of 280 weighted characters and refuses one of 281", async () => {
+test("the simulated X accepts a tweet of 280 weighted characters and refuses a tweet of 281 weighted characters", async () => {
   expect((await publish("한".repeat(140))).status).toBe(201);
   expect((await publish("한".repeat(140).concat("a"))).status).toBe(400);
   expect((await publish(`https://example.com/${"p".repeat(300)} ${"a".repeat(256)}`)).status).toBe(
@@ -54,7 +54,7 @@ test("the simulated X accepts a tweet of 280 weighted characters and refuses one
   );
 });
 
-test("the simulated X refuses a tweet with the same content as an earlier one until the earlier one is deleted", async () => {
+test("the simulated X refuses a tweet with the same content as an earlier tweet until the earlier tweet is deleted", async () => {
   const id = textOf((await publish("once")).body["data"]?.["id"]);
   const again = await publish(" once ");
   expect(again.status).toBe(403);

@@ -195,7 +195,7 @@ test("X's client uploads a video to the simulator in segments, waits for its pro
   ]);
 });
 
-test("X's client reads, answers and hides comments on the simulated X", async () => {
+test("X's client reads, replies to and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
   const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };

@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** OAuth scopes of the endpoint. The access token must have at least one of them. */
+  /** OAuth scopes of the YouTube endpoint. The access token must have at least one of them. */
   readonly scopes: readonly string[];
   readonly cost: Cost;
   /** All query parameters that the YouTube endpoint accepts. */

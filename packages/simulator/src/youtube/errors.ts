@@ -27,7 +27,7 @@ const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: strin
 interface ErrorWords {
   readonly message?: string;
   readonly domain?: string;
-  /** The part of the request that is invalid. */
+  /** The part of the YouTube request that is invalid. */
   readonly location?: string;
 }
 

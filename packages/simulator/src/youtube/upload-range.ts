@@ -10,9 +10,9 @@ export type UploadRange =
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Index of the last byte of the range, inclusive. */
+      /** Index of the last byte of the uploaded range, inclusive. */
       readonly last: number;
-      /** Size of the file in bytes; undefined while the client does not know it. */
+      /** Size of the uploaded file in bytes; undefined while the client does not know it. */
       readonly total: number | undefined;
     };
 

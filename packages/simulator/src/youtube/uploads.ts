@@ -9,17 +9,20 @@ import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
 /** A resumable YouTube upload. It stays stored after it is complete. */
 export interface Upload {
-  /** The id of the upload session. It authorizes the caller to send the bytes. */
+  /** The id of the YouTube upload session. It authorizes the caller to send the bytes. */
   readonly id: string;
   readonly channel: string;
   readonly metadata: VideoMetadata;
-  /** The announced size of the file in bytes; null when the client did not announce the size. */
+  /**
+   * The announced size of the YouTube file in bytes; null when the client did not announce the
+   * size.
+   */
   readonly totalBytes: number | null;
   readonly storedBytes: number;
   readonly pieces: number;
   /** When the YouTube upload session expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
-  /** Id of the uploaded video; absent until the upload is complete. */
+  /** Id of the YouTube video that the upload created; absent until the upload is complete. */
   readonly videoId?: string;
 }
 

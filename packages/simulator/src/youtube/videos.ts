@@ -8,7 +8,7 @@ import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 /** A YouTube video of any privacy status. The video exists as soon as its last byte has arrived. */
 export interface Video {
   readonly id: string;
-  /** Id of the channel to which the video belongs. */
+  /** Id of the YouTube channel to which the video belongs. */
   readonly channel: string;
   readonly metadata: VideoMetadata;
   readonly bytes: number;
@@ -17,7 +17,7 @@ export interface Video {
    * processing fails.
    */
   readonly received?: ReceivedMedia;
-  /** When the last byte of the video arrived: platform time in Unix milliseconds. */
+  /** When the last byte of the YouTube video arrived: platform time in Unix milliseconds. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }

@@ -97,7 +97,7 @@ async function upload(bytes: Buffer, video: unknown = VIDEO): Promise<string> {
 const reasonOf = ({ body }: Answer) => body["error"]?.["errors"]?.[0]?.["reason"];
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("the simulated YouTube accepts a video in one request and shows readers its description and its bytes", async () => {
+test("the simulated YouTube accepts a video in one request and shows readers the video's description and bytes", async () => {
   const bytes = mp4Bytes(3000);
   const answer = await call("PUT", await openSession(VIDEO, bytes.length), {}, bytes);
   expect(answer.status).toBe(201);
@@ -285,7 +285,7 @@ test("the simulated YouTube lists a channel's uploads in pages, newest first, an
   expect((await list("&pageToken=nonsense")).status).toBe(400);
 });
 
-test("the simulated YouTube finishes processing after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
+test("the simulated YouTube finishes the processing of a video after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
   const good = await upload(mp4Bytes(1000));
   const bad = await upload(Buffer.alloc(1000, "nonsense"));
   const statuses = async () =>
@@ -319,7 +319,7 @@ test("the simulated YouTube lets only the owner delete a video, and reports at a
   expect([again.status, reasonOf(again)]).toEqual([404, "videoNotFound"]);
 });
 
-test("the simulated YouTube returns counters as strings, and lists, answers, hides and deletes comments", async () => {
+test("the simulated YouTube returns a video's counters as strings, and lists, replies to, hides and deletes comments", async () => {
   const id = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   await simulator.control("/metrics", { platform: "youtube", account, id, views: 12, likes: 3 });
@@ -381,8 +381,8 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
 });
 
 /**
- * Milliseconds until 19:00 UTC of the next day in California. This time is noon in California, or
- * shortly before noon.
+ * Milliseconds from the platforms' current time until 19:00 UTC of the next day in California. This
+ * time is noon in California, or shortly before noon.
  */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
