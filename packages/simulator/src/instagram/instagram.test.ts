@@ -216,9 +216,12 @@ test.each([
     [100, undefined],
   ],
   ["a reel without a video", { media_type: "REELS" }, [100, undefined]],
-])("the simulated Instagram refuses to create a media container with %s", async (_name, fields, fault) => {
-  expect(faultOf(await createImage(fields))).toEqual(fault);
-});
+])(
+  "the simulated Instagram refuses to create a media container with %s",
+  async (_name, fields, fault) => {
+    expect(faultOf(await createImage(fields))).toEqual(fault);
+  },
+);
 
 test("a simulated Instagram account cannot use another account's containers, posts or paths", async () => {
   const container = idOf(await createImage());

@@ -134,9 +134,12 @@ describe("TikTok video uploads", () => {
     ["a chunk count that is rounded up", 11 * MIB, 5 * MIB, 3],
     ["a chunk larger than the file", MIB, 6 * MIB, 1],
     ["two chunks for a file below 5 MB", 4 * MIB, 2 * MIB, 2],
-  ])("the simulated TikTok refuses to start an upload with %s", async (_name, size, chunk, count) => {
-    expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
-  });
+  ])(
+    "the simulated TikTok refuses to start an upload with %s",
+    async (_name, size, chunk, count) => {
+      expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
+    },
+  );
 
   test("the simulated TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);

@@ -381,8 +381,8 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
 });
 
 /**
- * Milliseconds from the platforms' current time until 19:00 UTC of the next day in California. This
- * time is noon in California, or shortly before noon.
+ * Milliseconds until 19:00 UTC of the next day in California. In California, this time is 11:00 or
+ * 12:00.
  */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
