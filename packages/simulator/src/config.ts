@@ -1,4 +1,4 @@
-/** The settings that the process reads from its environment. */
+/** The settings that the simulator process reads from its environment. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -7,7 +7,9 @@ export interface Config {
 
 const HIGHEST_PORT = 65_535;
 
-/** The environment variables, as the settings reference for operators lists them. */
+/**
+ * The environment variables of the simulator, as the settings reference for operators lists them.
+ */
 export const settings = [
   {
     name: "HOST",
@@ -36,7 +38,10 @@ export const settings = [
   },
 ] as const;
 
-/** Reads HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR. Throws when the port is not valid. */
+/**
+ * Reads the simulator's settings HOST, PORT (0 = any free port) and SIMULATOR_DATA_DIR. Throws when
+ * the port is not valid.
+ */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const port = Number(env["PORT"] || "0");
   if (!Number.isInteger(port) || port < 0 || port > HIGHEST_PORT) {
@@ -50,5 +55,5 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
-/** The configuration of this process. */
+/** The settings of this simulator process. */
 export const config: Config = loadConfig(process.env);

@@ -20,7 +20,7 @@ const FACTORIES: readonly PlatformFactory[] = [
 
 export type Platforms = ReadonlyMap<string, Platform>;
 
-/** Every simulated platform by its id. */
+/** Creates every simulated platform. The result contains the platforms by id. */
 export function createPlatforms(world: World): Platforms {
   return new Map(
     FACTORIES.map((create) => {

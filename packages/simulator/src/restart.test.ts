@@ -46,7 +46,7 @@ async function json(url: string, body?: unknown): Promise<unknown> {
 }
 
 test(
-  "a simulator killed with SIGKILL keeps the changes of every answered call, and SIGTERM ends the simulator with exit code 0",
+  "a simulator killed with SIGKILL keeps the changes of every call that it answered, and SIGTERM ends the simulator with exit code 0",
   { timeout: 30_000 },
   async () => {
     const first = await spawnSimulator();
@@ -82,7 +82,7 @@ test(
   },
 );
 
-test("accounts, tokens, posts, faults, clock, settings, limits and deletions survive a restart of the simulator", async () => {
+test("accounts, tokens, posts, fault rules, clock, settings, rate limits and deletions survive a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x", "ada");
   const token = account.credentials["accessToken"] ?? "";
@@ -111,7 +111,7 @@ test("accounts, tokens, posts, faults, clock, settings, limits and deletions sur
   expect((await simulator.account("x", "ada")).externalId).toBe(account.externalId);
 });
 
-test("a call that a commit_late fault still holds is carried out after a restart of the simulator", async () => {
+test("a platform call that a commit_late fault still holds is carried out after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const channel = await simulator.account("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "commit_late", delayMs: 200 };
@@ -126,7 +126,7 @@ test("a call that a commit_late fault still holds is carried out after a restart
   await until(async () => (await simulator.visibleTexts("telegram")).length === 1);
 });
 
-test("posts deleted by POST /_control/reset do not return after a restart of the simulator", async () => {
+test("posts that POST /_control/reset deleted do not reappear after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "forgotten" });

@@ -7,23 +7,27 @@ import { createWorld } from "#src/world/world.ts";
 
 export interface SimulatorOptions {
   readonly host: string;
-  /** Port of all platforms and of `/_control`; 0 = any free port. */
+  /** Port for all simulated platforms and for `/_control`; 0 = any free port. */
   readonly port: number;
-  /** Folder in which the state survives a restart. Without a folder, the state is only in memory. */
+  /**
+   * Folder in which the simulator's state survives a restart. Without a folder, the state is only
+   * in memory.
+   */
   readonly dataDir?: string;
 }
 
 /** A running simulator. */
 export interface Simulator extends AsyncDisposable {
   /**
-   * URL without a trailing slash. The platforms are below `<url>/<platform>`, the control API below `<url>/_control`.
+   * Base URL of the simulator without a trailing slash. The platforms are below `<url>/<platform>`,
+   * the control API is below `<url>/_control`.
    */
   readonly url: string;
 }
 
 /**
- * Starts all platforms on one port. Disposing closes every connection at once, including the connections of held
- * requests.
+ * Starts all simulated platforms on one port. Disposing the simulator closes every connection at
+ * once, including the connections of held requests.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const world = createWorld(options.dataDir);
@@ -32,7 +36,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const deps = { world, held: new HeldCalls(world.store), stopping: stop.signal };
   const app = fastify({
     forceCloseConnections: true,
-    // Telegram's bot tokens are part of the path, and the ids of other platforms can be long.
+    // The path of a Telegram call contains the bot token, and ids of other platforms can be long.
     routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
   });

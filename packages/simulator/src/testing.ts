@@ -7,17 +7,17 @@ export interface Answer {
   readonly body: Body;
 }
 
-/** Any JSON value, readable by path without type checks: a wrong path gives undefined. */
+/** Any JSON value. Tests read it by path without type checks: a wrong path gives undefined. */
 export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of a JSON value that is an array; empty for other values. */
+/** The items of a JSON value in a response, if the value is an array; empty for other values. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }
 
-/** The JSON value when it is a string. Throws for other values. */
+/** Returns a JSON value that is a string. Throws for other values. */
 export function textOf(part: unknown): string {
   if (typeof part !== "string") {
     throw new TypeError(`not a string: ${JSON.stringify(part)}`);
@@ -36,11 +36,11 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Fields and files to send as `multipart/form-data`. */
+  /** Fields and files that the test call sends as `multipart/form-data`. */
   readonly parts?: FormData;
 }
 
-/** A running simulator with the calls that tests make to it. */
+/** A running simulator, with the calls that tests make to the simulator. */
 export class TestSimulator implements AsyncDisposable {
   readonly url: string;
   readonly #stop: () => Promise<void>;
@@ -109,7 +109,7 @@ function parsed(text: string): Body {
   }
 }
 
-/** A PNG of one pixel. Different nonces give different files. */
+/** The bytes of a PNG of one pixel. Different nonces give different files. */
 export function pngBytes(nonce = 0): Buffer {
   const bytes = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
@@ -118,7 +118,9 @@ export function pngBytes(nonce = 0): Buffer {
   return Buffer.concat([bytes, Buffer.from(String(nonce))]);
 }
 
-/** The header of a JPEG with this size in pixels. Different nonces give different files. */
+/**
+ * The bytes of a JPEG header with the given size in pixels. Different nonces give different files.
+ */
 export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   const size = Buffer.alloc(4);
   size.writeUInt16BE(height, 0);
@@ -128,14 +130,16 @@ export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   return Buffer.concat([begin, size, end, Buffer.from(String(nonce))]);
 }
 
-/** Bytes of this length that start like an MP4 video. Different nonces give different files. */
+/**
+ * Bytes of the given length that begin like an MP4 video. Different nonces give different files.
+ */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
   bytes.write("\0\0\0\x18ftypmp42", "latin1");
   return bytes;
 }
 
-/** Publishes a tweet. */
+/** Publishes a tweet on the simulated X. */
 export function tweet(
   simulator: TestSimulator,
   account: TestAccount,
@@ -145,7 +149,7 @@ export function tweet(
   return simulator.call("POST", "/x/2/tweets", { token, json: body });
 }
 
-/** Calls a method of the Telegram Bot API as the account's bot. */
+/** Calls a method of the simulated Telegram Bot API as the account's bot. */
 export function telegram(
   simulator: TestSimulator,
   account: TestAccount,
@@ -157,7 +161,7 @@ export function telegram(
   return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
 }
 
-/** Waits until the condition holds. The test's own timeout ends the wait. */
+/** Waits until the condition holds. Only the timeout of the test limits the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, 5));

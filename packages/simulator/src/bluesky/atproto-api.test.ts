@@ -7,7 +7,10 @@ import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
 let simulator: TestSimulator;
 let agent: AtpAgent;
 
-/** The client expects the API at the root of a host, but the simulator serves it below `/bluesky`. */
+/**
+ * Bluesky's client expects the API at the root of a host, but the simulator serves the API below
+ * `/bluesky`.
+ */
 const belowPrefix: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   const url = new URL(request.url);

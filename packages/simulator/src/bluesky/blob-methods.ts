@@ -13,7 +13,10 @@ const MAX_BLOB_BYTES = 50_000_000;
 const UPLOADS_PER_DAY = 1000;
 const DAY_MS = 86_400_000;
 
-/** The file in a call. Its type comes from its bytes when they have a known format, else from the Content-Type. */
+/**
+ * The file in the body of an upload call. Its type comes from the bytes when they have a known
+ * format, otherwise from the Content-Type header.
+ */
 export function uploadOf(call: Call): Upload {
   const { bytes, mimeType } = inputBytes(call);
   const received = receive([bytes]);

@@ -7,19 +7,22 @@ import type { PostedMedia } from "#src/world/posts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** A file in an account's repository. Its bytes are not stored. */
+/** A file (blob) in an account's Bluesky repository. The file's bytes are not stored. */
 interface Blob {
   readonly mimeType: string;
   readonly size: number;
-  /** Absent when the file is neither an image nor a video. */
+  /** The detected media; absent when the blob is neither an image nor a video. */
   readonly media?: PostedMedia;
-  /** Platform time from which records can reference the blob, Unix milliseconds. */
+  /**
+   * When the blob was uploaded: platform time in Unix milliseconds. From then on, records can
+   * reference the blob.
+   */
   readonly uploadedAt: number;
   /** Whether a record has ever referenced the blob. A referenced blob does not expire. */
   readonly isUsed: boolean;
 }
 
-/** A file as the client uploaded it. */
+/** A file that a client sent to Bluesky. */
 export interface Upload {
   readonly sha256: string;
   readonly size: number;
@@ -27,7 +30,7 @@ export interface Upload {
   readonly received: ReceivedMedia | undefined;
 }
 
-/** How long a blob exists while no record references it. */
+/** How long a Bluesky blob exists while no record references it. */
 const UNUSED_LIFETIME_MS = 3_600_000;
 
 function existsAt(blob: Blob, now: number): boolean {
@@ -35,7 +38,7 @@ function existsAt(blob: Blob, now: number): boolean {
   return blob.uploadedAt <= now && now < until;
 }
 
-/** The blobs of all repositories. */
+/** The blobs of all Bluesky repositories. */
 export class Blobs {
   readonly #rows: Table<Blob>;
 
@@ -43,7 +46,10 @@ export class Blobs {
     this.#rows = store.table<Blob>("bluesky.blobs");
   }
 
-  /** Stores a blob and returns the reference for records. Adding the same bytes again restarts the blob's lifetime. */
+  /**
+   * Stores a blob and returns the reference with which records name the blob. Adding the same bytes
+   * again restarts the blob's lifetime.
+   */
   add(did: string, { sha256, size, mimeType, received }: Upload, uploadedAt: number): unknown {
     const cid = blobCidOf(sha256);
     const isUsed = this.#rows.get(`${did}/${cid}`)?.isUsed ?? false;
@@ -57,7 +63,10 @@ export class Blobs {
     return blob !== undefined && existsAt(blob, now);
   }
 
-  /** Marks blobs as referenced and returns the media that readers see. Refuses a reference that does not match its blob. */
+  /**
+   * Marks blobs as referenced by a record and returns the media that readers of the record see.
+   * Refuses a reference that does not match its blob.
+   */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ cid: ref.cid, blob: this.#require(did, ref, now) }));
     for (const { cid, blob } of found) {

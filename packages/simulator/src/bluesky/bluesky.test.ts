@@ -82,7 +82,7 @@ test("the simulated Bluesky refuses a login with a wrong password", async () => 
   expect([answer.status, answer.body["error"]]).toEqual([401, "AuthenticationRequired"]);
 });
 
-test("putting an identical simulated Bluesky record again makes no commit and returns the same URI and CID", async () => {
+test("putting an identical record into the simulated Bluesky again creates no commit and returns the same URI and CID", async () => {
   const first = await put(record("hello"));
   expect(first.body).toMatchObject({ uri: uri(), validationStatus: "valid" });
   expect(first.body["commit"]).toBeDefined();
@@ -94,7 +94,7 @@ test("putting an identical simulated Bluesky record again makes no commit and re
   expect(itemsOf(visible).map((post) => [post["id"], post["createCalls"]])).toEqual([[RKEY, 2]]);
 });
 
-test("six concurrent puts of the same simulated Bluesky record make one commit", async () => {
+test("six concurrent puts of the same record into the simulated Bluesky create exactly one commit", async () => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => put(record("race"))));
   expect(answers.filter((answer) => answer.body["commit"] !== undefined)).toHaveLength(1);
   expect(await simulator.visibleTexts("bluesky")).toEqual(["race"]);
@@ -136,7 +136,7 @@ test("the simulated Bluesky accepts a post of 300 graphemes, and refuses a post 
   expect(big.body["message"]).toContain("string too big (maximum 3000, got 3250)");
 });
 
-test("the simulated Bluesky refuses a post that breaks its lexicon", async () => {
+test("the simulated Bluesky refuses a post that violates its lexicon", async () => {
   for (const value of [
     { text: "no time" },
     record("time", { createdAt: "yesterday" }),
@@ -149,7 +149,7 @@ test("the simulated Bluesky refuses a post that breaks its lexicon", async () =>
   }
 });
 
-test("a deleted simulated Bluesky record is not found, can be deleted again, and can be created again", async () => {
+test("a deleted record of the simulated Bluesky is not found, can be deleted again, and can be created again", async () => {
   await put(record("hello"));
   expect((await get()).body["value"]).toMatchObject({ text: "hello" });
   const place = { repo: account.username, collection: COLLECTION, rkey: RKEY };
@@ -168,7 +168,7 @@ test("a simulated Bluesky access token cannot write to another account's reposit
   expect((await put(record("theirs"), { repo: other.externalId })).status).toBe(401);
 });
 
-test("the simulated Bluesky lists records in pages, highest record key first", async () => {
+test("the simulated Bluesky lists the records of a repository in pages, highest record key first", async () => {
   const rkeys = ["3lbexample222", "3lbexample223", "3lbexample224"];
   for (const rkey of rkeys) {
     await put(record(rkey), { rkey });
@@ -187,7 +187,7 @@ test("the simulated Bluesky lists records in pages, highest record key first", a
   expect(second.body["cursor"]).toBeUndefined();
 });
 
-test("the simulated Bluesky returns posts with their counters and leaves out missing posts", async () => {
+test("the simulated Bluesky returns the requested posts with their counters and leaves out posts that do not exist", async () => {
   await put(record("hello"));
   const { externalId } = account;
   await simulator.control("/metrics", {
@@ -226,7 +226,7 @@ test("an expired simulated Bluesky session can be refreshed, and the old refresh
   expect((await refresh()).body["error"]).toBe("ExpiredToken");
 });
 
-test("an ended simulated Bluesky session cannot be refreshed but can be ended again, and its access token stays valid", async () => {
+test("a session of the simulated Bluesky that was ended cannot be refreshed but can be ended again, and its access token stays valid", async () => {
   const end = () => procedure("com.atproto.server.deleteSession", undefined, refreshJwt);
   expect((await end()).status).toBe(200);
   expect((await end()).status).toBe(200);

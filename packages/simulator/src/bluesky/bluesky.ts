@@ -23,7 +23,10 @@ const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const DID_CHARACTERS = 24;
 const SIMULATED_WAIT_SECONDS = 1;
 
-/** A username without a domain becomes a handle below the default domain. */
+/**
+ * The Bluesky handle for a username. A username without a domain becomes a handle below the default
+ * domain.
+ */
 function handleOf(username: string): string {
   const lower = username.toLowerCase();
   return lower.includes(".") ? lower : `${lower}.${DEFAULT_DOMAIN}`;
@@ -66,12 +69,15 @@ function issueAccount(network: BlueskyNetwork, username: string | undefined): Is
   return { account, credentials: { identifier: account.username, appPassword } };
 }
 
-/** DID of the account that owns a session token or service token; empty for an unknown token. */
+/**
+ * DID of the Bluesky account that owns a session token or service token; empty for an unknown
+ * token.
+ */
 function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): string {
   return sessions.ownerOf(token) ?? serviceTokens.find(token)?.did ?? "";
 }
 
-/** The account that a call without a token names by its login, repository or video job. */
+/** The Bluesky account that a call without a token names by its login, repository or video job. */
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
   if (path.endsWith(".createSession")) {
@@ -80,7 +86,10 @@ function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   return query.get("repo") ?? videoJobs.find(query.get("jobId") ?? "")?.did;
 }
 
-/** The account behind a call: the owner of its token, or the account that a call without a token names. */
+/**
+ * The Bluesky account behind a call: the owner of the call's token, or the account that a call
+ * without a token names.
+ */
 function accountOf(network: BlueskyNetwork, call: Call): Account | undefined {
   const token = bearerToken(call);
   const named = token === undefined ? namedAccount(network, call) : ownerOf(network, token);
@@ -107,7 +116,7 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** A Bluesky PDS with the AppView reads that it proxies, and Bluesky's video service. */
+/** The simulated Bluesky: a PDS, the AppView reads that the PDS proxies, and the video service. */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
   const methods = [

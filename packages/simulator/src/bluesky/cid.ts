@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import { isRecord } from "#src/http/call.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-/** Bytes in front of a record's digest: CID version 1, DAG-CBOR codec, SHA-256, 32 bytes. */
+/**
+ * Bytes in front of a record's digest in its CID: CID version 1, DAG-CBOR codec, SHA-256, 32 bytes.
+ */
 const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
-/** Bytes in front of a file's digest: CID version 1, raw codec, SHA-256, 32 bytes. */
+/** Bytes in front of a file's digest in its CID: CID version 1, raw codec, SHA-256, 32 bytes. */
 const RAW_PREFIX = Buffer.from([0x01, 0x55, 0x12, 0x20]);
 
 function base32(bytes: Buffer): string {
@@ -23,7 +25,10 @@ function base32(bytes: Buffer): string {
   return bits > 0 ? text + (ALPHABET[(value << (5 - bits)) & 31] ?? "") : text;
 }
 
-/** JSON with sorted keys, so that the order in which fields were sent does not matter. */
+/**
+ * A value as JSON with sorted keys, so that the order in which the client sent the fields does not
+ * matter.
+ */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) {
     return `[${value.map(canonical).join(",")}]`;
@@ -36,14 +41,15 @@ function canonical(value: unknown): string {
 }
 
 /**
- * A CID that is equal for equal content. A real PDS computes a different CID, because it hashes CBOR instead of JSON.
+ * The CID of a record, equal for equal content. A real PDS computes a different CID, because it
+ * hashes CBOR instead of JSON.
  */
 export function cidOf(content: unknown): string {
   const digest = createHash("sha256").update(canonical(content)).digest();
   return `b${base32(Buffer.concat([PREFIX, digest]))}`;
 }
 
-/** The CID of a file, equal to the CID that a real PDS computes. */
+/** The CID of a file, equal to the CID that a real Bluesky server computes. */
 export function blobCidOf(sha256: string): string {
   return `b${base32(Buffer.concat([RAW_PREFIX, Buffer.from(sha256, "hex")]))}`;
 }

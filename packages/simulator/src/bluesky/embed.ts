@@ -1,7 +1,7 @@
 import { checkList, checkText, invalid } from "#src/bluesky/lexicon-checks.ts";
 import { isRecord } from "#src/http/call.ts";
 
-/** A record's reference to a blob. */
+/** A reference to a blob, as a Bluesky record contains it. */
 export interface BlobRef {
   readonly cid: string;
   readonly mimeType: string;
@@ -9,7 +9,7 @@ export interface BlobRef {
 }
 
 interface BlobRule {
-  /** Required prefix of the MIME type. */
+  /** Prefix that the MIME type of the referenced blob must have. */
   readonly accept: string;
   readonly maxBytes: number;
 }
@@ -89,7 +89,10 @@ function externalRefs(embed: Value, at: string): readonly BlobRef[] {
   return thumb === undefined ? [] : [blobRef(thumb, `${at}.external.thumb`, THUMB_RULE)];
 }
 
-/** Checks a post's embed and returns its blobs. An unknown embed type is allowed, because lexicon unions are open. */
+/**
+ * Checks the embed of a Bluesky post and returns its blob references. An unknown embed type is
+ * allowed, because lexicon unions are open.
+ */
 function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   if (!isRecord(embed) || typeof embed["$type"] !== "string") {
     return invalid("expected a typed object", at);
@@ -110,7 +113,10 @@ function embedRefs(embed: unknown, at: string): readonly BlobRef[] {
   }
 }
 
-/** The blobs that a post's embed references, in order. Refuses the call when the embed breaks its lexicon. */
+/**
+ * The blobs that the embed of a Bluesky post references, in order. Refuses the call when the embed
+ * violates its lexicon.
+ */
 export function blobRefsOf(post: Value): readonly BlobRef[] {
   return post["embed"] === undefined ? [] : embedRefs(post["embed"], "embed");
 }

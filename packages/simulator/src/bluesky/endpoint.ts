@@ -15,16 +15,19 @@ const CALLS_PER_ADDRESS = 3000;
 const POINTS_PER_HOUR = 5000;
 const POINTS_PER_DAY = 35_000;
 
-/** A call of an XRPC method. */
+/** A call of an XRPC method of Bluesky. */
 export interface XrpcCall extends Moment {
   readonly call: Call;
-  /** Counts the call against further rate limits. Ends the call with 429 when one of these limits is exhausted. */
+  /**
+   * Counts the call against additional rate limits. Answers the call with 429 when one of these
+   * limits is exhausted.
+   */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }
 
 export interface XrpcMethod {
   readonly nsid: string;
-  /** Procedures are POST, queries GET. */
+  /** The kind of an XRPC method: procedures are called with POST, queries with GET. */
   readonly kind: "procedure" | "query";
   readonly operations: (
     call: Call,
@@ -43,7 +46,10 @@ function rateHeaders(standing: LimitStanding): Record<string, string> {
   };
 }
 
-/** The rate limit with the fewest calls left, which the headers of the answer describe. */
+/**
+ * The rate limit with the fewest units left. The rate-limit headers of a Bluesky response describe
+ * this limit.
+ */
 function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | undefined {
   return standings.reduce<LimitStanding | undefined>(
     (lowest, next) => (lowest === undefined || next.remaining < lowest.remaining ? next : lowest),
@@ -51,7 +57,9 @@ function lowestRemaining(standings: readonly LimitStanding[]): LimitStanding | u
   );
 }
 
-/** Counts one call against its rate limits and builds the rate-limit headers of the answer. */
+/**
+ * Counts one XRPC call against its rate limits and builds the rate-limit headers of the response.
+ */
 class RateMeter {
   headers: Record<string, string> = {};
   readonly #network: BlueskyNetwork;
@@ -79,7 +87,8 @@ const CALL_RULES: readonly LimitRule[] = [
 ];
 
 /**
- * Turns an XRPC method into a route that counts calls against rate limits and adds the rate-limit headers to answers.
+ * Turns an XRPC method into a route, which counts calls against rate limits and adds the rate-limit
+ * headers to responses.
  */
 export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   const { operations, reads } = method;
@@ -99,7 +108,7 @@ export function toRoute(network: BlueskyNetwork, method: XrpcMethod): Route {
   };
 }
 
-/** Rate limits of writes to a repository, in points. */
+/** Rate limits of writes to one Bluesky repository. Each write costs a number of points. */
 export function pointRules(did: string, cost: number): LimitRule[] {
   return [
     { key: `bluesky:points:hour:${did}`, limit: POINTS_PER_HOUR, windowMs: HOUR_MS, cost },
@@ -107,7 +116,7 @@ export function pointRules(did: string, cost: number): LimitRule[] {
   ];
 }
 
-/** Rate limits of logins to an account. */
+/** Rate limits of logins to one Bluesky account. */
 export function loginRules(did: string): LimitRule[] {
   return [
     { key: `bluesky:logins:short:${did}`, limit: 30, windowMs: FIVE_MINUTES_MS },
@@ -121,7 +130,10 @@ function requireType(call: Call): string {
   );
 }
 
-/** The body of a procedure that takes a file, with its declared content type. */
+/**
+ * The body of an XRPC procedure that accepts a file, with the content type that the client
+ * declared.
+ */
 export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeType: string } {
   const mimeType = requireType(call);
   return call.body.length > 0
@@ -129,7 +141,7 @@ export function inputBytes(call: Call): { readonly bytes: Buffer; readonly mimeT
     : refuseInput("A request body was expected but none was provided");
 }
 
-/** The JSON input of a procedure. */
+/** The JSON input of an XRPC procedure. */
 export function inputOf(call: Call): Record<string, unknown> {
   requireType(call);
   if (contentType(call) !== "application/json") {
@@ -153,7 +165,10 @@ export function queryText(call: Call, name: string): string {
     : value;
 }
 
-/** The owner of the bearer token. Refuses the call unless the token is valid and of the given kind. */
+/**
+ * The account that owns the call's bearer token. Refuses the call unless the token is valid and of
+ * the given kind.
+ */
 export function requireAuth(
   network: BlueskyNetwork,
   { call, now }: XrpcCall,

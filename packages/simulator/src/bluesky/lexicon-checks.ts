@@ -4,12 +4,12 @@ export const POST_COLLECTION = "app.bsky.feed.post";
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
-/** Refuses the call because a post breaks its lexicon. */
+/** Refuses the call because a post violates its Bluesky lexicon. */
 export function invalid(what: string, path: string): never {
   return refuseInput(`Invalid ${POST_COLLECTION} record: ${what} at $.${path}`);
 }
 
-/** Number of grapheme clusters, which readers see as characters. */
+/** Number of grapheme clusters in a text. A reader sees each grapheme cluster as one character. */
 function graphemes(text: string): number {
   let count = 0;
   for (const _segment of SEGMENTER.segment(text)) {
@@ -31,7 +31,7 @@ export function checkText(
   if (bytes > maxBytes) {
     return invalid(`string too big (maximum ${maxBytes}, got ${bytes})`, path);
   }
-  // A text never has more graphemes than UTF-16 units, so most texts need no segmentation.
+  // A text never has more grapheme clusters than UTF-16 units, so most texts need no segmentation.
   const count = value.length > maxGraphemes ? graphemes(value) : 0;
   if (count > maxGraphemes) {
     invalid(`grapheme too big (maximum ${maxGraphemes}, got ${count})`, path);

@@ -105,7 +105,7 @@ async function jobOf(answer: Answer): Promise<Answer["body"]> {
   return found.body["jobStatus"] as Answer["body"];
 }
 
-test("a simulated Bluesky image is named by its content and shown by the post that references it", async () => {
+test("the simulated Bluesky derives the CID of an image from its bytes, and the post that references the image shows it", async () => {
   const [first, second] = [await upload(pngBytes(1)), await upload(pngBytes(2))];
   expect(first).toEqual({
     $type: "blob",
@@ -134,7 +134,7 @@ test("the simulated Bluesky deletes an uploaded image after an hour unless a pos
   expect((await put(images(unused))).status).toBe(200);
 });
 
-test("the simulated Bluesky refuses a post with another account's image, or with a wrong size or type of an image", async () => {
+test("the simulated Bluesky refuses a post that references another account's image or states a wrong size or type of its image", async () => {
   const blob = (await upload(pngBytes(1))) as Record<string, unknown>;
   const errors = [
     await put(images({ ...blob, ref: { $link: "bafkreiunknown" } })),
@@ -173,13 +173,13 @@ test.each([
   expect(answer.body["message"]).toContain(message);
 });
 
-test("the simulated Bluesky accepts the upload of an image above two million bytes, but refuses a post with that image", async () => {
+test("the simulated Bluesky accepts the upload of an image of more than two million bytes, but refuses a post with that image", async () => {
   const blob = await upload(Buffer.concat([pngBytes(), Buffer.alloc(2_000_000)]));
   const answer = await put(images(blob));
   expect(answer.body["message"]).toMatch(/blob too big \(maximum 2000000, got 20000\d\d\)/);
 });
 
-test("the simulated Bluesky refuses an upload that is too large, empty, without a type, or without a valid token", async () => {
+test("the simulated Bluesky refuses a blob upload that is too large or empty, or that has no content type or no valid token", async () => {
   const nsid = "com.atproto.repo.uploadBlob";
   const large = await send(nsid, Buffer.alloc(50_000_001), "image/png");
   expect([large.status, large.body["error"]]).toEqual([413, "PayloadTooLarge"]);
@@ -202,7 +202,7 @@ test("the simulated Bluesky processes an uploaded video, and then a post can ref
   expect(await visible()).toEqual([[{ kind: "video", sha256: sha256(mp4Bytes()) }]]);
 });
 
-test("the simulated Bluesky returns the existing job when the same video is uploaded again", async () => {
+test("the simulated Bluesky returns the existing video job when the same video is uploaded again", async () => {
   const begun = await uploadVideo(mp4Bytes());
   const again = await uploadVideo(mp4Bytes());
   expect(again.status).toBe(409);
@@ -253,7 +253,7 @@ test("the simulated Bluesky refuses a video upload with an expired token or with
   expect(refused.body["error"]).toBe("BadExpiration");
 });
 
-test("fault rules for the operations upload and status apply to blobs, videos and jobs of the simulated Bluesky", async () => {
+test("fault rules for the operations upload and status apply to blob uploads, video uploads and video jobs of the simulated Bluesky", async () => {
   const fault = (operation: string, mode: string, status: number) =>
     simulator.control("/faults", { platform: "bluesky", operation, mode, status });
   await fault("upload", "status", 503);

@@ -41,7 +41,10 @@ function checkReply(reply: unknown): void {
   }
 }
 
-/** Refuses the call when a post breaks its lexicon. As on a real PDS, fields outside the lexicon are allowed. */
+/**
+ * Refuses the call when a post violates its Bluesky lexicon. As on a real PDS, fields outside the
+ * lexicon are allowed.
+ */
 export function checkPostRecord(value: Value): void {
   checkText(value["text"], "text", MAX_GRAPHEMES, MAX_BYTES);
   const createdAt = value["createdAt"];

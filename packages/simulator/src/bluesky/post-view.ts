@@ -7,7 +7,9 @@ import type { StoredRecord } from "#src/bluesky/records.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Comment, MetricValues } from "#src/world/reactions.ts";
 
-/** An AT URI; its groups are the authority, the collection and the record key. */
+/**
+ * Matches an AT URI. The groups of the match are the authority, the collection and the record key.
+ */
 export const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
 
 const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
@@ -65,13 +67,15 @@ function recordPostView(network: BlueskyNetwork, { account, record }: FoundPost)
   });
 }
 
-/** The view of the post at a URI; empty when the post is deleted or not indexed yet. */
+/** The view of the Bluesky post at a URI; empty when the post is deleted or not indexed yet. */
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
   const found = findPost(network, uri, asOf);
   return found === undefined ? [] : [recordPostView(network, found)];
 }
 
-/** A reader's comment as a reply in a thread. The author's DID comes from the comment's id. */
+/**
+ * A reader's comment as a reply in a Bluesky thread. The author's DID comes from the comment's id.
+ */
 function commentView({ id, author, text, createdAt }: Comment, root: StoredRecord): unknown {
   const parent = { uri: uriOf(root), cid: root.cid };
   const record = {
@@ -96,7 +100,10 @@ function commentView({ id, author, text, createdAt }: Comment, root: StoredRecor
   };
 }
 
-/** A post with its comments, newest first; undefined when the post does not exist at the instant `asOf`. */
+/**
+ * A Bluesky post with its comments, newest first; undefined when the post does not exist at the
+ * instant `asOf`.
+ */
 export function threadView(network: BlueskyNetwork, uri: string, asOf: number): unknown {
   const found = findPost(network, uri, asOf);
   if (found === undefined) {

@@ -56,7 +56,7 @@ function listRecords(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   return { status: 200, body: { records: page.map(recordView), cursor: next } };
 }
 
-/** The posts at the given URIs; posts that do not exist are left out. */
+/** Returns the Bluesky posts at the given URIs and leaves out posts that do not exist. */
 function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uris = xrpc.call.query.getAll("uris");
@@ -73,7 +73,7 @@ function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { posts } };
 }
 
-/** A post and the readers' comments on it. */
+/** Returns a Bluesky post and the readers' comments on it. */
 function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uri = queryText(xrpc.call, "uri");

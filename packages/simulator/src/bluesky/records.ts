@@ -1,7 +1,10 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A record of a repository. A deleted record is kept, because stale reads still return it. */
+/**
+ * A record of a Bluesky repository. A deleted record stays stored, because stale reads still return
+ * it.
+ */
 export interface StoredRecord {
   readonly did: string;
   readonly collection: string;
@@ -12,7 +15,7 @@ export interface StoredRecord {
   readonly deletedAt: number | null;
 }
 
-/** The records of all repositories, by owner, collection and record key. */
+/** The records of all Bluesky repositories, by owner, collection and record key. */
 export class Records {
   readonly #rows: Table<StoredRecord>;
   readonly #collections = new Map<string, Set<string>>();
@@ -25,7 +28,10 @@ export class Records {
     store.onReset(() => this.#collections.clear());
   }
 
-  /** The record with this key if it existed at the instant `asOf`, otherwise undefined. */
+  /**
+   * The record with the given owner, collection and record key if it existed at the instant `asOf`,
+   * otherwise undefined.
+   */
   find(did: string, collection: string, rkey: string, asOf: number): StoredRecord | undefined {
     const record = this.#rows.get(`${did}/${collection}/${rkey}`);
     return record !== undefined && existsAt(record, asOf) ? record : undefined;
@@ -36,7 +42,10 @@ export class Records {
     this.#index(record);
   }
 
-  /** The records of a collection that existed at the instant `asOf`, highest record key first. */
+  /**
+   * The records of a Bluesky collection that existed at the instant `asOf`, highest record key
+   * first.
+   */
   list(did: string, collection: string, asOf: number): StoredRecord[] {
     const keys = [...(this.#collections.get(`${did}/${collection}`) ?? [])].sort().reverse();
     return keys

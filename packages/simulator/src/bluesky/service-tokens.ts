@@ -3,14 +3,16 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-/** What an account allows another service to do on its behalf. */
+/** A Bluesky service token: what an account allows another service to do on its behalf. */
 export interface ServiceToken {
   readonly did: string;
-  /** DID of the server that accepts the token. */
+  /** DID of the server that accepts the Bluesky service token. */
   readonly aud: string;
-  /** The XRPC method that the token is limited to; null = not limited. */
+  /**
+   * The only XRPC method that the service token allows; null when the token allows every method.
+   */
   readonly lxm: string | null;
-  /** Unix milliseconds. */
+  /** When the service token expires: Unix milliseconds. */
   readonly expiresAt: number;
 }
 
@@ -18,7 +20,9 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** Service tokens, with which other services act on behalf of accounts. */
+/**
+ * Issues and checks Bluesky service tokens, with which other services act on behalf of accounts.
+ */
 export class ServiceTokens {
   readonly #rows: Table<ServiceToken>;
   readonly #secrets: Secrets;

@@ -5,7 +5,7 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const ACCESS_LIFETIME_MS = 7_200_000;
 const REFRESH_LIFETIME_MS = 90 * 86_400_000;
-/** How long a refresh token still works after its rotation. */
+/** How long a Bluesky refresh token still works after it was exchanged for a new one. */
 const ROTATION_GRACE_MS = 7_200_000;
 
 interface Token {
@@ -26,7 +26,7 @@ export interface SessionTokens {
   readonly refreshJwt: string;
 }
 
-/** Result of checking a bearer token. */
+/** Result of checking a Bluesky bearer token. */
 export type TokenCheck =
   | { readonly did: string; readonly session: string }
   | "unknown"
@@ -38,7 +38,10 @@ function encode(part: unknown): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** App passwords and the sessions created with them. Tokens are real JWTs, so that clients can read their expiry. */
+/**
+ * Bluesky app passwords and the sessions created with them. The session tokens are real JWTs, so
+ * that clients can read their expiry.
+ */
 export class Sessions {
   readonly #tokens: Table<Token>;
   readonly #passwords: Table<AppPassword>;
@@ -68,7 +71,9 @@ export class Sessions {
     return [...this.#passwords.values()].filter((row) => row.did === did).map((row) => row.name);
   }
 
-  /** Deletes an app password. New logins with it fail; existing sessions continue. */
+  /**
+   * Deletes a Bluesky app password. New logins with the password fail; existing sessions continue.
+   */
   revokeAppPassword(did: string, name: string): void {
     for (const [key, row] of this.#passwords.entries()) {
       if (row.did === did && row.name === name) {
@@ -99,7 +104,10 @@ export class Sessions {
     return this.#tokens.get(token)?.did;
   }
 
-  /** Returns a new token pair for a known refresh token. The old refresh token works until its grace period ends. */
+  /**
+   * Exchanges a known refresh token for a new pair of session tokens. The old refresh token works
+   * until its grace period ends.
+   */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {
     const row = this.#tokens.get(refreshJwt);
     if (row === undefined) {
@@ -112,7 +120,10 @@ export class Sessions {
     return this.#issue(row.did, row.session, now);
   }
 
-  /** Revokes the session's refresh tokens; its access tokens work until they expire. */
+  /**
+   * Revokes the refresh tokens of a Bluesky session. The session's access tokens work until they
+   * expire.
+   */
   end(session: string): void {
     for (const [key, row] of this.#tokens.entries()) {
       if (row.session === session && row.kind === "refresh" && !row.revoked) {

@@ -3,18 +3,24 @@ import { blobCidOf } from "#src/bluesky/cid.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A video that the video service processes. */
+/** A video that Bluesky's video service processes. */
 export interface VideoJob {
   readonly jobId: string;
   readonly did: string;
   readonly upload: Upload;
-  /** Reference to the video for records, shown once the job is complete; null when the bytes are not a video. */
+  /**
+   * Reference to the processed video for records, shown once the video job is complete; null when
+   * the uploaded bytes are not a video.
+   */
   readonly blob: unknown;
-  /** Platform time, Unix milliseconds. */
+  /** When the Bluesky video job started: platform time in Unix milliseconds. */
   readonly startedAt: number;
 }
 
-/** Processing time of a video, long enough that a client that polls every second sees the job in progress. */
+/**
+ * Processing time of a video on Bluesky, long enough that a client that polls every second sees the
+ * video job in progress.
+ */
 export const PROCESSING_MS = 1_200;
 
 const STATES = [
@@ -27,7 +33,7 @@ const STATES = [
   "JOB_STATE_UPLOADED",
 ];
 
-/** The status of a job at the instant `asOf`. */
+/** The status of a Bluesky video job at the instant `asOf`. */
 export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf: number): object {
   const done = (asOf - startedAt) / PROCESSING_MS;
   if (done < 1) {
@@ -42,7 +48,7 @@ export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf:
   return { jobId, did, state: "JOB_STATE_FAILED", ...failure };
 }
 
-/** All jobs of the video service. */
+/** All jobs of Bluesky's video service. */
 export class VideoJobs {
   readonly #rows: Table<VideoJob>;
   readonly #byContent: Table<string>;
@@ -62,7 +68,7 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The account's latest job for the file with the given CID. */
+  /** The account's latest video job for the file with the given CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

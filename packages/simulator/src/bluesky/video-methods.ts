@@ -18,7 +18,9 @@ const UPLOAD_BLOB = "com.atproto.repo.uploadBlob";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-/** DID of the PDS, which the token for a video upload must name as its audience. */
+/**
+ * DID of the Bluesky PDS. The service token for a video upload must name this DID as its audience.
+ */
 function serverDid({ baseUrl }: Call): string {
   return `did:web:${encodeURIComponent(new URL(baseUrl).host)}`;
 }
@@ -35,7 +37,7 @@ function expiryOf(call: Call, lxm: string | null, now: number): number {
   if (expiresAt <= now) {
     refuse(400, "BadExpiration", "expiration is in past");
   }
-  // The extra minute tolerates a difference between the client's clock and the platform's.
+  // The extra minute tolerates a difference between the client's clock and the platform's clock.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
     refuse(400, "BadExpiration", "expiration is too far in the future");
   }
@@ -55,8 +57,8 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * Returns the DID of the account that issued the call's service token. Refuses the call unless the token is valid and
- * allows the video service to upload blobs for this account.
+ * Returns the DID of the account that issued the call's service token. Refuses the call unless the
+ * token is valid and lets the video service upload blobs for this account.
  */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
@@ -67,7 +69,10 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
   return now < token.expiresAt ? token.did : refuse(401, "ExpiredToken", "Token has expired");
 }
 
-/** Finds an earlier job for the same bytes. The job must be in progress, or its blob must still exist. */
+/**
+ * Finds an earlier video job for the same bytes, if the job is in progress or its blob still
+ * exists.
+ */
 function findEarlier(
   network: BlueskyNetwork,
   did: string,
@@ -103,7 +108,7 @@ function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { jobStatus: jobView(job, now) } };
 }
 
-/** Returns the status of a video job. Callers need no token, only the job id. */
+/** Returns the status of a Bluesky video job. The caller needs only the job id and no token. */
 function getJobStatus(network: BlueskyNetwork, { call, asOf }: XrpcCall): Reply {
   const job = network.videoJobs.find(queryText(call, "jobId")) ?? refuseInput("Job not found");
   return { status: 200, body: { jobStatus: jobView(job, asOf) } };

@@ -22,7 +22,7 @@ const CREATE_POINTS = 3;
 const UPDATE_POINTS = 2;
 const DELETE_POINTS = 1;
 
-/** A collection in the repository of the caller. */
+/** A collection in the Bluesky repository of the caller. */
 interface OwnCollection {
   readonly account: Account;
   readonly collection: string;
@@ -70,8 +70,8 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
 }
 
 /**
- * Refuses the call when `swapRecord` does not match the current record. `null` matches a missing record; `undefined`
- * matches every record and a missing record.
+ * Refuses the call when `swapRecord` does not match the current record. The value `null` requires
+ * that there is no record; `undefined` requires nothing.
  */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
@@ -85,7 +85,10 @@ function commitOf(network: BlueskyNetwork, uri: string, cid: string, now: number
   return { cid: cidOf({ uri, cid, rev }), rev };
 }
 
-/** Makes a written post visible to readers, whether it is new, changed, or created again after its deletion. */
+/**
+ * Makes a written Bluesky post visible to readers, whether the post is new, changed, or created
+ * again after its deletion.
+ */
 function showPost(
   network: BlueskyNetwork,
   account: Account,
@@ -147,7 +150,8 @@ function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const current = network.records.find(account.externalId, collection, rkey, xrpc.now);
   xrpc.spend(pointRules(account.externalId, current === undefined ? CREATE_POINTS : UPDATE_POINTS));
   if (current !== undefined && current.cid === cidOf(value)) {
-    // Writing an identical record creates no commit, whatever `swapRecord` says.
+    // Writing a record identical to the stored one creates no commit, whatever value `swapRecord`
+    // has.
     countRepeat(network, account, current);
     const { cid } = current;
     return { status: 200, body: { uri: uriOf(current), cid, validationStatus: "valid" } };
@@ -197,8 +201,8 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * The operation names of a call that writes a record: `reply` for a reply to a reader's comment, `publish` and
- * `create` for every other post, also for a reply to the account's own post.
+ * The operation names of a call that writes a Bluesky record: `reply` for a reply to a reader's
+ * comment, `publish` and `create` for every other post, also for a reply to the account's own post.
  */
 function writeOperations(
   call: Call,

@@ -30,7 +30,7 @@ test("one control call creates 300 simulated accounts with different usernames a
   }
 });
 
-test("the simulator refuses an account on an unknown platform or with a username that the platform forbids", async () => {
+test("the simulator refuses to create an account on an unknown platform or with a username that the platform forbids", async () => {
   for (const [platform, username] of [
     ["x", "sixteencharacter"],
     ["x", "with space"],
@@ -64,7 +64,7 @@ test("GET /_control/visible returns posts oldest first, and filters them by plat
   expect(await texts("?account=unknown")).toEqual([]);
 });
 
-test("GET /_control/visible returns every field of a post", async () => {
+test("GET /_control/visible returns the platform, account, id, text, media, creation time and number of publishing calls of a post", async () => {
   const channel = await simulator.account("telegram");
   await telegram(simulator, channel, "sendMessage", { text: "hello" });
   const [entry] = itemsOf(await simulator.control("/visible"));
@@ -96,7 +96,7 @@ test("GET /_control/secrets lists every issued secret, and the request log conta
   expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
 
-test("the simulator's request log holds the operation, account and outcome of each call", async () => {
+test("the simulator's request log contains the operation, account and outcome of each platform call", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await tweet(simulator, account, { text: "hello" });
@@ -118,7 +118,7 @@ test("the simulator's request log holds the operation, account and outcome of ea
   ]);
 });
 
-test("POST /_control/comments accepts only a visible post on a platform that has comments", async () => {
+test("POST /_control/comments adds a comment only to a visible post on a platform that has comments", async () => {
   const account = await simulator.account("x");
   const { body } = await tweet(simulator, account, { text: "hello" });
   const mediaId = textOf(body["data"]?.["id"]);
@@ -144,7 +144,7 @@ test("POST /_control/settings returns the current settings, and latencyMs delays
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(55);
 });
 
-test("POST /_control/reset clears posts, faults, request log, clock and settings, but keeps accounts", async () => {
+test("POST /_control/reset clears posts, fault rules, request log, clock and settings, but keeps accounts", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await simulator.control("/clock", { advanceMs: 60_000 });

@@ -8,7 +8,10 @@ import { registerWorldControl } from "#src/control/world-control.ts";
 import type { Platforms } from "#src/platforms.ts";
 import type { World } from "#src/world/world.ts";
 
-/** The control calls, with which tests configure and inspect the platforms. No platform path begins with `/_control`. */
+/**
+ * Registers the control calls below `/_control`, with which tests configure and inspect the
+ * simulated platforms. No platform has a path below `/_control`.
+ */
 export function registerControl(app: FastifyInstance, world: World, platforms: Platforms): void {
   void app.register(
     async (scope) => {
@@ -17,7 +20,8 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
         const message = status < 500 || error instanceof ControlError ? error.message : "internal";
         return reply.code(status).send({ error: { message } });
       });
-      // Changes by control calls are as durable as changes by platform calls.
+      // A change that a control call makes survives a restart like a change that a platform call
+      // makes.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
       registerFaults(scope, world, platforms);

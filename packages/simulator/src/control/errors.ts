@@ -1,4 +1,4 @@
-/** The reason why a control call is refused, with the status of its answer. */
+/** The reason why the simulator refuses a control call, with the HTTP status of the response. */
 export class ControlError extends Error {
   override name = "ControlError";
   readonly statusCode: number;

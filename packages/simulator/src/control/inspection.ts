@@ -11,7 +11,10 @@ function toVisible({ platform, account, id, text, media, createdAt, createCalls 
   return { platform, account, id, text, media: files, createdAt: created, createCalls };
 }
 
-/** The post filter of a query. Undefined when the account in the query does not exist, so that no post matches. */
+/**
+ * The filter that a control query sets for posts. Undefined when the account in the query does not
+ * exist, so that no post matches.
+ */
 function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
   const { platform, account: idOrUsername } = query;
   const since = instantOf(query["since"], "since");

@@ -6,7 +6,7 @@ import type { World } from "#src/world/world.ts";
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** Parses an instant, given as ISO 8601 text or as Unix milliseconds. */
+/** Parses an instant in a control call, given as ISO 8601 text or as Unix milliseconds. */
 export function instantOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") {
     return undefined;
@@ -38,7 +38,10 @@ export function requirePlatform(platforms: Platforms, id: string): Platform {
   return platform;
 }
 
-/** Finds an account by its external id or username. Without a platform, all platforms are searched. */
+/**
+ * Finds a simulated account by its external id or username. Without a platform, all platforms are
+ * searched.
+ */
 export function findAccount(
   world: World,
   platforms: Platforms,

@@ -13,7 +13,10 @@ import type { Comment } from "#src/world/reactions.ts";
 const REPLY_WINDOW_MS = 7 * 86_400_000;
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/** An id derived from the author's name, because readers have no accounts in the simulator. */
+/**
+ * A Facebook user id derived from the author's name, because readers have no accounts in the
+ * simulator.
+ */
 function authorId(author: string): string {
   const digits = Buffer.from(author).reduce(
     (sum, byte) => (sum * 31n + BigInt(byte)) % 10n ** 15n,
@@ -58,7 +61,10 @@ export function commentView(
   };
 }
 
-/** Finds the visible post whose id is in the path. A video can also be named `<page>_<video>`. */
+/**
+ * Finds the visible Facebook post whose id is in the path. The id of a video can also have the form
+ * `<page>_<video>`.
+ */
 export function findVisiblePost(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -69,7 +75,7 @@ export function findVisiblePost(
   return post?.deletedAt === null ? post : undefined;
 }
 
-/** Lists the comments on a post or the replies to a comment. */
+/** Lists the comments on a Facebook post or the replies to a Facebook comment. */
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
   parameters.checkNames(["filter", "order", "summary", ...PAGING]);
@@ -86,7 +92,10 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /{post}/comments`: lists the comments on a post. A comment in the path lists its replies. */
+/**
+ * `GET /{post}/comments`: lists the comments on a Facebook post. With the id of a comment in the
+ * path, lists the replies to this comment.
+ */
 export function listComments(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -117,7 +126,7 @@ function reply(network: FacebookNetwork, { parameters, id, account, now }: Graph
   return { status: 200, body: { id: made.id } };
 }
 
-/** `POST /{comment}/comments`: replies to a comment. */
+/** `POST /{comment}/comments`: replies to a Facebook comment. */
 export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -128,7 +137,10 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** `POST /{comment}` with `is_hidden`; undefined when the Page has no comment with that id. */
+/**
+ * `POST /{comment}` of Facebook with `is_hidden`: hides or shows a comment. Returns undefined when
+ * the Page has no comment with the id in the path.
+ */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
   const { parameters, id, account } = graphCall;
   const comment = network.world.reactions.comment("facebook", id);
@@ -162,7 +174,7 @@ function sendMessage(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `POST /{page}/messages`: sends a private reply, at most once per comment. */
+/** `POST /{page}/messages`: sends a Facebook private reply, at most once per comment. */
 export function sendPrivateReply(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

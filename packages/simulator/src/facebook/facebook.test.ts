@@ -70,7 +70,7 @@ test("a simulated Facebook post is visible once it is published, and publishing 
   ]);
 });
 
-test("the simulated Facebook refuses a post with the same text as the newest post, but not as an older one", async () => {
+test("the simulated Facebook refuses a post with the text of the Page's newest post, but accepts the text of an older post", async () => {
   expect((await feed({ message: "Same" })).status).toBe(200);
   expect(errorOf(await feed({ message: "Same" }))).toEqual([400, 506, undefined]);
   await feed({ message: "Other" });
@@ -98,7 +98,7 @@ test.each<[string, Record<string, string>]>([
   expect(await visible()).toEqual([]);
 });
 
-test("a deleted simulated Facebook post is not visible and cannot be read or deleted again", async () => {
+test("a deleted post of the simulated Facebook is not visible and cannot be read or deleted again", async () => {
   const id = textOf((await feed({ message: "Short" })).body["id"]);
   expect((await call("DELETE", id)).body).toEqual({ success: true });
   expect(await visible()).toEqual([]);
@@ -260,7 +260,7 @@ describe("Facebook reels", () => {
     expect(done["status"]?.["publishing_phase"]).toMatchObject({ publish_status: "published" });
   });
 
-  test("the simulated Facebook refuses to finish a reel whose bytes are missing, and the 31st reel of a day", async () => {
+  test("the simulated Facebook refuses to finish a reel whose bytes are missing, and refuses the 31st reel within a day", async () => {
     const { body } = await reels({ upload_phase: "start" });
     const early = { upload_phase: "finish", video_id: textOf(body["video_id"]) };
     const refused = await reels({ ...early, video_state: "PUBLISHED" });
@@ -278,13 +278,13 @@ describe("Facebook reels", () => {
   });
 });
 
-test("the simulated Facebook answers error code 190 to an unknown token and to the token of a user who removed the app", async () => {
+test("the simulated Facebook answers error code 190 to a call with an unknown token or with the token of a user who removed the app", async () => {
   expect(errorOf(await call("GET", "me", { token: "unknown" }))).toEqual([401, 190, 467]);
   expect((await call("DELETE", "me/permissions")).body).toEqual({ success: true });
   expect(errorOf(await call("GET", "me"))).toEqual([401, 190, 458]);
 });
 
-test("the simulated Facebook refuses calls over the limit of 4,800 per day and states in the usage header how long to wait", async () => {
+test("the simulated Facebook refuses calls over the limit of 4,800 calls per day and states in the usage header how long to wait", async () => {
   let answer = await call("GET", "me");
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
   for (let calls = 0; calls < 4800 && answer.status === 200; calls += 1) {
@@ -304,7 +304,7 @@ describe("Facebook comments and insights", () => {
     return { post, id: textOf(made["id"]) };
   }
 
-  test("a simulated Facebook Page lists, answers and hides a comment, and sends one private reply to it", async () => {
+  test("a simulated Facebook Page lists, replies to and hides a comment, and sends one private reply to the comment's author", async () => {
     const { post, id } = await comment();
     const fields = "id,from,message,is_hidden,can_reply_privately";
     const list = async () =>
@@ -321,7 +321,7 @@ describe("Facebook comments and insights", () => {
     expect(await list()).toMatchObject([{ is_hidden: true, can_reply_privately: false }]);
   });
 
-  test("simulated Facebook insights return the metrics of a post and refuse a request with an invalid metric name", async () => {
+  test("the simulated Facebook returns the metrics of a post and refuses a request with an invalid metric name", async () => {
     const { post } = await comment();
     const given = { platform: "facebook", account: page.username, id: post };
     await simulator.control("/metrics", { ...given, views: 12, likes: 3 });

@@ -43,7 +43,7 @@ function usernameFault(username: string): string | undefined {
     : "use 1 to 50 letters, digits, dots, underscores and hyphens";
 }
 
-/** A Page with a token that does not expire. */
+/** Issues a Facebook Page with an access token that does not expire. */
 function issueAccount(network: FacebookNetwork, username: string | undefined): IssuedAccount {
   const { accounts, clock, snowflakes } = network.world;
   const now = clock.now();
@@ -71,7 +71,10 @@ function issueAccount(network: FacebookNetwork, username: string | undefined): I
   return { account, credentials: { accessToken } };
 }
 
-/** Facebook Pages over the Graph API. Paths below `/rupload` stand for the upload host. */
+/**
+ * The simulated Facebook: Pages over the Graph API. Paths below `/rupload` stand for the upload
+ * host.
+ */
 export function createFacebook(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

@@ -10,12 +10,12 @@ import type { Call, Reply } from "#src/http/call.ts";
 const MAX_MESSAGE = 63_206;
 const MAX_PHOTOS = 10;
 
-/** Whether a call makes its post visible. The parameter `published` is true by default. */
+/** Whether a Facebook call makes its post visible. The parameter `published` is true by default. */
 export function isPublishing(call: Call): boolean {
   return !["false", "0"].includes(parametersOf(call).text("published"));
 }
 
-/** Refuses the call unless its path names the Page of the token. */
+/** Refuses the call unless the Page in the path is the Page of the access token. */
 export function checkPage({ id, account }: GraphCall): void {
   if (id !== account.externalId && id !== "me") {
     refuseObject(id);
@@ -33,7 +33,10 @@ function checkLink(link: string): string {
   return link;
 }
 
-/** The photos in `attached_media`. Refuses a photo of another Page, and a photo that a post already shows. */
+/**
+ * The photos that the parameter `attached_media` names. Refuses a photo of another Page, and a
+ * photo that another post already shows.
+ */
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;
   const attached = parameters.json("attached_media") ?? [];
@@ -95,7 +98,7 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /{page}/feed`: creates a post with a text, a link or photos. */
+/** `POST /{page}/feed`: creates a Facebook post with a text, a link or photos. */
 export function createFeedPost(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

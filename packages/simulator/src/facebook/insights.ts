@@ -5,7 +5,10 @@ import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import type { Reply } from "#src/http/call.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 
-/** The metrics that Facebook supports since 2026-06-15. One unknown name fails the whole request. */
+/**
+ * The metrics that Facebook supports since 2026-06-15. One unknown metric name fails the whole
+ * request.
+ */
 const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
   post_media_view: ({ views = 0 }) => views,
   post_total_media_view_unique: ({ reach = 0 }) => reach,
@@ -42,7 +45,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /{post}/insights`: reads metrics of a post. */
+/** `GET /{post}/insights`: reads metrics of a Facebook post. */
 export function readInsights(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",

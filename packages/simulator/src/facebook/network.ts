@@ -5,21 +5,24 @@ import type { Table } from "#src/store/table.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-/** A Page's post, which readers see from `publishedAt` on. Times are platform time in Unix milliseconds. */
+/**
+ * A post of a Facebook Page. Readers see the post from `publishedAt` on. Times are platform time in
+ * Unix milliseconds.
+ */
 export interface FacebookPost {
-  /** Has the form `<page>_<number>`. */
+  /** Id of the Facebook post, in the form `<page>_<number>`. */
   readonly id: string;
   readonly page: string;
   readonly message: string;
   readonly link: string;
-  /** Ids of the post's photos, in display order. */
+  /** Ids of the Facebook post's photos, in display order. */
   readonly photos: readonly string[];
   readonly createdAt: number;
   readonly publishedAt: number | null;
   readonly deletedAt: number | null;
 }
 
-/** A photo of a Page. At most one post shows it. */
+/** A photo of a Facebook Page. At most one post shows the photo. */
 export interface FacebookPhoto {
   readonly id: string;
   readonly page: string;
@@ -27,11 +30,11 @@ export interface FacebookPhoto {
   readonly received: ReceivedMedia;
   readonly createdAt: number;
   readonly deletedAt: number | null;
-  /** Id of the post that shows the photo. */
+  /** Id of the Facebook post that shows the photo; null when no post shows the photo. */
   readonly post: string | null;
 }
 
-/** A video or a reel, stored from the beginning of its upload. */
+/** A Facebook video or reel, stored from the beginning of its upload. */
 export interface FacebookVideo {
   readonly id: string;
   readonly page: string;
@@ -40,23 +43,29 @@ export interface FacebookVideo {
   readonly title: string;
   readonly description: string;
   readonly createdAt: number;
-  /** When the client finished the upload; null before. */
+  /**
+   * When the client finished the upload of the Facebook video; null while the upload is not
+   * finished.
+   */
   readonly finishedAt: number | null;
   readonly publishedAt: number | null;
   readonly deletedAt: number | null;
 }
 
-/** State of the simulated Facebook in addition to the shared world. */
+/** State of the simulated Facebook in addition to the state that all platforms share. */
 export interface FacebookNetwork extends GraphHost {
   readonly posts: Table<FacebookPost>;
   readonly photos: Table<FacebookPhoto>;
   readonly videos: Table<FacebookVideo>;
-  /** The video id of each upload session. */
+  /** The id of the Facebook video to which each upload session belongs, by the session's id. */
   readonly sessions: Table<string>;
   readonly uploads: Uploads;
-  /** Whether the Page hid a comment, by the comment's id. */
+  /** Whether the Facebook Page hid a comment, by the comment's id. */
   readonly hidden: Table<boolean>;
-  /** The private reply to a comment, by the comment's id. Each comment has at most one. */
+  /**
+   * The Facebook private reply to a comment, by the comment's id. Each comment has at most one
+   * private reply.
+   */
   readonly answered: Table<string>;
 }
 
@@ -76,7 +85,7 @@ export function createNetwork(world: World): FacebookNetwork {
   };
 }
 
-/** Whether the object exists at the instant `asOf`. */
+/** Whether a Facebook post, photo or video exists at the instant `asOf`. */
 export function existsAt(
   object: { readonly createdAt: number; readonly deletedAt: number | null },
   asOf: number,

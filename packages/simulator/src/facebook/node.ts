@@ -13,7 +13,10 @@ type View = Readonly<Record<string, unknown>>;
 
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
-/** Finds the Page's own post whose id is in the path, if the post existed at the instant `asOf`. */
+/**
+ * Finds the Page's own Facebook post whose id is in the path, if the post existed at the instant
+ * `asOf`.
+ */
 function findPost(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -23,7 +26,10 @@ function findPost(
   return post?.page === account.externalId && existsAt(post, asOf) ? post : undefined;
 }
 
-/** Finds the Page's own video whose id is in the path. A video can also be named `<page>_<video>`. */
+/**
+ * Finds the Page's own Facebook video whose id is in the path. The id can also have the form
+ * `<page>_<video>`.
+ */
 function findVideo(
   network: FacebookNetwork,
   { id, account }: GraphCall,
@@ -68,7 +74,7 @@ function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body };
 }
 
-/** `GET /{id}`: reads a Page, a post, a photo, a video or a comment. */
+/** `GET /{id}`: reads a Facebook Page, a post, a photo, a video or a comment. */
 export function readNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -80,7 +86,10 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** Publishes an unpublished post. The call can be repeated; unpublishing a post is refused. */
+/**
+ * Publishes an unpublished Facebook post. The call can be repeated; a call that would unpublish a
+ * post is refused.
+ */
 function updatePost(network: FacebookNetwork, graphCall: GraphCall, post: FacebookPost): Reply {
   const { parameters, account, now } = graphCall;
   parameters.checkNames(["is_published"]);
@@ -130,7 +139,7 @@ function isComment(network: FacebookNetwork, { params }: Call): boolean {
   return network.world.reactions.comment("facebook", params["id"] ?? "") !== undefined;
 }
 
-/** `POST /{id}`: publishes a post or a video, or hides or shows a comment. */
+/** `POST /{id}`: publishes a Facebook post or video, or hides or shows a comment. */
 export function updateNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -141,7 +150,7 @@ export function updateNode(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-/** Removes a deleted object from what readers see. */
+/** Hides a deleted Facebook post, photo or video from readers. */
 function hideFromReaders(network: FacebookNetwork, { account, now }: GraphCall, id: string): void {
   const shown = network.world.posts.get(account, id);
   if (shown !== undefined && shown.deletedAt === null) {
@@ -172,7 +181,7 @@ function remove(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return SUCCESS;
 }
 
-/** `DELETE /{id}`: deletes a post, a video or a photo. */
+/** `DELETE /{id}`: deletes a Facebook post, a video or a photo. */
 export function deleteNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "DELETE",

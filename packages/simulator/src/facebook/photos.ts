@@ -19,7 +19,10 @@ function refusePhoto(message: string): never {
   });
 }
 
-/** The bytes of the photo: the file in the form, or the file fetched from `url`. */
+/**
+ * The bytes of the uploaded photo: the file in the form, or the file that Facebook fetched from
+ * `url`.
+ */
 function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   const source = parameters.file("source");
   if (source !== undefined) {
@@ -75,7 +78,10 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, post_id: post.id } };
 }
 
-/** `POST /{page}/photos`: uploads a photo and, unless `published` is false, creates a post that shows it. */
+/**
+ * `POST /{page}/photos`: uploads a Facebook photo and, unless `published` is false, creates a post
+ * that shows the photo.
+ */
 export function createPhoto(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -9,12 +9,14 @@ import type { Reply } from "#src/http/call.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 import type { Post } from "#src/world/posts.ts";
 
-/** A parameter in Unix seconds, converted to milliseconds. */
+/** The value of a parameter in Unix seconds, converted to milliseconds. */
 function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
   return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
 }
 
-/** The posts that readers see, published from `since` until before `until`, newest first. */
+/**
+ * The Facebook posts that readers see, published from `since` until before `until`, newest first.
+ */
 function* visiblePosts(
   network: FacebookNetwork,
   { account, parameters, asOf }: GraphCall,
@@ -52,7 +54,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /{page}/published_posts`: lists the Page's visible posts, newest first. */
+/** `GET /{page}/published_posts`: lists the visible posts of a Facebook Page, newest first. */
 export function listPublishedPosts(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -4,7 +4,8 @@ import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
 /**
- * Refuses a post that has the same text and link as the Page's newest post. A post with photos is never a duplicate.
+ * Refuses a Facebook post that has the same text and link as the Page's newest post. A post with
+ * photos is never a duplicate.
  */
 export function refuseDuplicate(
   network: FacebookNetwork,
@@ -26,7 +27,7 @@ export function refuseDuplicate(
   }
 }
 
-/** Makes a post visible. A repeated call only increases `createCalls`. */
+/** Makes a Facebook post visible. A repeated call only increases `createCalls`. */
 export function publishPost(
   network: FacebookNetwork,
   account: Account,
@@ -59,7 +60,10 @@ export function publishPost(
   return published;
 }
 
-/** Makes a video visible from the instant `visibleFrom` on. A repeated call only increases `createCalls`. */
+/**
+ * Makes a Facebook video visible from the instant `visibleFrom` on. A repeated call only increases
+ * `createCalls`.
+ */
 export function publishVideo(
   network: FacebookNetwork,
   account: Account,

@@ -1,4 +1,7 @@
-/** Permissions that the app requests, for publishing, comments, metrics and private replies. */
+/**
+ * Permissions that the Facebook app requests, for publishing, comments, metrics and private
+ * replies.
+ */
 export const SCOPES: readonly string[] = [
   "pages_show_list",
   "pages_read_engagement",

@@ -1,12 +1,18 @@
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { receivedBytes } from "#src/graph/rupload.ts";
 
-/** Processing time of a video: long enough that a client that polls at once sees the video in progress. */
+/**
+ * Processing time of a Facebook video, long enough that a client that polls at once sees the video
+ * in progress.
+ */
 const PROCESSING_MS = 1_200;
-/** How long the status of a visible reel still says that its publishing has not started. */
+/** How long the status of an already visible reel says that publishing has not started. */
 const REEL_STATUS_LAG_MS = 400;
 
-/** The progress of a video. `uploading` = bytes are missing · `failed` = the bytes are not a video. */
+/**
+ * The progress of a Facebook video. `uploading` = bytes are missing · `failed` = the bytes are not
+ * a video.
+ */
 export type Progress = "uploading" | "processing" | "failed" | "ready";
 
 export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf: number): Progress {
@@ -21,7 +27,10 @@ export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf:
   return received?.kind === "video" ? "ready" : "failed";
 }
 
-/** The instant at which the processing of a complete upload ends, or `now` if that is later. */
+/**
+ * The instant at which the processing of a completely uploaded Facebook video ends, or `now` if
+ * that is later.
+ */
 export function processedAt(network: FacebookNetwork, video: FacebookVideo, now: number): number {
   return Math.max(now, (network.uploads.find(video.id)?.completedAt ?? now) + PROCESSING_MS);
 }
@@ -54,7 +63,10 @@ function publishingPhase({ publishedAt, kind }: FacebookVideo, asOf: number): un
       };
 }
 
-/** The field `status` of a video. `bytes_transfered` is misspelt as in Facebook's API. */
+/**
+ * The field `status` of a Facebook video. The name `bytes_transfered` in it is misspelt as in
+ * Facebook's API.
+ */
 export function statusView(
   network: FacebookNetwork,
   video: FacebookVideo,

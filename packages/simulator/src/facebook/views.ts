@@ -18,7 +18,7 @@ function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;
 }
 
-/** The attachment of a post: its photo, or an album of its photos. */
+/** The attachment of a Facebook post: its photo, or an album of its photos. */
 function attachments({ photos }: FacebookPost): unknown {
   const targets = photos.map((id) => ({ type: "photo", target: { id } }));
   const [first] = targets;
@@ -37,7 +37,10 @@ function summary(count: number): unknown {
   return { data: [], summary: { total_count: count } };
 }
 
-/** Counters that are fields of the post itself and need no call to `insights`. */
+/**
+ * The counters of a Facebook post that are fields of the post itself, so that reading them needs no
+ * call to `insights`.
+ */
 function counters(network: FacebookNetwork, id: string): View {
   const { likes = 0, comments = 0, shares } = network.world.reactions.metricsOf("facebook", id);
   return {
@@ -70,7 +73,7 @@ export function photoView(photo: FacebookPhoto): View {
   };
 }
 
-/** A video as the API returns it. Its permalink is a path without a host. */
+/** A Facebook video as the Graph API returns it. Its permalink is a path without a host. */
 export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const path = video.kind === "reel" ? `/reel/${video.id}/` : `/${video.page}/videos/${video.id}/`;
   return {
@@ -85,7 +88,7 @@ export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: 
   };
 }
 
-/** A video in the shape of a Page post. */
+/** A Facebook video in the format of a Page post. */
 export function videoPostView(network: FacebookNetwork, video: FacebookVideo, asOf: number): View {
   const { description, permalink_url: path, ...view } = videoView(network, video, asOf);
   const attachment = { type: "video_inline", target: { id: video.id } };

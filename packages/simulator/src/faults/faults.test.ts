@@ -40,7 +40,7 @@ test("a drop_after_commit fault publishes the post and closes the connection wit
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a commit_late fault closes the connection at once and publishes the post after the rule's delay", async () => {
+test("a commit_late fault closes the connection at once and publishes the post after the delay of the fault rule", async () => {
   await addFault({ mode: "commit_late", delayMs: 150 });
   const startedAt = performance.now();
   await expect(publish("one")).rejects.toThrow("fetch failed");
@@ -51,7 +51,7 @@ test("a commit_late fault closes the connection at once and publishes the post a
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("resetting the simulator deletes the calls that a commit_late fault still holds", async () => {
+test("resetting the simulator deletes the platform calls that a commit_late fault still holds", async () => {
   await addFault({ mode: "commit_late", delayMs: 50 });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   await simulator.control("/reset", {});
@@ -90,7 +90,7 @@ test("a refuse fault answers with a permanent error of the platform", async () =
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("a delay fault publishes the post at once and answers late, and the request log shows the request as pending until then", async () => {
+test("a delay fault publishes the post at once and delays the response, and the request log shows the request as pending until the response", async () => {
   await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);
@@ -109,7 +109,7 @@ test("a garbage_body fault publishes the post and answers status 200 with an HTM
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a stale_reads fault hides new posts from timelines until the rule is deleted, but not from GET /_control/visible", async () => {
+test("a stale_reads fault hides new posts from timelines until the fault rule is deleted, but not from GET /_control/visible", async () => {
   const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
   await publish("one");
   const token = account.credentials["accessToken"] ?? "";

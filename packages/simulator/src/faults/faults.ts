@@ -5,7 +5,10 @@ import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** All fault rules in the order in which they were added, including rules that are used up. */
+/**
+ * All fault rules of the simulator in the order in which they were added, including rules that are
+ * used up.
+ */
 export class Faults {
   readonly #rows: Table<Fault>;
 
@@ -38,7 +41,7 @@ export class Faults {
     return forgotten.length;
   }
 
-  /** Finds the rule for a request and counts the hit. */
+  /** Finds the fault rule for a request and counts the hit. */
   match(request: FaultableRequest): Fault | undefined {
     const fault = firstMatch(this.#rows.values(), request);
     if (fault !== undefined) {
@@ -52,8 +55,8 @@ export class Faults {
   }
 
   /**
-   * How many milliseconds earlier the state is that reads of this account show. Counts a hit of every `stale_reads`
-   * rule that applies. A `stale_reads` rule is never used up.
+   * How many milliseconds old the state is that reads of the given account return. Counts a hit of
+   * every `stale_reads` rule that applies. A `stale_reads` rule is never used up.
    */
   readLagMs(platform: string, account: FaultableRequest["account"]): number {
     let lagMs = 0;

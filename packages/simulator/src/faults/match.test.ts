@@ -34,7 +34,7 @@ test.each([
   ["POST /a*a", "POST", "/a", false],
   ["POST /*/b/*/d", "POST", "/a/b/c/d", true],
 ])(
-  "comparing the rule pattern %s with the call %s %s returns %s",
+  "comparing the path pattern '%s' of a fault rule with the call '%s %s' returns %s",
   (pattern, method, path, expected) => {
     expect(matchesPath(pattern, method, path)).toBe(expected);
   },
@@ -46,12 +46,12 @@ test("a fault rule matches a call by any operation name of the call", () => {
   expect(firstMatch([fault({ operation: "delete" })], CALL)).toBeUndefined();
 });
 
-test("a fault rule that is used up is skipped", () => {
+test("a fault rule that is used up no longer matches a call", () => {
   const rules = [fault({ id: "used", remaining: 0 }), fault({ id: "next" })];
   expect(firstMatch(rules, CALL)?.id).toBe("next");
 });
 
-test("a fault rule matches an account by its id, or by its username regardless of case", () => {
+test("a fault rule matches the calls of an account by the account's id, or by its username regardless of case", () => {
   expect(firstMatch([fault({ account: "1" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ account: "ada" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ account: "bob" })], CALL)).toBeUndefined();

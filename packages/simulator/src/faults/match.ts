@@ -1,16 +1,19 @@
 import type { Fault } from "#src/faults/rule.ts";
 
-/** The properties of a request that fault rules compare. */
+/** The properties of a request with which fault rules are compared. */
 export interface FaultableRequest {
   readonly platform: string;
   readonly operations: readonly string[];
   readonly method: string;
-  /** The path below the platform's prefix, without the query. */
+  /** The path of the request below the platform's prefix, without the query. */
   readonly path: string;
   readonly account: { readonly externalId: string; readonly username: string } | undefined;
 }
 
-/** Whether a method and path match the pattern `METHOD /path`, in which `*` stands for any characters. */
+/**
+ * Whether a method and path match the pattern `METHOD /path` of a fault rule, in which `*` stands
+ * for any characters.
+ */
 export function matchesPath(pattern: string, method: string, path: string): boolean {
   const [wantedMethod = "", wantedPath = ""] = pattern.split(" ", 2);
   return (wantedMethod === "*" || wantedMethod === method) && matchesWildcard(wantedPath, path);
@@ -56,7 +59,10 @@ function namesOperation(fault: Fault, request: FaultableRequest): boolean {
     : request.operations.includes(fault.operation);
 }
 
-/** The first rule, in the order of addition, that is not used up and matches the request. */
+/**
+ * The fault rule for a request: the first rule, in the order of addition, that is not used up and
+ * matches the request.
+ */
 export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): Fault | undefined {
   for (const fault of faults) {
     if (
@@ -72,7 +78,7 @@ export function firstMatch(faults: Iterable<Fault>, request: FaultableRequest): 
   return undefined;
 }
 
-/** The `stale_reads` rules that apply to reads of this account. */
+/** The `stale_reads` fault rules that apply to reads of the given account. */
 export function staleReads(
   faults: Iterable<Fault>,
   platform: string,

@@ -1,12 +1,18 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What the simulator does with a request. */
+/** What the simulator does with a request under a fault rule. */
 export interface Plan {
-  /** When the platform carries the request out. */
+  /** When the simulated platform carries the request out. */
   readonly acts: "now" | "late" | "never";
-  /** `own`: the platform's answer. `proxy`: a load balancer's HTML page with the rule's status. `close`: no answer. */
+  /**
+   * The response to the request. `own`: the platform's response · `proxy`: a load balancer's HTML
+   * page with the status of the fault rule · `close`: no response.
+   */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
-  /** Delay before the answer or the close, or with `late` before the request is carried out. */
+  /**
+   * Delay in milliseconds before the response is sent or the connection is closed. For a request
+   * with `acts: "late"`: delay before the request is carried out.
+   */
   readonly holdMs: number;
   readonly status: number;
 }
@@ -26,7 +32,7 @@ const SHAPES: Record<FaultMode, Pick<Plan, "acts" | "answer">> = {
 const PROXY_STATUS = 502;
 const ERROR_STATUS = 500;
 
-/** Turns the rule that matches a request, if any, into a plan. */
+/** Turns the fault rule that matches a request, if any, into a plan for handling the request. */
 export function planFor(fault: Fault | undefined): Plan {
   if (fault === undefined) {
     return { acts: "now", answer: "own", holdMs: 0, status: 200 };

@@ -12,7 +12,10 @@ export const FAULT_MODES = [
 
 export type FaultMode = (typeof FAULT_MODES)[number];
 
-/** Names of calls that have the same purpose on every platform, although their paths differ. */
+/**
+ * Names of operations for fault rules. Calls with the same purpose have the same operation name on
+ * every platform, although their paths differ.
+ */
 export const OPERATIONS = [
   "create",
   "publish",
@@ -32,20 +35,23 @@ export const OPERATIONS = [
 
 export type Operation = (typeof OPERATIONS)[number];
 
-/** A fault rule as a test adds it. */
+/** A fault rule in the form in which a test adds it. */
 export interface FaultRule {
   readonly platform: string;
-  /** An operation's name or `METHOD /path` with `*`; absent only for `stale_reads`. */
+  /**
+   * The calls to which the fault rule applies: an operation's name, or `METHOD /path` with `*`.
+   * Absent only for `stale_reads`.
+   */
   readonly operation?: string;
   readonly mode: FaultMode;
   readonly times?: number;
   readonly status?: number;
   readonly delayMs?: number;
-  /** External id or username. */
+  /** External id or username of the account to which the fault rule applies. */
   readonly account?: string;
 }
 
-/** A stored fault rule with its counters. */
+/** A fault rule as the simulator stores it, with its counters. */
 export interface Fault extends FaultRule {
   readonly id: string;
   readonly times: number;
@@ -56,8 +62,8 @@ export interface Fault extends FaultRule {
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
 /**
- * The reason why no request can match a rule whose fields have the right types; undefined when a request can match
- * the rule.
+ * Why no request can ever match a fault rule whose fields have the right types; undefined when a
+ * request can match the rule.
  */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads") {

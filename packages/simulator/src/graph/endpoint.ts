@@ -10,28 +10,36 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** An authenticated call. */
+/** A Graph API call with a valid access token. */
 export interface GraphCall extends Moment {
   readonly call: Call;
   readonly parameters: GraphParameters;
-  /** The account that the token acts for. */
+  /** The account for which the access token acts. */
   readonly account: Account;
   readonly token: GraphToken;
-  /** API version in the path, for example `v25.0`. */
+  /** Graph API version in the path, for example `v25.0`. */
   readonly version: string;
-  /** Id of the object in the path; empty when the path has none. */
+  /**
+   * Graph API id in the path, for example of a post or a comment; empty when the path has no id.
+   */
   readonly id: string;
 }
 
 export interface GraphEndpoint {
   readonly method: Route["method"];
-  /** Path below the version, with `:id` for the object. */
+  /**
+   * Path of the endpoint below the Graph API version, with `:id` for the id of a post, a comment
+   * and so on.
+   */
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Permission that the token must have. */
+  /** Permission that the access token must have for this endpoint. */
   readonly scope?: string;
-  /** Parameters with URLs of media, which are fetched before the call is handled. */
+  /**
+   * Names of the parameters that contain media URLs. The simulator fetches these URLs before it
+   * handles the call.
+   */
   readonly fetches?: readonly string[];
   readonly handle: (call: GraphCall) => Reply;
 }
@@ -41,9 +49,12 @@ export interface GraphEndpoint {
  * Instagram Login.
  */
 export interface GraphFlavour {
-  /** Path prefix that stands for the host name. */
+  /** Path prefix of the simulator that stands for a host name of the Graph API. */
   readonly prefix: string;
-  /** True: the host accepts only tokens of Instagram Login. False: the host accepts only other tokens. */
+  /**
+   * True: the Graph API host accepts only tokens of Instagram Login. False: the host accepts only
+   * other tokens.
+   */
   readonly isInstagramLogin: boolean;
 }
 
@@ -51,19 +62,25 @@ const FACEBOOK_LOGIN: GraphFlavour = { prefix: "", isInstagramLogin: false };
 
 const VERSION = /^v(?:2[2-6])\.0$/;
 
-/** The access token in the Authorization header (scheme Bearer or OAuth) or in the parameter `access_token`. */
+/**
+ * The access token of a Graph API call, in the Authorization header (scheme Bearer or OAuth) or in
+ * the parameter `access_token`.
+ */
 export function tokenOf(call: Call): string {
   const [scheme = "", token = ""] = (call.headers.authorization ?? "").split(" ", 2);
   return /^(?:bearer|oauth)$/i.test(scheme) ? token : parametersOf(call).text("access_token");
 }
 
-/** The account of the call's token, also when the token has expired or is revoked. */
+/** The account of a Graph API call's token, also when the token has expired or is revoked. */
 export function accountOf({ platform, world, tokens }: GraphHost, call: Call): Account | undefined {
   const token = tokens.find(answeringText(() => tokenOf(call)));
   return token === undefined ? undefined : world.accounts.byId(platform, token.account);
 }
 
-/** The text that `read` returns; empty when `read` refuses an invalid body, which the endpoint itself reports later. */
+/**
+ * The text that `read` returns. Empty when `read` refuses an invalid body; the endpoint itself
+ * reports the invalid body later.
+ */
 function answeringText(read: () => string): string {
   let text = "";
   answering(() => {
@@ -74,7 +91,8 @@ function answeringText(read: () => string): string {
 }
 
 /**
- * The permission that the endpoint requires. Its name depends on the host, because Instagram Login has its own names.
+ * The permission that a Graph API endpoint requires. Its name depends on the host, because
+ * Instagram Login has its own permission names.
  */
 function scopeOf({ scope }: GraphEndpoint, { isInstagramLogin }: GraphFlavour): string | undefined {
   return isInstagramLogin ? scope?.replace(/^instagram_/, "instagram_business_") : scope;
@@ -131,7 +149,10 @@ function limitReached({ platform }: GraphHost): Reply {
   return graphError({ code, message: "There have been too many calls to this account." });
 }
 
-/** The route of an endpoint, which checks version, token, permission and rate limit before the handler runs. */
+/**
+ * The route of a Graph API endpoint. The route checks version, token, permission and rate limit
+ * before it calls the handler.
+ */
 export function toGraphRoute(
   host: GraphHost,
   endpoint: GraphEndpoint,

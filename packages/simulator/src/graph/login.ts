@@ -17,17 +17,20 @@ const CODE_LIFETIME_MS = 600_000;
 const SHORT_LIFETIME_MS = 3_600_000;
 const LONG_LIFETIME_MS = 60 * 86_400_000;
 
-/** Options of Facebook Login on one platform. */
+/** Options of Facebook Login on one platform (Facebook or Instagram). */
 export interface FacebookLogin {
   readonly host: GraphHost;
   readonly scopes: readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
-  /** The Page of an account as `/me/accounts` returns it, with the Page's token. */
+  /** The Facebook Page of an account as `/me/accounts` returns it, with the Page's access token. */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
-/** External ids of the accounts that a user chose for the app, by the user's id. */
+/**
+ * External ids of the accounts that a user selected in Facebook Login for the app, by the user's
+ * id.
+ */
 type Choices = Table<readonly string[]>;
 
 function userTokenReply(accessToken: string, lifetimeMs: number): Reply {
@@ -35,7 +38,7 @@ function userTokenReply(accessToken: string, lifetimeMs: number): Reply {
   return { status: 200, body };
 }
 
-/** Creates a user for the approval and answers with a short-lived user token. */
+/** Creates a Facebook user for an approved authorization and returns a short-lived user token. */
 function userToken(login: FacebookLogin, choices: Choices, approval: Approval, now: number): Reply {
   const { host } = login;
   const user = host.world.snowflakes.next(now);
@@ -51,7 +54,9 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
   return userTokenReply(token, SHORT_LIFETIME_MS);
 }
 
-/** Exchanges a short-lived user token for a user token that lasts 60 days. */
+/**
+ * Exchanges a short-lived user token of Facebook Login for a user token that is valid for 60 days.
+ */
 function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: number): Reply {
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
   if (check.kind === "refused" || check.token.kind !== "user") {
@@ -64,13 +69,14 @@ function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: numb
 }
 
 /**
- * `GET /oauth/access_token`: exchanges a code for a short-lived token, or a short-lived token for a long-lived token.
+ * `GET /oauth/access_token` of Facebook Login: exchanges an authorization code for a short-lived
+ * token, or a short-lived token for a long-lived token.
  */
 function tokenRoute(login: FacebookLogin, choices: Choices, codes: AuthorizationCodes): Route {
   const handle = (call: Call, { now }: Moment): Reply => {
     const parameters = parametersOf(call);
     const clientId = parameters.required("client_id");
-    // The simulator accepts any secret, because it has no registered apps.
+    // The simulator accepts any client secret, because it has no registered apps.
     parameters.required("client_secret");
     if (parameters.text("grant_type") === "fb_exchange_token") {
       return longToken(login.host, parameters, now);
@@ -100,7 +106,10 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
   };
 }
 
-/** `GET /me/accounts`: lists the Pages that the user chose, each with a token that does not expire. */
+/**
+ * `GET /me/accounts`: lists the Facebook Pages that the user selected, each with a token that does
+ * not expire.
+ */
 function listPages(login: FacebookLogin, choices: Choices) {
   const { host } = login;
   const handle = ({ token, parameters, now }: GraphCall): Reply => {
@@ -130,7 +139,7 @@ function listPages(login: FacebookLogin, choices: Choices) {
   });
 }
 
-/** The routes of the login dialog, of the token endpoint, and of the list of chosen Pages. */
+/** The routes of Facebook Login: the dialog, the token endpoint, and the list of selected Pages. */
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
   const { host, scopes, usernameFault, ensureAccount } = login;
   const { platform, world } = host;

@@ -2,13 +2,15 @@ import { refuseParameter } from "#src/graph/errors.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** Parameters that every list accepts. */
+/** Paging parameters that every list of the Graph API accepts. */
 export const PAGING: readonly string[] = ["limit", "after"];
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
-/** A page of a list; `paging` holds its cursors and the link to the next page. */
+/**
+ * One page of a Graph API list. `paging` contains the page's cursors and the link to the next page.
+ */
 export interface GraphPage<T> {
   readonly items: readonly T[];
   readonly paging: Readonly<Record<string, unknown>>;
@@ -23,7 +25,9 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
   return limit < 1 || limit > maxLimit ? refuseParameter("Param limit is out of range.") : limit;
 }
 
-/** Index of the first item of the page. Refuses the cursor of an item that no longer exists. */
+/**
+ * Index of the first list item on the requested page. Refuses a cursor whose item no longer exists.
+ */
 function startOf(parameters: GraphParameters, all: readonly { readonly id: string }[]): number {
   const after = parameters.text("after");
   if (after === "") {
@@ -33,7 +37,7 @@ function startOf(parameters: GraphParameters, all: readonly { readonly id: strin
   return index === -1 ? refuseParameter("Invalid cursor") : index + 1;
 }
 
-/** The page of a list that the parameters `limit` and `after` select. */
+/** The page of a Graph API list that the parameters `limit` and `after` select. */
 export function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
   { call, parameters }: { readonly call: Call; readonly parameters: GraphParameters },

@@ -3,12 +3,15 @@ import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
-/** Parameters that every endpoint accepts. */
+/** Parameters that every Graph API endpoint accepts. */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format"]);
 
 type Value = string | Buffer;
 
-/** The parameters of a call, from its query and its body: a form, a multipart form or JSON. */
+/**
+ * The parameters of a Graph API call, read from its query and its body. The body is a form, a
+ * multipart form or JSON.
+ */
 export class GraphParameters {
   readonly #values: ReadonlyMap<string, Value>;
 
@@ -17,8 +20,8 @@ export class GraphParameters {
   }
 
   /**
-   * Refuses unknown parameters, because they reveal mistakes of the client. The real API ignores most unknown
-   * parameters.
+   * Refuses unknown parameters of a Graph API call, because they reveal mistakes of the client. The
+   * real API ignores most unknown parameters.
    */
   checkNames(known: readonly string[]): void {
     for (const name of this.#values.keys()) {
@@ -32,7 +35,7 @@ export class GraphParameters {
     return this.#values.has(name);
   }
 
-  /** The parameter as text; empty when it is missing. */
+  /** The value of a parameter as text; empty when the parameter is missing. */
   text(name: string): string {
     const value = this.#values.get(name) ?? "";
     return typeof value === "string" ? value : refuseParameter(`Param ${name} must be a string.`);
@@ -60,7 +63,7 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be a boolean.`);
   }
 
-  /** A whole number of at least 0. */
+  /** The value of a parameter as a whole number of at least 0. */
   number(name: string): number {
     const text = this.required(name);
     return /^\d{1,15}$/.test(text)
@@ -68,7 +71,7 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be an integer.`);
   }
 
-  /** The parsed JSON of the parameter; undefined when it is missing. */
+  /** The value of a parameter as parsed JSON; undefined when the parameter is missing. */
   json(name: string): unknown {
     const text = this.text(name);
     if (text === "") {
@@ -81,7 +84,7 @@ export class GraphParameters {
     }
   }
 
-  /** The bytes of a file; undefined when the parameter is missing. */
+  /** The bytes of the file in a parameter; undefined when the parameter is missing. */
   file(name: string): Buffer | undefined {
     const value = this.#values.get(name);
     return value === undefined || Buffer.isBuffer(value)
@@ -113,7 +116,10 @@ export function parametersOf(call: Call): GraphParameters {
   return new GraphParameters(new Map<string, Value>([...call.query, ...bodyValues(call)]));
 }
 
-/** The top-level field names of a list such as `fields=id,status{x},comments.summary(true){y}`. */
+/**
+ * The top-level field names in a Graph API parameter such as
+ * `fields=id,status{x},comments.summary(true){y}`.
+ */
 export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
   let depth = 0;
   let flat = "";
@@ -126,7 +132,10 @@ export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
   return new Set(names.filter((name) => name !== ""));
 }
 
-/** The fields of an object that the query names, and always `id`. Refuses a field that the object does not have. */
+/**
+ * The requested fields of a Graph API result, and always `id`. Refuses a field that the result does
+ * not have.
+ */
 export function pickFields(
   parameters: GraphParameters,
   object: Readonly<Record<string, unknown>>,

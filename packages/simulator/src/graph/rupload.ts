@@ -7,26 +7,34 @@ import type { Table } from "#src/store/table.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** The upload of one file, which may arrive in several pieces. */
+/** The upload of one file to the Graph API. The file may arrive in several pieces. */
 export interface Upload {
-  /** Id of the object that the file belongs to: a video or a container. */
+  /** Id of the Facebook video or the Instagram container to which the uploaded file belongs. */
   readonly id: string;
-  /** External id of the account. */
+  /** External id of the account that uploads the file. */
   readonly owner: string;
-  /** Number of bytes of each received piece, in order. */
+  /** Number of bytes of each piece of the upload that has arrived, in order. */
   readonly pieces: readonly number[];
-  /** Platform time of the last byte, Unix milliseconds; null while the upload is incomplete. */
+  /**
+   * When the last byte of the upload arrived: platform time in Unix milliseconds; null while the
+   * upload is incomplete.
+   */
   readonly completedAt: number | null;
-  /** The received media; null while the upload is incomplete, and when the file is neither an image nor a video. */
+  /**
+   * The uploaded media; null while the upload is incomplete, and when the uploaded file is neither
+   * an image nor a video.
+   */
   readonly received: ReceivedMedia | null;
 }
 
-/** Number of bytes received so far. */
+/** Number of bytes of an upload that have arrived. */
 export function receivedBytes({ pieces }: Upload): number {
   return pieces.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Uploads in pieces, through the upload host `rupload` or with `upload_phase=transfer`. */
+/**
+ * Graph API uploads in pieces, through the upload host `rupload` or with `upload_phase=transfer`.
+ */
 export class Uploads {
   readonly #rows: Table<Upload>;
   readonly #host: GraphHost;
@@ -46,7 +54,7 @@ export class Uploads {
     return this.#rows.get(id);
   }
 
-  /** Appends a piece to the received bytes. */
+  /** Appends a piece of a file to the bytes that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
     const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
@@ -71,7 +79,7 @@ export class Uploads {
   }
 }
 
-/** Ends the call with an error in the upload host's own shape. */
+/** Ends the call with an error in the format of the Graph API's upload host. */
 function refuseUpload(type: string, message: string, retriable: boolean, status = 400): never {
   throw new Refused({ status, body: { debug_info: { retriable, type, message } } });
 }
@@ -88,7 +96,10 @@ function addressOf(call: Call): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-/** The upload in the path. Refuses the call when the token is invalid or belongs to another account. */
+/**
+ * The Graph API upload whose id is in the path. Refuses the call when the token is invalid or
+ * belongs to another account.
+ */
 function requireUpload(host: GraphHost, uploads: Uploads, call: Call, now: number): Upload {
   const check = host.tokens.check(tokenOf(call), now);
   if (check.kind === "refused") {
@@ -150,9 +161,10 @@ function upload(host: GraphHost, uploads: Uploads, call: Call, moment: Moment): 
 }
 
 /**
- * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at `/rupload/<edge>/<version>/<id>`: receives
- * the bytes from `offset` on, or fetches `file_url`. Bytes of an interrupted request are kept, and the next request
- * continues after them.
+ * `POST https://rupload.facebook.com/<edge>/<version>/<id>`, simulated at
+ * `/rupload/<edge>/<version>/<id>`: receives the bytes of a file from `offset` on, or fetches the
+ * file from `file_url`. Bytes of an interrupted request are kept, and the next request continues
+ * after them.
  */
 export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): Route {
   return {
@@ -164,7 +176,7 @@ export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): R
   };
 }
 
-/** The URL to which the client sends the bytes of an upload. */
+/** The Graph API URL to which the client sends the bytes of a file. */
 export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
   return `${baseUrl}/rupload/${edge}/${version}/${id}`;
 }

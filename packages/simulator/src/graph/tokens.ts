@@ -5,27 +5,38 @@ import type { Secrets } from "#src/world/secrets.ts";
 const TOKEN_CHARACTERS = 120;
 
 /**
- * The kind of a token. A token of Instagram Login (`instagram`) works only on the host of Instagram Login, and this
- * host accepts no other kind.
+ * The kind of a Graph API token. A token of Instagram Login (`instagram`) works only on the host of
+ * Instagram Login, and this host accepts no other kind.
  */
 export type TokenKind = "user" | "page" | "instagram";
 
-/** A stored token. */
+/** A stored access token of the Graph API. */
 export interface GraphToken {
   readonly kind: TokenKind;
-  /** External id of the account that the token acts for; for a user token, of the first account that the user chose. */
+  /**
+   * External id of the account for which the token acts. For a user token: the first account that
+   * the user selected.
+   */
   readonly account: string;
-  /** The user who granted the token. When a user removes the app, all of the user's tokens are revoked. */
+  /**
+   * Id of the user who granted the token. When a user removes the app, all of the user's tokens are
+   * revoked.
+   */
   readonly user: string;
   readonly scopes: readonly string[];
   readonly issuedAt: number;
-  /** Platform time, Unix milliseconds; null = the token does not expire. */
+  /**
+   * When the token expires: platform time in Unix milliseconds; null = the token does not expire.
+   */
   readonly expiresAt: number | null;
-  /** The error subcode of a revoked token; null while the token is not revoked. */
+  /** The Graph API error subcode of a revoked token; null while the token is not revoked. */
   readonly deadBecause: number | null;
 }
 
-/** The result of checking a token: the valid token, or the error subcode that says why the token is refused. */
+/**
+ * The result of checking a Graph API token: the valid token, or the error subcode that says why the
+ * token is refused.
+ */
 export type TokenCheck =
   | { readonly kind: "valid"; readonly token: GraphToken }
   | { readonly kind: "refused"; readonly subcode: number };
@@ -33,7 +44,7 @@ export type TokenCheck =
 const INVALID = 467;
 const EXPIRED = 463;
 
-/** The tokens of one Graph API platform. Like accounts, tokens survive a reset. */
+/** The tokens of one Graph API platform. Like accounts, tokens survive a reset of the simulator. */
 export class GraphTokens {
   readonly #rows: Table<GraphToken>;
   readonly #secrets: Secrets;
@@ -44,7 +55,8 @@ export class GraphTokens {
   }
 
   issue(token: Omit<GraphToken, "deadBecause">): string {
-    // Tokens of graph.instagram.com begin with IGAA; tokens of graph.facebook.com begin with EAA.
+    // Graph API tokens for graph.instagram.com begin with IGAA; tokens for graph.facebook.com begin
+    // with EAA.
     const prefix = token.kind === "instagram" ? "IGAA" : "EAA";
     const text = this.#secrets.issue(`${prefix}${this.#secrets.issueToken(TOKEN_CHARACTERS)}`);
     this.#rows.put(text, { ...token, deadBecause: null });
@@ -64,12 +76,15 @@ export class GraphTokens {
       : { kind: "valid", token };
   }
 
-  /** The token, also when it has expired or is revoked. */
+  /** The Graph API token with the given text, also when the token has expired or is revoked. */
   find(text: string): GraphToken | undefined {
     return this.#rows.get(text);
   }
 
-  /** Revokes every token of a user. The subcode says why: 458 = app removed, 460 = password changed. */
+  /**
+   * Revokes every Graph API token of a user. The subcode says why: 458 = app removed, 460 =
+   * password changed.
+   */
   revokeAll(user: string, subcode: number): void {
     for (const [text, token] of this.#rows.entries()) {
       if (token.user === user && token.deadBecause === null) {

@@ -4,17 +4,23 @@ import type { Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Spending } from "#src/world/limits.ts";
 
-/** Maximum number of calls in 24 hours per engaged user of an account; a simulated account has one engaged user. */
+/**
+ * Maximum number of Graph API calls in 24 hours per engaged user of an account. A simulated account
+ * has one engaged user.
+ */
 const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
-/** Counts a call against the account's business use case limit. */
+/** Counts a Graph API call against the account's business use case limit. */
 export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
   return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
 }
 
-/** The usage headers: percentages of the limit, and the minutes until a caller over the limit regains access. */
+/**
+ * The usage headers of a Graph API response: percentages of the limit, and the minutes until a
+ * caller over the limit regains access.
+ */
 function usageHeaders(
   { platform }: GraphHost,
   account: Account,
@@ -50,12 +56,15 @@ export function withUsage(
 }
 
 /**
- * How many minutes to wait, as a simulated 429 states. The value is small so that tests are fast; 0 would state no
- * wait.
+ * How many minutes to wait, as a simulated 429 of the Graph API states. The value is small so that
+ * tests are fast. With 0, the response would not say how long to wait.
  */
 const SIMULATED_WAIT_MINUTES = 0.03;
 
-/** The answer to a `status` fault. As on the real API, a 429 states its wait in the usage headers. */
+/**
+ * The Graph API's response to a request with a `status` fault. As on the real API, a 429 says in
+ * the usage headers how long to wait.
+ */
 export function statusReply(host: GraphHost, account: Account | undefined, status: number): Reply {
   const reply = statusError(status);
   return status === 429 && account !== undefined

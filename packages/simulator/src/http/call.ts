@@ -1,36 +1,42 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { FetchedFiles } from "#src/http/fetch-media.ts";
 
-/** A request to a platform with its complete body. */
+/** A request to a simulated platform with its complete body. */
 export interface Call {
   readonly method: string;
-  /** The path below the platform's prefix, without the query. */
+  /** The path of the call below the platform's prefix, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The URL of the platform as the caller used it, without a trailing slash. */
+  /** The base URL of the simulated platform as the caller used it, without a trailing slash. */
   readonly baseUrl: string;
 }
 
-/** The conditions under which a call is handled. Times are platform time in Unix milliseconds. */
+/**
+ * The conditions under which a platform call is handled. Times are platform time in Unix
+ * milliseconds.
+ */
 export interface Moment {
   readonly now: number;
-  /** The time whose state reads show: `now`, or earlier while a `stale_reads` rule applies. */
+  /**
+   * The time whose state reads return: `now`, or an earlier time while a `stale_reads` fault rule
+   * applies.
+   */
   readonly asOf: number;
-  /** The files at the URLs that `Route.fetches` named. */
+  /** The fetched files of the media URLs that `Route.fetches` returned. */
   readonly fetched: FetchedFiles;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string is sent as HTML. */
+  /** Body of the response. A string is sent as HTML, every other value as JSON. */
   readonly body: unknown;
 }
 
-/** Thrown by a handler to answer with a refusal of the platform. */
+/** Thrown by the handler of a platform call to answer with an error of the platform. */
 export class Refused extends Error {
   override name = "Refused";
   readonly reply: Reply;
@@ -41,7 +47,10 @@ export class Refused extends Error {
   }
 }
 
-/** Runs a handler and returns its reply, also when it throws a refusal. */
+/**
+ * Runs the handler of a platform call and returns its reply, also when the handler throws a
+ * refusal.
+ */
 export function answering(handle: () => Reply): Reply {
   try {
     return handle();
@@ -64,7 +73,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body as a JSON object; undefined when the body is not a JSON object. */
+/** The body of a platform call as a JSON object; undefined when the body is not a JSON object. */
 export function jsonObject(call: Call): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(call.body.toString("utf8"));
@@ -74,7 +83,7 @@ export function jsonObject(call: Call): Record<string, unknown> | undefined {
   }
 }
 
-/** The body as URL-encoded form fields. */
+/** The body of a platform call as URL-encoded form fields. */
 export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(call.body.toString("utf8"));
 }

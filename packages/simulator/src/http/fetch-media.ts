@@ -1,4 +1,7 @@
-/** The result of fetching a media URL that a caller named, as a platform's fetcher does. */
+/**
+ * The result of fetching a media URL in a platform call, as the platform's media fetcher returns
+ * it.
+ */
 export type Fetched =
   | { readonly kind: "file"; readonly contentType: string; readonly bytes: Buffer }
   | {
@@ -6,7 +9,7 @@ export type Fetched =
       readonly reason: "bad_address" | "unreachable" | "redirect" | "status" | "too_large";
     };
 
-/** The fetched files of a call, by URL. */
+/** The fetched media files of a platform call, by URL. */
 export type FetchedFiles = ReadonlyMap<string, Fetched>;
 
 export const NOTHING_FETCHED: FetchedFiles = new Map();
@@ -60,7 +63,10 @@ async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
   }
 }
 
-/** Fetches URLs without cookies, tokens or redirects, as the fetchers of the platforms do. */
+/**
+ * Fetches media URLs without cookies, tokens or redirects, as the media fetchers of the real
+ * platforms do.
+ */
 export async function fetchMedia(
   urls: readonly string[],
   signal: AbortSignal,

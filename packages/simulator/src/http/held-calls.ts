@@ -3,11 +3,14 @@ import type { Call } from "#src/http/call.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** The stored form of a call that `commit_late` has accepted but not carried out yet. */
+/**
+ * The stored form of a platform call that a `commit_late` fault has accepted but not carried out
+ * yet.
+ */
 export interface HeldCall {
   readonly platform: string;
   readonly routePath: string;
-  /** Unix milliseconds of machine time. */
+  /** When the simulator carries the held call out: Unix milliseconds of machine time. */
   readonly dueAt: number;
   readonly method: string;
   readonly path: string;
@@ -18,7 +21,10 @@ export interface HeldCall {
   readonly baseUrl: string;
 }
 
-/** The calls that are not carried out yet. They survive a restart; a reset deletes them. */
+/**
+ * The platform calls that a `commit_late` fault holds. They survive a restart; a reset deletes
+ * them.
+ */
 export class HeldCalls {
   readonly #rows: Table<HeldCall>;
 
@@ -33,7 +39,7 @@ export class HeldCalls {
     this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
   }
 
-  /** Removes and returns a call. Returns undefined when a reset has deleted the call. */
+  /** Removes and returns a held call. Returns undefined when a reset has deleted the call. */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);
     this.#rows.delete(id);

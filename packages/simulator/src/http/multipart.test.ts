@@ -18,7 +18,7 @@ const FORM =
   '--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\none\r\n--xyz\r\n' +
   'Content-Disposition: form-data; name="file"; filename="b.jpg"\r\nContent-Type: image/jpeg\r\n\r\n\r\n--xy\r\n--xyz--\r\n';
 
-test("formParts returns fields and files with unchanged bytes", () => {
+test("formParts returns the fields and files of a multipart form with unchanged bytes", () => {
   expect(formParts(call(Buffer.from(FORM)))).toEqual([
     { name: "a", content: Buffer.from("one") },
     {
@@ -30,7 +30,7 @@ test("formParts returns fields and files with unchanged bytes", () => {
   ]);
 });
 
-test("formParts reads a form that FormData has encoded", async () => {
+test("formParts reads a multipart form that FormData has encoded", async () => {
   const form = new FormData();
   form.set("a", "ü");
   form.set("b", new Blob([Buffer.from([0, 255])], { type: "image/png" }), "b.png");
@@ -42,9 +42,9 @@ test("formParts reads a form that FormData has encoded", async () => {
   ]);
 });
 
-test("formParts returns undefined for a form truncated at any byte", () => {
+test("formParts returns undefined for a multipart form that is truncated at any byte", () => {
   const whole = Buffer.from(FORM);
-  // The line end after the last boundary may be missing.
+  // The line end after the last boundary of a multipart form may be missing.
   for (let length = 0; length < whole.length - 2; length += 1) {
     expect(formParts(call(whole.subarray(0, length)))).toBeUndefined();
   }

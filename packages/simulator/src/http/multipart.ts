@@ -1,10 +1,10 @@
 import { contentType } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** A part of a `multipart/form-data` body. */
+/** One part of a `multipart/form-data` body. */
 export interface FormPart {
   readonly name: string;
-  /** Set for files only. */
+  /** Name of the file in the form part; absent for a part that is not a file. */
   readonly fileName?: string;
   readonly contentType?: string;
   readonly content: Buffer;
@@ -51,7 +51,10 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
   }
 }
 
-/** Returns the parts of a form in their order; undefined when the body is not a complete form. */
+/**
+ * Returns the parts of a multipart form in their order; undefined when the body is not a complete
+ * form.
+ */
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
   if (contentType(call) !== "multipart/form-data" || boundary === undefined) {

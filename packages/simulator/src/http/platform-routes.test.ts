@@ -12,7 +12,7 @@ beforeEach(async () => {
 
 afterEach(() => simulator[Symbol.asyncDispose]());
 
-/** Sends the headers of a request that announces a body of this size, but no byte of the body. */
+/** Sends the headers of a request with a `Content-Length` of `bytes`, but no byte of the body. */
 async function announce(path: string, bytes: number): Promise<string> {
   const call = request(`${simulator.url}${path}`, {
     method: "POST",

@@ -6,7 +6,7 @@ import type { Platform, Route } from "#src/platform.ts";
 import type { Platforms } from "#src/platforms.ts";
 
 const NO_BODY = Buffer.alloc(0);
-/** Maximum size of a request body in bytes, for platforms without their own limit. */
+/** Maximum size in bytes of a request body, for simulated platforms without their own limit. */
 const DEFAULT_MAX_BODY_BYTES = 64_000_000;
 const TOO_LARGE = "FST_ERR_CTP_BODY_TOO_LARGE";
 
@@ -23,7 +23,7 @@ function toCall(platform: Platform, request: FastifyRequest): Call {
   };
 }
 
-/** Closes the connection without an answer, as a crashed server does. */
+/** Closes the connection of a request without a response, as a crashed server does. */
 function closeConnection(request: FastifyRequest, reply: FastifyReply): void {
   if (!reply.sent) {
     reply.hijack();
@@ -40,7 +40,7 @@ async function send(reply: FastifyReply, answer: Reply): Promise<void> {
     .send(isText ? answer.body : JSON.stringify(answer.body));
 }
 
-/** The route for every path that a platform does not have. */
+/** The route for every path that the simulated platform does not have. */
 function missingRoute(platform: Platform): Route {
   return {
     method: "GET",
@@ -50,7 +50,7 @@ function missingRoute(platform: Platform): Route {
   };
 }
 
-/** Serves each platform below `/<id>`. */
+/** Serves each simulated platform below `/<id>`. */
 export function registerPlatforms(
   app: FastifyInstance,
   platforms: Platforms,
@@ -72,7 +72,8 @@ export function registerPlatforms(
   for (const platform of platforms.values()) {
     void app.register(
       async (scope) => {
-        // Bodies stay unparsed, because each platform decides which bodies are valid.
+        // The HTTP server does not parse request bodies, because each simulated platform decides
+        // which bodies are valid.
         scope.removeAllContentTypeParsers();
         scope.addContentTypeParser(
           "*",
@@ -96,7 +97,10 @@ export function registerPlatforms(
   }
 }
 
-/** Carries out the calls that `commit_late` accepted before the last stop. */
+/**
+ * Carries out the platform calls that `commit_late` faults accepted before the simulator was
+ * stopped.
+ */
 export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
   for (const [id, held] of deps.held.all()) {
     const platform = platforms.get(held.platform);

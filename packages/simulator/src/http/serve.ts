@@ -14,11 +14,11 @@ import type { World } from "#src/world/world.ts";
 export interface ServeDeps {
   readonly world: World;
   readonly held: HeldCalls;
-  /** Aborts every wait when the simulator stops. */
+  /** Aborts every delay of a response when the simulator stops. */
   readonly stopping: AbortSignal;
 }
 
-/** A call with its platform, route and log entry. */
+/** A platform call with its platform, route and entry in the request log. */
 interface Arrival {
   readonly platform: Platform;
   readonly route: Route;
@@ -27,11 +27,12 @@ interface Arrival {
 }
 
 /**
- * Serves one request under the fault rule that matches the request. The changes of the request are in the journal before the
- * answer is sent.
+ * Serves one platform request under the fault rule that matches the request. The changes of the
+ * request are in the journal before the response is sent.
  *
- * @param close Closes the connection without an answer. A `commit_late` fault calls it before the request is carried out.
- * @returns undefined when the connection has to be closed without an answer.
+ * @param close Closes the connection without a response. A `commit_late` fault calls it before the
+ * request is carried out.
+ * @returns undefined when the connection has to be closed without a response.
  */
 export async function serve(
   deps: ServeDeps,
@@ -67,7 +68,10 @@ export async function serve(
   return answerOf(plan, own, arrival, world.clock.now());
 }
 
-/** Fetches the media URLs in the call and then carries out the call. A refusal counts as an answer. */
+/**
+ * Fetches the media URLs in a platform call and then carries out the call. A refusal counts as a
+ * response.
+ */
 async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call): Promise<Reply> {
   const { clock, faults } = deps.world;
   const fetched =
@@ -89,7 +93,10 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
   logged.outcome = reply === undefined ? "dropped" : outcomeFrom(reply);
 }
 
-/** Carries out a held call when the call is due. Returns undefined when a reset has deleted the call meanwhile. */
+/**
+ * Carries out a held platform call when the call is due. Returns undefined when a reset has deleted
+ * the call meanwhile.
+ */
 export async function runHeldCall(
   deps: ServeDeps,
   id: string,

@@ -2,13 +2,16 @@ import type { Reply } from "#src/http/call.ts";
 
 const HTML = { "content-type": "text/html" };
 
-/** The page of a load balancer whose backend is down: no JSON, no rate-limit headers. */
+/**
+ * The HTML page of a load balancer whose backend is down, without JSON and without rate-limit
+ * headers.
+ */
 export function proxyPage(status: number): Reply {
   const page = `<html>\r\n<head><title>${status} Bad Gateway</title></head>\r\n<body>\r\n<center><h1>${status} Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;
   return { status, headers: HTML, body: page };
 }
 
-/** A response with status 200 whose body is not what the caller expects. */
+/** A response with status 200 whose body does not have the format that the caller expects. */
 export const GARBAGE_PAGE: Reply = {
   status: 200,
   headers: HTML,

@@ -12,7 +12,10 @@ const MAX_LIMIT = 50;
 const MAX_MESSAGE_BYTES = 1000;
 const PRIVATE_REPLY_WINDOW_MS = 7 * 86_400_000;
 
-/** A reader's comment on one of the account's posts. Refuses the call when the comment does not exist. */
+/**
+ * A reader's comment on one of the account's Instagram posts. Refuses the call when the comment
+ * does not exist.
+ */
 function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id: string): Comment {
   const comment = world.reactions.comment("instagram", id);
   const post = world.posts.get(account, comment?.mediaId ?? "");
@@ -21,7 +24,7 @@ function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id:
     : comment;
 }
 
-/** Lists comments newest first and leaves out hidden comments. */
+/** Lists Instagram comments newest first and leaves out hidden comments. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
   const { posts, reactions } = network.world;
@@ -41,7 +44,7 @@ function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { data, ...paging } };
 }
 
-/** `GET /:media/comments`: lists the comments on a post. */
+/** `GET /:media/comments`: lists the comments on an Instagram post. */
 export function listComments(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -53,7 +56,10 @@ export function listComments(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** Replies to a comment. A reply to a reply is stored as a reply to the top-level comment. */
+/**
+ * Replies to an Instagram comment. A reply to a reply is stored as a reply to the top-level
+ * comment.
+ */
 function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, now, id: path } = graphCall;
   parameters.checkNames(["message"]);
@@ -67,7 +73,7 @@ function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /:comment/replies`: replies to a comment. */
+/** `POST /:comment/replies`: replies to an Instagram comment. */
 export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -78,7 +84,7 @@ export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** Hides or shows a reader's comment. The account's own replies cannot be hidden. */
+/** Hides or shows a reader's comment on Instagram. The account's own replies cannot be hidden. */
 export function hideComment(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, id } = graphCall;
   parameters.checkNames(["hide"]);
@@ -95,7 +101,9 @@ function textOf(value: unknown): string {
     : refuseParameter("Param message must have a text of at most 1000 bytes");
 }
 
-/** Sends a private reply, at most one per comment, within seven days. */
+/**
+ * Sends an Instagram private reply, at most one per comment, within seven days after the comment.
+ */
 function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters, account, now, id: path } = graphCall;
   const pageId = network.ownerships.get(account.externalId)?.pageId;
@@ -121,7 +129,7 @@ function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Repl
   return { status: 200, body };
 }
 
-/** `POST /:page/messages`: sends a private reply to a comment. */
+/** `POST /:page/messages`: sends a private reply to an Instagram comment. */
 export function privateReply(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

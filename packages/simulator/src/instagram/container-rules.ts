@@ -18,7 +18,10 @@ const MAX_MENTIONS = 20;
 const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
 const MAX_RATIO = 1.91;
-/** Tolerance of the aspect ratio, because sizes are whole pixels: 1080 x 1351 counts as 4:5. */
+/**
+ * Tolerance for the aspect ratio of an Instagram image. It is needed because sizes are whole
+ * pixels: 1080 x 1351 counts as 4:5.
+ */
 const RATIO_TOLERANCE = 0.01;
 
 function count(text: string, pattern: RegExp): number {
@@ -43,7 +46,10 @@ function checkRatio({ width, height }: ReceivedMedia): void {
   }
 }
 
-/** The image at `image_url`. Refuses the call unless both the content type and the bytes of the image are JPEG. */
+/**
+ * The image that Instagram fetched from `image_url`. Refuses the call unless both the content type
+ * and the bytes of the image are JPEG.
+ */
 export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   const file = fetched.get(parameters.required("image_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("image/")) {
@@ -60,7 +66,10 @@ export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
   return toPosted(received);
 }
 
-/** The video at `video_url`, or the error that the container's status reports later. */
+/**
+ * The video that Instagram fetched from `video_url`, or the error that the container's status
+ * reports later.
+ */
 export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
   const file = fetched.get(parameters.required("video_url"));
   if (file?.kind !== "file" || !file.contentType.startsWith("video/")) {

@@ -5,31 +5,34 @@ import type { PostedMedia } from "#src/world/posts.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
-/** Why Instagram cannot publish a container. */
+/** Why Instagram cannot publish a media container. */
 export interface ContainerError {
   readonly subcode: number;
   readonly message: string;
 }
 
-/** A media container, which can be published as a post once. */
+/** An Instagram media container. It can be published as a post once. */
 export interface Container {
   readonly id: string;
-  /** External id of the account. */
+  /** External id of the account that created the Instagram container. */
   readonly owner: string;
   readonly kind: ContainerKind;
-  /** Whether the container is a carousel item, which cannot be published alone. */
+  /** Whether the Instagram container is a carousel item, which cannot be published alone. */
   readonly isChild: boolean;
   readonly caption: string;
   /**
-   * Media of the post; for a carousel, the media of its children. Empty when the client sends the video to the upload
-   * host.
+   * Media of the Instagram post that the container becomes. For a carousel: the media of its child
+   * containers. Empty when the client sends the video to the upload host.
    */
   readonly media: readonly PostedMedia[];
-  /** Whether the client sends the video to the upload host. */
+  /** Whether the client sends the video of the Instagram container to the upload host. */
   readonly isPushed: boolean;
-  /** Platform time, Unix milliseconds. */
+  /** When the Instagram container was created: platform time in Unix milliseconds. */
   readonly createdAt: number;
-  /** Why the container cannot be published. The container's status reports the error only after the processing time. */
+  /**
+   * Why the Instagram container cannot be published; null when it can be published. The container's
+   * status reports the error only after the processing time.
+   */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
 }
@@ -39,16 +42,22 @@ export type ContainerStatus =
   | { readonly code: "ERROR"; readonly error: ContainerError };
 
 const LIFETIME_MS = 86_400_000;
-/** Processing time of a video, long enough that a client that polls every second sees the video in progress. */
+/**
+ * Processing time of a video on Instagram, long enough that a client that polls every second sees
+ * the video in progress.
+ */
 const PROCESSING_MS = 1200;
 const NOT_A_VIDEO: ContainerError = { subcode: 2_207_026, message: "Unsupported video format" };
 
-/** Why an uploaded file cannot be published as a video; null when the file can be published. */
+/**
+ * Why Instagram cannot publish an uploaded file as a video; null when Instagram can publish the
+ * file.
+ */
 function uploadError({ received }: Upload): ContainerError | null {
   return received?.kind === "video" ? null : NOT_A_VIDEO;
 }
 
-/** All containers, with the uploads that belong to them. */
+/** All Instagram containers, with the uploads that belong to them. */
 export class Containers {
   readonly #rows: Table<Container>;
   readonly #uploads: Uploads;
@@ -63,13 +72,13 @@ export class Containers {
     return container;
   }
 
-  /** The account's container if it existed at the given instant, otherwise undefined. */
+  /** The account's Instagram container if it existed at the given instant, otherwise undefined. */
   find(owner: string, id: string, instant: number): Container | undefined {
     const container = this.#rows.get(id);
     return container?.owner === owner && container.createdAt <= instant ? container : undefined;
   }
 
-  /** The status of a container at the given instant. */
+  /** The status of an Instagram container at the given instant. */
   statusOf(container: Container, instant: number): ContainerStatus {
     const { createdAt, publishedAt, kind } = container;
     if (publishedAt !== null && publishedAt <= instant) {
@@ -87,7 +96,10 @@ export class Containers {
     return error === null ? { code: "FINISHED" } : { code: "ERROR", error };
   }
 
-  /** The media that readers see; empty before the client has sent the video to the upload host. */
+  /**
+   * The media of an Instagram container that readers see; empty before the client has sent the
+   * video to the upload host.
+   */
   mediaOf(container: Container): readonly PostedMedia[] {
     const received = this.#uploads.find(container.id)?.received;
     return received === undefined || received === null
@@ -95,7 +107,10 @@ export class Containers {
       : [{ kind: received.kind, sha256: received.sha256 }];
   }
 
-  /** When processing started; null before the client has sent the whole video to the upload host. */
+  /**
+   * When Instagram started to process the container; null before the client has sent the whole
+   * video to the upload host.
+   */
   #startedAt({ id, createdAt, isPushed }: Container): number | null {
     return isPushed ? (this.#uploads.find(id)?.completedAt ?? null) : createdAt;
   }

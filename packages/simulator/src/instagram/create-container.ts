@@ -39,8 +39,9 @@ function imageOf(graphCall: GraphCall): ContainerContent {
 }
 
 /**
- * A video that the client sends to the upload host, or a video from `video_url`. The container's status reports a
- * failed fetch.
+ * The content of a container with a single video: a video that the client sends to the upload host,
+ * or a video from `video_url`. When fetching `video_url` fails, the container's status reports the
+ * error.
  */
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters } = graphCall;
@@ -53,8 +54,8 @@ function reelOf(graphCall: GraphCall): ContainerContent {
 }
 
 /**
- * The children of a carousel, in order. Refuses a child that is not ready, is published, is listed twice, or belongs
- * to another account.
+ * The child containers of an Instagram carousel, in order. Refuses a child that is not ready, is
+ * published, is listed twice, or belongs to another account.
  */
 function childrenOf({ containers }: InstagramNetwork, graphCall: GraphCall): Container[] {
   const { account, now, parameters } = graphCall;
@@ -87,7 +88,10 @@ function carouselOf(network: InstagramNetwork, graphCall: GraphCall): ContainerC
   return { kind: "carousel", media, error: null, isPushed: false };
 }
 
-/** The content for a `media_type`: REELS is a single video, VIDEO a video in a carousel; images need no type. */
+/**
+ * The content of an Instagram container for its `media_type`: REELS is a single video, VIDEO a
+ * video in a carousel. Images need no `media_type`.
+ */
 function contentOf(
   network: InstagramNetwork,
   graphCall: GraphCall,
@@ -151,7 +155,10 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id, uri: ruploadUrl(call, UPLOAD_EDGE, version, id) } };
 }
 
-/** `POST /:account/media`: creates the container of an image, a reel, a carousel or a carousel item. */
+/**
+ * `POST /:account/media`: creates the Instagram container of an image, a reel, a carousel or a
+ * carousel item.
+ */
 export function createContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

@@ -1,6 +1,8 @@
 import { refuseGraph } from "#src/graph/errors.ts";
 
-/** A function that refuses the call with an error from Instagram's published list. */
+/**
+ * Returns a function that refuses the call with an error from Instagram's published list of errors.
+ */
 function refusal(code: number, subcode: number, message: string, status?: number) {
   return (): never => refuseGraph({ code, subcode, message, userMessage: message }, status);
 }

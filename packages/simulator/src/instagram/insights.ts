@@ -20,7 +20,10 @@ const COMMON_METRICS: Metrics = {
 };
 const notSimulated = () => 0;
 
-/** Metrics of each product type. One unsupported name fails the whole request. */
+/**
+ * Metrics of each product type of an Instagram post. One unsupported metric name fails the whole
+ * request.
+ */
 const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
   FEED: {
     ...COMMON_METRICS,
@@ -61,7 +64,7 @@ function refuseMetric(name: string): never {
   );
 }
 
-/** `GET /:media/insights`: reads metrics of a post. */
+/** `GET /:media/insights`: reads metrics of an Instagram post. */
 export function readInsights(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",

@@ -10,10 +10,16 @@ import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** Paths below `/login` stand for www.instagram.com, api.instagram.com and graph.instagram.com. */
+/**
+ * Simulator paths below `/login` stand for www.instagram.com, api.instagram.com and
+ * graph.instagram.com.
+ */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
-/** Permissions of Instagram Login, which has no permission for deleting posts. */
+/**
+ * Permissions that the app requests with Instagram Login, which has no permission for deleting
+ * posts.
+ */
 const SCOPES: readonly string[] = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -38,7 +44,9 @@ function issue(
   return tokens.issue({ kind: "instagram", ...grant, issuedAt: now, expiresAt: now + lifetimeMs });
 }
 
-/** Issues a 60-day token of Instagram Login for an account, without an authorization. */
+/**
+ * Issues a token of Instagram Login that is valid for 60 days, without an authorization by a user.
+ */
 export function issueLongToken(
   network: InstagramNetwork,
   account: Account,
@@ -57,7 +65,10 @@ function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, 
   return { status: 200, body: { ...body, permissions } };
 }
 
-/** The token to exchange or refresh, or the error answer when the text is not a valid token of Instagram Login. */
+/**
+ * The token that a caller wants to exchange or refresh. Returns the error response when the text is
+ * not a valid token of Instagram Login.
+ */
 function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
   const check = network.tokens.check(text, now);
   if (check.kind === "refused") return tokenError(check.subcode);
@@ -80,12 +91,15 @@ function route(
   };
 }
 
-/** `POST /oauth/access_token` on api.instagram.com: exchanges a code for a one-hour token. */
+/**
+ * `POST /oauth/access_token` on api.instagram.com: exchanges an authorization code for a one-hour
+ * token.
+ */
 function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route {
   return route("POST", "/oauth/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
     parameters.oneOf("grant_type", ["authorization_code"]);
-    // The simulator accepts any secret, because it has no registered apps.
+    // The simulator accepts any client secret, because it has no registered apps.
     parameters.required("client_secret");
     const approval = codes.redeem(
       {
@@ -112,7 +126,10 @@ function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route 
   });
 }
 
-/** `GET /access_token` on graph.instagram.com: exchanges a one-hour token for a 60-day token. */
+/**
+ * `GET /access_token` on graph.instagram.com: exchanges a one-hour token of Instagram Login for a
+ * 60-day token.
+ */
 function exchangeRoute(network: InstagramNetwork): Route {
   return route("GET", "/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
@@ -123,7 +140,10 @@ function exchangeRoute(network: InstagramNetwork): Route {
   });
 }
 
-/** `GET /refresh_access_token`: renews a valid token that is at least a day old. There are no refresh tokens. */
+/**
+ * `GET /refresh_access_token` on graph.instagram.com: renews a valid token that is at least a day
+ * old. Instagram Login has no refresh tokens.
+ */
 function refreshRoute(network: InstagramNetwork): Route {
   return route("GET", "/refresh_access_token", "refresh", (call, { now }) => {
     const parameters = parametersOf(call);

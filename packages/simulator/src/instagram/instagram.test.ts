@@ -80,7 +80,7 @@ async function push(uri: string, bytes: Buffer, headers: Fields = {}): Promise<A
   return { status: response.status, headers: response.headers, body };
 }
 
-test("a simulated Instagram image is visible once its container is published, and the container cannot be published again", async () => {
+test("an image post on the simulated Instagram is visible once its container is published, and the container cannot be published again", async () => {
   const container = idOf(await createImage({ caption: "Harbour #sea" }));
   expect(await status(container)).toBe("FINISHED");
   expect(await visible()).toEqual([]);
@@ -151,7 +151,7 @@ test("the simulated Instagram fetches a reel's video from video_url", async () =
   expect(await visible()).toMatchObject([{ media: [{ sha256: sha256(mp4Bytes(5000)) }] }]);
 });
 
-test("a simulated Instagram carousel shows its images and videos in the order of its children", async () => {
+test("a simulated Instagram carousel shows its images and videos in the order of its child containers", async () => {
   const part = { is_carousel_item: "true", media_type: "VIDEO", upload_type: "resumable" };
   const video = await create(part);
   await push(textOf(video.body["uri"]), mp4Bytes(3000));
@@ -168,7 +168,7 @@ test("a simulated Instagram carousel shows its images and videos in the order of
   ]);
 });
 
-test("the simulated Instagram refuses a carousel with 1 or 11 children, or with a repeated, unknown or standalone container", async () => {
+test("the simulated Instagram refuses a carousel with 1 or 11 child containers, or with a repeated, unknown or standalone container", async () => {
   const parts = [];
   for (let index = 0; index < 11; index += 1) {
     parts.push(idOf(await createPart()));
@@ -185,7 +185,7 @@ test("the simulated Instagram refuses a carousel with 1 or 11 children, or with 
   expect((await carousel(one, two)).status).toBe(200);
 });
 
-test("a simulated Instagram container expires when it is not published within a day", async () => {
+test("a media container of the simulated Instagram expires when it is not published within a day", async () => {
   const container = idOf(await createImage());
   await advance(86_400_000);
   expect(await status(container)).toBe("EXPIRED");
@@ -200,7 +200,7 @@ test.each([
   ["in PNG format", "/picture.png", [36_001, 2_207_005]],
   ["served as JPEG with PNG bytes", "/png-bytes.jpg", [36_001, 2_207_005]],
   ["that is too wide", "/wide.jpg", [36_003, 2_207_009]],
-])("the simulated Instagram refuses the image %s", async (_name, path, fault) => {
+])("the simulated Instagram refuses an image %s", async (_name, path, fault) => {
   expect(faultOf(await createImage({ image_url: at(path) }))).toEqual(fault);
 });
 
@@ -216,9 +216,12 @@ test.each([
     [100, undefined],
   ],
   ["a reel without a video", { media_type: "REELS" }, [100, undefined]],
-])("the simulated Instagram refuses a container with %s", async (_name, fields, fault) => {
-  expect(faultOf(await createImage(fields))).toEqual(fault);
-});
+])(
+  "the simulated Instagram refuses to create a media container with %s",
+  async (_name, fields, fault) => {
+    expect(faultOf(await createImage(fields))).toEqual(fault);
+  },
+);
 
 test("a simulated Instagram account cannot use another account's containers, posts or paths", async () => {
   const container = idOf(await createImage());
@@ -234,7 +237,7 @@ test("a simulated Instagram account cannot use another account's containers, pos
   expect(await visible()).toHaveLength(1);
 });
 
-test("the simulated Instagram refuses an unknown token, and the token of a user who removed the app", async () => {
+test("the simulated Instagram refuses a call with an unknown token or with the token of a user who removed the app", async () => {
   const good = token;
   token = "EAAnonsense";
   expect(faultOf(await createImage())).toEqual([190, 467]);
@@ -249,7 +252,7 @@ describe("Instagram limits", () => {
     return itemsOf((await call("GET", path)).body["data"])[0];
   };
 
-  test("the simulated Instagram reports the used quota of posts per day and refuses the 51st post", async () => {
+  test("the simulated Instagram reports the number of posts in the last 24 hours and refuses the 51st post", async () => {
     for (let posts = 0; posts < 50; posts += 1) {
       await publish(idOf(await createImage()));
     }
@@ -266,7 +269,7 @@ describe("Instagram limits", () => {
     expect(await visible()).toHaveLength(51);
   });
 
-  test("the simulated Instagram refuses the 401st container of a day", async () => {
+  test("the simulated Instagram refuses to create the 401st media container within a day", async () => {
     const made = [];
     for (let count = 0; count < 400; count += 1) {
       made.push(await create({ media_type: "REELS", upload_type: "resumable" }));
@@ -295,7 +298,7 @@ test("the simulated Instagram lists an account's posts newest first, in pages, w
   expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
 });
 
-test("a simulated Instagram container and the list of posts show an earlier state while a stale_reads fault rule exists", async () => {
+test("the simulated Instagram returns an earlier status of a container and an earlier list of posts while a stale_reads fault rule exists", async () => {
   const container = idOf(await createImage());
   await advance(60_000);
   await publish(container);
@@ -308,7 +311,7 @@ test("a simulated Instagram container and the list of posts show an earlier stat
   expect(await status(container)).toBe("PUBLISHED");
 });
 
-test("simulated Instagram insights return the metrics of a post and refuse a metric of another product type", async () => {
+test("the simulated Instagram returns the metrics of a post and refuses a metric of another product type", async () => {
   const id = idOf(await publish(idOf(await createImage())));
   await simulator.control("/metrics", {
     platform: "instagram",

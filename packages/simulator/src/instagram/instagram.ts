@@ -33,7 +33,7 @@ function usernameFault(username: string): string | undefined {
     : "use 1 to 30 lower-case letters, digits, dots and underscores";
 }
 
-/** The permanent error with which Instagram refuses a call of each operation. */
+/** The permanent error with which Instagram refuses a call of the given operation. */
 function refusal(operation: string): Reply {
   switch (operation) {
     case "create":
@@ -59,8 +59,8 @@ function refusal(operation: string): Reply {
 }
 
 /**
- * Instagram over the Graph API, with Facebook Login. Paths below `/login` stand for Instagram Login, which cannot delete;
- * paths below `/rupload` stand for the upload host.
+ * The simulated Instagram: the Graph API with Facebook Login. Paths below `/login` stand for
+ * Instagram Login, which cannot delete posts. Paths below `/rupload` stand for the upload host.
  */
 export function createInstagram(world: World): Platform {
   const network = createNetwork(world);

@@ -4,7 +4,10 @@ import type { IssuedAccount } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
-/** Permissions that the app requests, for publishing, deleting, comments, metrics and private replies. */
+/**
+ * Permissions that the Instagram app requests, for publishing, deleting, comments, metrics and
+ * private replies.
+ */
 export const SCOPES: readonly string[] = [
   "instagram_basic",
   "instagram_content_publish",
@@ -16,7 +19,10 @@ export const SCOPES: readonly string[] = [
   "pages_read_engagement",
 ];
 
-/** Finds or creates the professional account with that username, together with its Page and its user. */
+/**
+ * Finds or creates the professional Instagram account with that username, together with its Page
+ * and its user.
+ */
 function ensureAccount({ world, ownerships }: InstagramNetwork, username: string | undefined) {
   const { accounts, clock, snowflakes } = world;
   const now = clock.now();
@@ -39,7 +45,10 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
   return accounts.add({ platform: "instagram", externalId, username: name, displayName });
 }
 
-/** An account with a Page token, which does not expire, and with a token of Instagram Login. */
+/**
+ * Issues an Instagram account with a Page token, which does not expire, and with a token of
+ * Instagram Login.
+ */
 export function issueAccount(
   network: InstagramNetwork,
   username: string | undefined,
@@ -59,14 +68,14 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // The token of the same account from Instagram Login.
+      // The token of Instagram Login for the same account.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },
   };
 }
 
-/** The Page of an account, as `/me/accounts` returns it. */
+/** The Facebook Page of an Instagram account, as `/me/accounts` returns it. */
 export function toPageView(
   { ownerships }: InstagramNetwork,
   { externalId, username }: Account,

@@ -7,29 +7,32 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** The Page of a professional account, and the user who owns both. */
+/** The Facebook Page of a professional Instagram account, and the user who owns both. */
 export interface Ownership {
   readonly pageId: string;
   readonly pageName: string;
   readonly userId: string;
 }
 
-/** State of the simulated Instagram in addition to the shared world. */
+/** State of the simulated Instagram in addition to the state that all platforms share. */
 export interface InstagramNetwork extends GraphHost {
   readonly uploads: Uploads;
   readonly containers: Containers;
   readonly details: PostDetails;
-  /** The Page and the user of each account, by the account's external id. Like accounts, these rows survive a reset. */
+  /**
+   * The Facebook Page and the user of each Instagram account, by the account's external id. Like
+   * accounts, these rows survive a reset of the simulator.
+   */
   readonly ownerships: Table<Ownership>;
-  /** Whether a comment is hidden, by the comment's id. */
+  /** Whether an Instagram comment is hidden, by the comment's id. */
   readonly hidden: Table<boolean>;
-  /** The account's replies to comments, by the reply's id. */
+  /** The Instagram account's replies to comments, by the reply's id. */
   readonly replies: Table<OwnReply>;
-  /** The text of the private reply to a comment, by the comment's id. */
+  /** The text of the Instagram private reply to a comment, by the comment's id. */
   readonly privateReplies: Table<string>;
 }
 
-/** A reply of the account to a comment. */
+/** A reply of an Instagram account to a comment. */
 export interface OwnReply {
   readonly id: string;
   readonly parent: string;
@@ -57,7 +60,7 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The account's post with the given id, including a deleted post. */
+/** The account's Instagram post with the given id, including a deleted post. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

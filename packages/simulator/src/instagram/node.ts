@@ -9,7 +9,10 @@ import { accountView, commentView, containerView, mediaView } from "#src/instagr
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** The owner of the token: the account for a token of Instagram Login, else the account's Page. */
+/**
+ * What Instagram returns about the owner of the token: the account for a token of Instagram Login,
+ * otherwise the account's Page.
+ */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
   if (token.kind === "instagram") {
     return { ...accountView(account), user_id: account.externalId };
@@ -51,7 +54,7 @@ function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: pickFields(parameters, view) };
 }
 
-/** `GET /:id`: reads the account, its Page, a container, a post or a comment. */
+/** `GET /:id`: reads the Instagram account, its Page, a container, a post or a comment. */
 export function readNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
@@ -63,7 +66,7 @@ export function readNode(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** `POST /:comment`: hides or shows the comment. */
+/** `POST /:comment`: hides or shows an Instagram comment. */
 export function updateNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",
@@ -84,7 +87,7 @@ function remove(network: InstagramNetwork, { id, account, parameters, now }: Gra
   return { status: 200, body: { success: true, deleted_id: id } };
 }
 
-/** `DELETE /:media`: deletes a post. */
+/** `DELETE /:media`: deletes an Instagram post. */
 export function deleteNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "DELETE",

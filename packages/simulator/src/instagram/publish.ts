@@ -6,7 +6,9 @@ import { refuseDailyLimit, refuseMissingContainer, refuseNotReady } from "#src/i
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { publishingLimitOf } from "#src/instagram/publishing-limit.ts";
 
-/** The container to publish. Refuses the call when the container cannot be published now. */
+/**
+ * The Instagram container to publish. Refuses the call when the container cannot be published now.
+ */
 function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Container {
   const { parameters, account, now } = graphCall;
   const id = parameters.required("creation_id");
@@ -25,7 +27,7 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
       return refuseMissingContainer();
     case "ERROR":
       return refuseGraph({ code: -1, subcode: 2_207_032, message: "Create media failed" });
-    // How the real API answers for a container that is already published is not known.
+    // It is not known how the real Instagram API responds when the container is already published.
     case "PUBLISHED":
     case "IN_PROGRESS":
       return refuseNotReady();
@@ -59,7 +61,10 @@ function publish(network: InstagramNetwork, graphCall: GraphCall): Reply {
   return { status: 200, body: { id } };
 }
 
-/** `POST /:account/media_publish`: publishes a container, which works once per container. */
+/**
+ * `POST /:account/media_publish`: publishes an Instagram container. Each container can be published
+ * once.
+ */
 export function publishContainer(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "POST",

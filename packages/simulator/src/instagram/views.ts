@@ -9,12 +9,12 @@ import type { Comment } from "#src/world/reactions.ts";
 
 export type View = Readonly<Record<string, unknown>>;
 
-/** An instant in Instagram's format: whole seconds, and an offset without a colon. */
+/** An instant in Instagram's format: whole seconds, and a UTC offset without a colon. */
 export function timeView(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 19)}+0000`;
 }
 
-/** A post as the API returns it, alone and in lists. */
+/** A post as the Instagram API returns it, alone and in lists. */
 export function mediaView(
   { world }: InstagramNetwork,
   post: Post,
@@ -58,7 +58,10 @@ export function accountView({ externalId, username, displayName }: Account): Vie
   };
 }
 
-/** An id derived from the author's name, because readers have no accounts in the simulator. */
+/**
+ * An Instagram user id derived from the author's name, because readers have no accounts in the
+ * simulator.
+ */
 export function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 13)}`).toString();
 }

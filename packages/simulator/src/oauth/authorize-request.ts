@@ -1,16 +1,19 @@
 import type { Reply } from "#src/http/call.ts";
 
-/** What a platform requires of an authorization request. */
+/** What a platform requires of an OAuth authorization request. */
 export interface AuthorizeRules {
-  /** Name of the parameter that holds the app's id. */
+  /** Name of the query parameter that contains the OAuth client id of the app. */
   readonly clientParameter: "client_id" | "client_key";
   readonly scopeSeparator: " " | ",";
   readonly scopes: readonly string[];
-  /** `none`: a challenge is refused, because the platform does not check it. */
+  /**
+   * Whether authorization requests use PKCE. With `none`, a request with a code challenge is
+   * refused, because the platform does not check it.
+   */
   readonly pkce: "required" | "optional" | "none";
 }
 
-/** An authorization request of an app. */
+/** An OAuth authorization request of an app. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -41,8 +44,8 @@ function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | 
 }
 
 /**
- * Reads an authorization request, or says why the request is invalid. An invalid request must never redirect the
- * browser.
+ * Reads an OAuth authorization request, or says why the request is invalid. An invalid request must
+ * never redirect the browser.
  */
 export function readRequest(
   rules: AuthorizeRules,
@@ -71,7 +74,7 @@ export function readRequest(
   return fault ?? { clientId, redirectUri, state, scopes, codeChallenge };
 }
 
-/** Redirects the browser back to the app. */
+/** Redirects the browser of the user back to the app. */
 export function redirect(
   { redirectUri, state }: AuthorizeRequest,
   answer: Readonly<Record<string, string>>,

@@ -7,18 +7,24 @@ import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/** The authorization page of one platform. */
+/** The OAuth authorization page of one simulated platform. */
 export interface AuthorizePage extends AuthorizeRules {
   readonly platform: string;
   readonly path: string;
   readonly settings: Settings;
   readonly codes: AuthorizationCodes;
   readonly usernameFault: (username: string) => string | undefined;
-  /** Finds or creates the account with that username; without a username, creates an account. */
+  /**
+   * Finds or creates the account with the given username. Without a username, creates a new
+   * account.
+   */
   readonly ensureAccount: (username: string | undefined) => Account;
 }
 
-/** The usernames in the form, separated by commas; one undefined entry when the form has none. */
+/**
+ * The usernames in the form of the approval page, separated by commas. Returns one undefined entry
+ * when the form has no username.
+ */
 function namesIn(text: string): readonly (string | undefined)[] {
   const names = text.split(",").map((name) => name.trim());
   const given = names.filter((name) => name !== "");
@@ -44,7 +50,10 @@ function approve(
   return redirect(request, { code });
 }
 
-/** Approves, denies, or shows the approval page, as the setting `authorize` says. */
+/**
+ * Approves an authorization request, denies it, or shows the approval page, as the simulator's
+ * setting `authorize` says.
+ */
 function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") {
@@ -60,7 +69,7 @@ function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   }
 }
 
-/** Approves or denies, as the user chose on the approval page. */
+/** Approves or denies an authorization request, as the user chose on the approval page. */
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") {
@@ -72,7 +81,10 @@ function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
     : denied(request);
 }
 
-/** The routes of the page on which a user approves or denies the request of an app. */
+/**
+ * The routes of the OAuth authorization page, on which a user approves or denies the request of an
+ * app.
+ */
 export function authorizeRoutes(page: AuthorizePage): readonly Route[] {
   const route = { path: page.path, operations: () => ["login"] as const };
   return [

@@ -5,24 +5,24 @@ import type { Secrets } from "#src/world/secrets.ts";
 
 const CODE_CHARACTERS = 64;
 
-/** An authorization request that a user approved. */
+/** An OAuth authorization request that a user approved. */
 export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Base64url SHA-256 of the verifier; null when the app sent no challenge. */
+  /** Base64url SHA-256 of the PKCE verifier; null when the app sent no code challenge. */
   readonly codeChallenge: string | null;
-  /** External ids of the accounts that the user chose. */
+  /** External ids of the accounts that the user selected for the app. */
   readonly accounts: readonly string[];
 }
 
 interface Code extends Approval {
-  /** Platform time, Unix milliseconds. */
+  /** When the authorization code expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
   readonly used: boolean;
 }
 
-/** What an app sends to exchange an authorization code. */
+/** What an app sends to exchange an OAuth authorization code for a token. */
 export interface Redemption {
   readonly code: string;
   readonly clientId: string;
@@ -30,7 +30,10 @@ export interface Redemption {
   readonly codeVerifier: string;
 }
 
-/** Authorization codes. Each can be exchanged once, with the client id, redirect URI and verifier of its request. */
+/**
+ * OAuth authorization codes. Each code can be exchanged once, with the client id, redirect URI and
+ * verifier of its authorization request.
+ */
 export class AuthorizationCodes {
   readonly #rows: Table<Code>;
   readonly #secrets: Secrets;
@@ -48,7 +51,10 @@ export class AuthorizationCodes {
     return code;
   }
 
-  /** Exchanges a code for its approval. An invalid redemption returns undefined and uses up the code as well. */
+  /**
+   * Exchanges an authorization code for the approval that it stands for. An invalid exchange
+   * returns undefined and uses up the code as well.
+   */
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);
     if (code === undefined || code.used) {

@@ -121,11 +121,14 @@ async function approved(flow: Flow, username?: string): Promise<string> {
   return (await press(flow, "approve", username)).searchParams.get("code") ?? "";
 }
 
-/** The access token in an answer. The status is not checked, because TikTok refuses with status 200. */
+/**
+ * The access token in a token response. The status is not checked, because TikTok refuses token
+ * requests with status 200.
+ */
 const tokenIn = ({ body }: Answer): unknown => body["access_token"];
 
 describe.each(FLOWS)("OAuth of $platform", (flow) => {
-  test(`the simulated ${flow.platform} asks the user to approve and redirects with a code that can be exchanged for a token once`, async () => {
+  test(`the simulated ${flow.platform} asks the user to approve and redirects with an authorization code that can be exchanged for a token once`, async () => {
     const page = await fetch(addressOf(flow));
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await page.text()).toContain('value="approve"');
@@ -146,7 +149,7 @@ describe.each(FLOWS)("OAuth of $platform", (flow) => {
   });
 
   test.each(["approve", "deny"])(
-    `the simulated ${flow.platform} redirects without showing a page when the setting authorize is %s`,
+    `the simulated ${flow.platform} redirects without showing an approval page when the setting authorize is %s`,
     async (authorize) => {
       await simulator.control("/settings", { authorize });
       const answer = await fetch(addressOf(flow), { redirect: "manual" });
@@ -155,7 +158,7 @@ describe.each(FLOWS)("OAuth of $platform", (flow) => {
     },
   );
 
-  test(`the simulated ${flow.platform} refuses a code that is unknown, expired, or sent with another redirect URI`, async () => {
+  test(`the simulated ${flow.platform} refuses an authorization code that is unknown, expired, or sent with another redirect URI`, async () => {
     expect(tokenIn(await flow.exchange(await approved(flow), `${REDIRECT}/`))).toBeUndefined();
     const late = await approved(flow);
     await simulator.control("/clock", { advanceMs: flow.codeLifetimeMs });
@@ -188,7 +191,7 @@ test.each(["x", "youtube"])(
   },
 );
 
-test("one authorization on the simulated Facebook gives a token for every Page that the user chose", async () => {
+test("one authorization on the simulated Facebook gives the app a token for every Page that the user selected", async () => {
   const flow = graph("facebook", "pages_show_list,pages_manage_posts");
   const short = textOf(tokenIn(await flow.exchange(await approved(flow, "first.page, second"))));
   const query = new URLSearchParams({

@@ -10,14 +10,14 @@ function htmlPage(status: number, title: string, content: string): Reply {
   return { status, headers: { "content-type": "text/html; charset=utf-8" }, body };
 }
 
-/** The page that a user sees when the authorization request of an app is invalid. */
+/** The page that a user sees when the OAuth authorization request of an app is invalid. */
 export function faultPage(fault: string): Reply {
   return htmlPage(400, "Invalid authorization request", `<p>${escape(fault)}</p>`);
 }
 
 /**
- * The approval page. The user enters a username, or leaves the field empty to create a new account. The form posts to
- * the page's own URL.
+ * The OAuth approval page. The user enters a username, or leaves the field empty to create a new
+ * account. The form posts to the page's own URL.
  */
 export function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");

@@ -1,8 +1,8 @@
 import type { AuthorizationCodes } from "#src/oauth/codes.ts";
 
 /**
- * Redeems the authorization code in the form of a token call. Returns the first account that the user chose, and the
- * scopes; undefined when the code is not valid.
+ * Exchanges the authorization code in the form of a token call. Returns the scopes and the first
+ * account that the user selected; undefined when the code is not valid.
  */
 export function redeemForm(
   codes: AuthorizationCodes,

@@ -32,8 +32,9 @@ function splitLines(bytes: Buffer): { lines: string[]; completeBytes: number } {
 }
 
 /**
- * A file of lines that survives `kill -9`: `append` returns when the operating system has the whole line. A line that a
- * kill truncated is dropped at the next start, because its request had not been answered.
+ * A file of lines that survives `kill -9`. `append` returns when the operating system has the whole
+ * line. A line that a kill truncated is dropped at the next start, because the simulator had not
+ * yet responded to the request that wrote it.
  */
 export class Journal implements Disposable {
   readonly #path: string;
@@ -44,7 +45,10 @@ export class Journal implements Disposable {
     this.#fd = fd;
   }
 
-  /** Opens or creates `<folder>/journal.ndjson`. Only its owner can read it, because it contains tokens. */
+  /**
+   * Opens or creates `<folder>/journal.ndjson`. Only the owner of the file can read it, because it
+   * contains tokens.
+   */
   static open(folder: string): { journal: Journal; lines: string[] } {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const path = join(folder, "journal.ndjson");
@@ -60,7 +64,10 @@ export class Journal implements Disposable {
     writeAll(this.#fd, `${line}\n`);
   }
 
-  /** Replaces the whole content atomically: a kill leaves either the old file or the new file. */
+  /**
+   * Replaces the whole content of the journal atomically: a kill leaves either the old file or the
+   * new file.
+   */
   rewrite(lines: readonly string[]): void {
     const next = `${this.#path}.next`;
     const fd = openSync(next, "w", 0o600);

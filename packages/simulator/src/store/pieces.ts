@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Stores the parts of incomplete uploads by name: beside the journal when the simulator has a folder, so that they
- * survive a restart, otherwise in memory. The platform that stored a part must drop the part when it is no longer
- * needed.
+ * Stores the parts of incomplete uploads by name. When the simulator has a folder, the parts are
+ * stored beside the journal, so that they survive a restart; otherwise they are in memory. The
+ * platform that stored a part must drop it when it is no longer needed.
  */
 export class Pieces {
   readonly #folder: string | undefined;
@@ -23,7 +23,11 @@ export class Pieces {
     writeFileSync(join(this.#folder, name), bytes, { mode: 0o600 });
   }
 
-  /** @throws When the part was dropped. */
+  /**
+   * Returns the bytes of a part of an upload.
+   *
+   * @throws When the part was dropped.
+   */
   get(name: string): Buffer {
     if (this.#folder !== undefined) {
       return readFileSync(join(this.#folder, name));

@@ -2,7 +2,10 @@ import { Journal } from "#src/store/journal.ts";
 import { Table } from "#src/store/table.ts";
 import type { Change } from "#src/store/table.ts";
 
-/** The journal is rewritten at the start when it has more outdated changes than this, and more than current rows. */
+/**
+ * Minimum number of outdated changes before the journal is rewritten. The rewrite happens at the
+ * start of the simulator, if there are also more outdated changes than current rows.
+ */
 const MIN_OUTDATED_CHANGES = 10_000;
 
 interface KnownTable {
@@ -11,8 +14,9 @@ interface KnownTable {
 }
 
 /**
- * All state of the simulator: named tables whose changes are written as one journal line per `commit`, so that a kill keeps
- * or loses the effects of a request as a whole. Without a folder the state is only in memory.
+ * All state of the simulator: named tables. The changes of a request are written as one journal
+ * line per `commit`, so that a kill keeps or loses the effects of a request as a whole. Without a
+ * folder the state is only in memory.
  */
 export class Store implements Disposable {
   readonly #journal: Journal | undefined;
@@ -35,19 +39,20 @@ export class Store implements Disposable {
   }
 
   /**
-   * Returns the table with this name, including the rows that an earlier process committed. Only one module may use
-   * each name.
+   * Returns the table with the given name, including the rows that an earlier simulator process
+   * committed. Only one module may use each table name.
    */
   table<T>(name: string, options: { readonly keptOnReset?: boolean } = {}): Table<T> {
     const rows = this.#loaded.get(name) ?? new Map<string, unknown>();
     this.#loaded.set(name, rows);
     const table = new Table<unknown>(name, rows, (change) => this.#pending.push(change));
     this.#tables.set(name, { table, keptOnReset: options.keptOnReset ?? false });
-    // Only one module uses the name, so all rows have the type with which this module wrote them.
+    // Only one module uses a table name, so all rows of the table have the type with which this
+    // module wrote them.
     return table as Table<T>;
   }
 
-  /** Writes the changes since the last commit, which then survive a kill. */
+  /** Writes the changes since the last commit to the journal. After that, they survive a kill. */
   commit(): void {
     if (this.#pending.length === 0) {
       return;
@@ -57,12 +62,18 @@ export class Store implements Disposable {
     this.#journal?.append(JSON.stringify(changes));
   }
 
-  /** Registers a function that runs after every reset, for example to clear an index. */
+  /**
+   * Registers a function that runs after every reset of the simulator, for example to clear an
+   * index.
+   */
   onReset(listener: () => void): void {
     this.#onReset.push(listener);
   }
 
-  /** Empties every table, also on disk, except tables with the option `keptOnReset`. */
+  /**
+   * Empties every table of the simulator, also on disk, except tables with the option
+   * `keptOnReset`.
+   */
   reset(): void {
     for (const { table, keptOnReset } of this.#tables.values()) {
       if (!keptOnReset) {

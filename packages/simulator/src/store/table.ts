@@ -1,7 +1,10 @@
-/** The new value of a row; without a value the row is deleted. */
+/** A change of one table row: the row's new value. A change without a value deletes the row. */
 export type Change = readonly [table: string, key: string, value?: unknown];
 
-/** Rows by key in the order of their first insertion. A row is replaced, never changed in place. */
+/**
+ * A table of the simulator's store: rows by key in the order of their first insertion. A row is
+ * replaced, never changed in place.
+ */
 export class Table<T> {
   readonly #name: string;
   readonly #rows: Map<string, T>;
@@ -47,8 +50,8 @@ export class Table<T> {
   }
 
   /**
-   * Empties the table without a journal entry. Only the store's reset calls this method, because the reset rewrites
-   * the journal.
+   * Empties the table without a journal entry. Only the reset of the store calls this method,
+   * because the reset rewrites the journal.
    */
   clear(): void {
     this.#rows.clear();

@@ -3,25 +3,29 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
-/** One message of an album. */
+/** One message of a Telegram album. */
 interface AlbumMessage {
-  /** Message ids of the whole album, in order. */
+  /** Ids of all messages of the Telegram album, in order. */
   readonly ids: readonly number[];
   readonly text: string;
   readonly media: PostedMedia;
   readonly isDeleted: boolean;
 }
 
-/** The messages of an album that are not deleted. */
+/** The messages of a Telegram album that are not deleted. */
 export interface AlbumRest {
-  /** The album's id in `World.posts`: all its message ids, separated by commas. */
+  /**
+   * The id of the Telegram album in `World.posts`: the ids of all its messages, separated by
+   * commas.
+   */
   readonly id: string;
   readonly text: string;
   readonly media: readonly PostedMedia[];
 }
 
 /**
- * Groups messages into albums: readers see an album as one post, but each of its messages can be deleted separately.
+ * Groups Telegram messages into albums. Readers see an album as one post, but each of its messages
+ * can be deleted separately.
  */
 export class Albums {
   readonly #messages: Table<AlbumMessage>;
@@ -41,7 +45,10 @@ export class Albums {
     return this.#messages.get(keyOf(chat, messageId))?.isDeleted === false;
   }
 
-  /** Deletes one message of an album and returns what is left of the album; undefined for an unknown message. */
+  /**
+   * Deletes one message of a Telegram album and returns the messages that remain; undefined for an
+   * unknown message.
+   */
   delete(chat: Account, messageId: number): AlbumRest | undefined {
     const message = this.#messages.get(keyOf(chat, messageId));
     if (message === undefined) {
@@ -60,7 +67,7 @@ export class Albums {
   }
 }
 
-/** The id that the product stores as `externalId` of an album. */
+/** The id that the product stores as `externalId` of a Telegram album. */
 export function albumId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }

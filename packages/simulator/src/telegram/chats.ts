@@ -13,7 +13,7 @@ export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   };
 }
 
-/** Any bot can look up a public channel. */
+/** Returns a Telegram channel. Any bot can look up a public channel. */
 export function getChat(network: TelegramNetwork, { parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
   return { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
@@ -49,7 +49,10 @@ export function leaveChat(network: TelegramNetwork, { bot, parameters }: BotCall
   return true;
 }
 
-/** Telegram sends a bot no updates about its own messages, so the list is always empty. */
+/**
+ * Returns the updates for a Telegram bot. Telegram sends a bot no updates about its own messages,
+ * so the list is always empty.
+ */
 export function getUpdates(): unknown {
   return [];
 }

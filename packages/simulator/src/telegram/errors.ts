@@ -18,12 +18,15 @@ export function failure(code: number, description: string): Reply {
   return { status: code, body: { ok: false, error_code: code, description } };
 }
 
-/** The Bot API's default error for an HTTP status. */
+/** The default error of Telegram's Bot API for an HTTP status. */
 export function statusFailure(code: number): Reply {
   return failure(code, DESCRIPTIONS[code] ?? "Error");
 }
 
-/** The Bot API's 429: nothing was sent, and the answer says how many seconds to wait. */
+/**
+ * The 429 response of Telegram's Bot API: nothing was sent, and the response says how many seconds
+ * to wait.
+ */
 export function tooManyRequests(seconds: number): Reply {
   return {
     status: 429,
@@ -37,12 +40,12 @@ export function tooManyRequests(seconds: number): Reply {
   };
 }
 
-/** Ends the call with a 400. */
+/** Ends the Telegram call with a 400 error. */
 export function refuse(description: string): never {
   throw new Refused(failure(400, `Bad Request: ${description}`));
 }
 
-/** Ends the call with a 403. */
+/** Ends the Telegram call with a 403 error. */
 export function forbid(description: string): never {
   throw new Refused(failure(403, `Forbidden: ${description}`));
 }

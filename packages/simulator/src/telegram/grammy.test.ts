@@ -5,7 +5,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
 
-/** These tests use a client library of another project to check that the simulator behaves like the real Bot API. */
+/**
+ * These tests use grammY, a public client library for Telegram, to check that the simulator behaves
+ * like the real Bot API.
+ */
 let simulator: TestSimulator;
 let channel: TestAccount;
 let api: Api;

@@ -34,7 +34,10 @@ function cannotParse(why: string): never {
   return refuse(`can't parse entities: ${why}`);
 }
 
-/** The visible text of a message in `parse_mode` HTML. Unknown, unclosed and wrongly nested tags are errors. */
+/**
+ * The visible text of a Telegram message in `parse_mode` HTML. Unknown, unclosed and wrongly nested
+ * tags are errors.
+ */
 export function htmlText(source: string): string {
   const open: string[] = [];
   const text = source.replaceAll(

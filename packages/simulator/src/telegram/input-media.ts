@@ -8,15 +8,18 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 export type InputKind = "photo" | "video" | "animation";
 
-/** A checked photo, video or animation of a message to send. */
+/** A checked photo, video or animation of a Telegram message that is to be sent. */
 export interface InputMedia {
   readonly kind: InputKind;
   readonly received: ReceivedMedia;
   readonly caption: string;
-  /** Size in pixels as the caller gave it; the size in the bytes when the caller gave none. */
+  /**
+   * Width of the image or video in pixels, as the caller gave it. When the caller gave none, the
+   * width found in the bytes.
+   */
   readonly width: number;
   readonly height: number;
-  /** Duration in seconds. */
+  /** Duration of the video or animation in seconds. */
   readonly duration: number;
 }
 
@@ -29,8 +32,8 @@ const MAX_ALBUM_FILES = 10;
 const ATTACHED = "attach://";
 
 /**
- * The bytes of a file parameter, sent directly or as `attach://<name>`. The simulator fetches no URLs and knows no
- * file ids.
+ * The bytes of a file parameter in a Telegram call, sent directly or as `attach://<name>`. The
+ * simulator fetches no URLs and knows no file ids.
  */
 function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
   const name = typeof value === "string" ? value : "";
@@ -77,8 +80,8 @@ function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
-  // The real server sends a file of another type as a document. The simulator refuses it, because callers expect a
-  // video or an animation.
+  // The real Telegram server sends a file of another type as a document. The simulator refuses it,
+  // because callers expect a video or an animation.
   return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
 }
 
@@ -89,7 +92,11 @@ function numberOf(parameters: Parameters, name: string): number {
     : refuse(`can't parse ${name} as an integer`);
 }
 
-/** @param about The parameters that describe the file: those of the call, or one entry of an album. */
+/**
+ * Reads and checks one file of a Telegram message.
+ *
+ * @param about The parameters that describe the file: those of the call, or one entry of an album.
+ */
 function inputMedia(
   parameters: Parameters,
   kind: InputKind,
@@ -108,12 +115,12 @@ function inputMedia(
   };
 }
 
-/** Reads and checks the file of a message that has one file. */
+/** Reads and checks the file of a Telegram message with one file. */
 export function singleMedia(parameters: Parameters, kind: InputKind): InputMedia {
   return inputMedia(parameters, kind, parameters.get(kind), parameters);
 }
 
-/** Reads and checks the files of an album. */
+/** Reads and checks the files of a Telegram album. */
 export function groupMedia(parameters: Parameters): readonly InputMedia[] {
   const entries = listOf(parameters, "media");
   if (entries.length < MIN_ALBUM_FILES || entries.length > MAX_ALBUM_FILES) {

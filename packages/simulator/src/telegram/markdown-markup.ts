@@ -11,7 +11,10 @@ interface Scan {
   readonly open: string[];
 }
 
-/** Consumes an escape or a link at the current position; returns false when neither starts there. */
+/**
+ * Consumes an escape or a link at the current position of a MarkdownV2 text. Returns false when
+ * neither starts there.
+ */
 function takeEscapeOrLink(scan: Scan): boolean {
   if (scan.source[scan.at] === "\\") {
     scan.text += scan.source[scan.at + 1] ?? "";
@@ -29,8 +32,8 @@ function takeEscapeOrLink(scan: Scan): boolean {
 }
 
 /**
- * Consumes a style marker, or the `>` of a quotation at the start of a line; returns false when neither is at the
- * current position.
+ * Consumes a style marker, or the `>` of a quotation at the start of a line, in a MarkdownV2 text.
+ * Returns false when neither is at the current position.
  */
 function takeMarker(scan: Scan): boolean {
   const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
@@ -51,7 +54,10 @@ function takeMarker(scan: Scan): boolean {
   return true;
 }
 
-/** The visible text of a message in `parse_mode` MarkdownV2. A reserved character without a backslash is an error. */
+/**
+ * The visible text of a Telegram message in `parse_mode` MarkdownV2. A reserved character without a
+ * backslash is an error.
+ */
 export function markdownText(source: string): string {
   const scan: Scan = { source, at: 0, text: "", open: [] };
   while (scan.at < source.length) {

@@ -20,7 +20,7 @@ const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 const image = (bytes: Buffer) => ({ kind: "image", sha256: sha256(bytes) });
 const video = (bytes: Buffer) => ({ kind: "video", sha256: sha256(bytes) });
 
-/** A PNG whose header declares this size in pixels. */
+/** The bytes of a PNG whose header declares the given size in pixels. */
 function pngOf(width: number, height: number): Buffer {
   const bytes = pngBytes();
   bytes.writeUInt32BE(width, 16);
@@ -113,7 +113,7 @@ test("each message of a simulated Telegram album can be deleted, and the album d
   expect(await visible()).toEqual([]);
 });
 
-test("a simulated Telegram album counts against the rate limit once per message, and an album over the limit is refused as a whole", async () => {
+test("each message of a simulated Telegram album counts against the rate limit, and an album that exceeds the limit is refused as a whole", async () => {
   const nine = Array.from({ length: 9 }, (_, index) => pngBytes(index));
   await album(nine);
   await album(nine);
@@ -182,7 +182,7 @@ test("the simulated Telegram refuses a video of more than 50 MB with status 413"
   });
 });
 
-test("the simulated Telegram refuses an album as a whole when its number of files, a type, a file or a caption is wrong", async () => {
+test("the simulated Telegram refuses a whole album when the number of files is wrong or when one file, file type or caption is invalid", async () => {
   const png = pngBytes();
   const answers = [
     await album([png]),

@@ -4,7 +4,7 @@ import { markdownText } from "#src/telegram/markdown-markup.ts";
 import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 
-/** Maximum length of a text in UTF-16 units, after markup is parsed. */
+/** Maximum length of a Telegram message text in UTF-16 units, after markup is parsed. */
 const MAX_TEXT_UNITS = 4096;
 const MAX_CAPTION_UNITS = 1024;
 const MAX_RAW_BYTES = 32_768;
@@ -22,7 +22,7 @@ function withoutMarkup(text: string, mode: string): string {
   }
 }
 
-/** The text of a message as readers see it. */
+/** The text of a Telegram message as readers see it. */
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
   if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) {
@@ -38,7 +38,7 @@ export function messageText(parameters: Parameters): string {
   return text;
 }
 
-/** The caption of a file as readers see it; empty when the call has none. */
+/** The caption of a Telegram file as readers see it; empty when the call has no caption. */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
   return text.trim().length > MAX_CAPTION_UNITS ? refuse("message caption is too long") : text;

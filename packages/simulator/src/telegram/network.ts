@@ -9,16 +9,19 @@ import type { Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { World } from "#src/world/world.ts";
 
-/** Telegram's state besides the shared `World`. */
+/** State of the simulated Telegram in addition to the state that all platforms share. */
 export interface TelegramNetwork {
   readonly world: World;
   readonly bots: Bots;
   readonly albums: Albums;
-  /** The latest message id of each channel. A reset keeps it, so that no id is ever used twice. */
+  /**
+   * The latest message id of each Telegram channel. A reset of the simulator keeps these ids, so
+   * that no message id is ever used twice.
+   */
   readonly latestMessageIds: Table<number>;
 }
 
-/** A call of a Bot API method by a known bot. */
+/** A call of a method of Telegram's Bot API by a known bot. */
 export interface BotCall extends Moment {
   readonly bot: Bot;
   readonly parameters: Parameters;
@@ -33,7 +36,10 @@ export function createNetwork(world: World): TelegramNetwork {
   };
 }
 
-/** The channel that `chat_id` names by its id or as `@username`, without a check of the bot's rights. */
+/**
+ * The Telegram channel that `chat_id` names by its id or as `@username`, without a check of the
+ * bot's rights.
+ */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
   return chatId.startsWith("@")
@@ -48,7 +54,10 @@ export function requireChat(network: TelegramNetwork, parameters: Parameters): A
   return findChat(network, parameters) ?? refuse("chat not found");
 }
 
-/** The channel of the call. Ends the call with an error unless the bot has the given right in the channel. */
+/**
+ * The Telegram channel of the call. Ends the call with an error unless the bot has the given right
+ * in the channel.
+ */
 export function requireRight(
   network: TelegramNetwork,
   { bot, parameters }: BotCall,

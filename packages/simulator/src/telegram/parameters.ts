@@ -24,26 +24,36 @@ function bodyFields(call: Call): Iterable<readonly [string, unknown]> {
 }
 
 /**
- * Parameters from the query, a form or a JSON body, as in the real Bot API. The value of a file is its bytes. Unknown
- * parameters are ignored, also by the real API.
+ * The parameters of a Telegram call, from the query, a form or a JSON body, as in the real Bot API.
+ * The value of a file parameter is the file's bytes. Unknown parameters are ignored, as by the real
+ * API.
  */
 export function parametersOf(call: Call): Parameters {
   return new Map<string, unknown>([...call.query, ...bodyFields(call)]);
 }
 
-/** A string or number parameter as a string; empty when it is missing. */
+/**
+ * The value of a string or number parameter of a Telegram call as a string; empty when the
+ * parameter is missing.
+ */
 export function textOf(parameters: Parameters, name: string): string {
   const value = parameters.get(name);
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** A positive integer that was sent as a number or a string; otherwise undefined. */
+/**
+ * A positive integer that the caller of the Bot API sent as a number or a string; undefined for
+ * other values.
+ */
 export function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
   return typeof id === "number" && Number.isSafeInteger(id) && id > 0 ? id : undefined;
 }
 
-/** An array that was sent as JSON or, in forms and queries, as a JSON string; empty for other values. */
+/**
+ * The value of an array parameter of a Telegram call, sent as JSON or, in forms and queries, as a
+ * JSON string; empty for other values.
+ */
 export function listOf(parameters: Parameters, name: string): readonly unknown[] {
   let list = parameters.get(name);
   if (typeof list === "string") {
@@ -56,7 +66,10 @@ export function listOf(parameters: Parameters, name: string): readonly unknown[]
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
-/** An array of ids, without the entries that are not valid ids. */
+/**
+ * The value of an array parameter of a Telegram call with ids, without the entries that are not
+ * valid ids.
+ */
 export function idsOf(parameters: Parameters, name: string): number[] {
   return listOf(parameters, name)
     .map(idOf)

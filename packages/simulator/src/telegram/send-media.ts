@@ -27,7 +27,7 @@ function addPost(
   });
 }
 
-/** The text of an album for readers: the first caption among its messages. */
+/** The text of a Telegram album for readers: the first caption among its messages. */
 function captionOf(media: readonly InputMedia[]): string {
   return media.map(({ caption }) => caption).find((caption) => caption !== "") ?? "";
 }
@@ -54,7 +54,10 @@ export function sendAnimation(network: TelegramNetwork, call: BotCall): unknown 
   return sendOne(network, call, "animation");
 }
 
-/** Sends an album as a whole or not at all. It counts against the rate limit once per message. */
+/**
+ * Sends a Telegram album as a whole or not at all. An album counts against the rate limit once per
+ * message.
+ */
 export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
   const { parameters, now } = call;
   const chat = requireRight(network, call, "canPostMessages");

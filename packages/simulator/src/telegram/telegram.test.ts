@@ -43,14 +43,14 @@ test.each([
   });
 });
 
-test("the simulated Telegram applies the text limit to the text without its markup", async () => {
+test("the simulated Telegram does not count markup towards the maximum length of a text", async () => {
   const html = { parse_mode: "HTML", text: `<b>${"a".repeat(4095)}</b>&amp;` };
   expect((await send(html)).body["result"]?.["text"]).toHaveLength(4096);
   const markdown = { parse_mode: "MarkdownV2", text: `*bold* [link](https://example.com)\\!` };
   expect((await send(markdown)).body["result"]?.["text"]).toBe("bold link!");
 });
 
-test("the simulated Telegram refuses markup that it cannot parse", async () => {
+test("the simulated Telegram refuses a message whose markup it cannot parse", async () => {
   for (const parameters of [
     { parse_mode: "HTML", text: "<blink>a</blink>" },
     { parse_mode: "HTML", text: "<b>a" },
@@ -74,7 +74,7 @@ test("the simulated Telegram refuses the 21st message within a minute and says h
   expect((await send({ text: "now" })).status).toBe(200);
 });
 
-test("the simulated Telegram answers an unknown token with 401, and a malformed token or an unknown method with 404", async () => {
+test("the simulated Telegram answers a call with an unknown token with 401, and a call with a malformed token or an unknown method with 404", async () => {
   const post = (path: string) => simulator.call("POST", `/telegram/${path}`, { json: {} });
   const unknown = await post(`bot123456789:${"a".repeat(35)}/getMe`);
   expect(unknown.body).toEqual({ ok: false, error_code: 401, description: "Unauthorized" });
@@ -110,7 +110,7 @@ test("a simulated Telegram bot can read its own profile, its channel and its rig
   });
 });
 
-test("a deleted simulated Telegram message disappears, and a second deletion reports that the message is not found", async () => {
+test("a deleted message of the simulated Telegram disappears, and a second deletion reports that the message is not found", async () => {
   const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
   const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });
   expect((await remove()).body).toEqual({ ok: true, result: true });
@@ -120,7 +120,7 @@ test("a deleted simulated Telegram message disappears, and a second deletion rep
   expect(await simulator.visibleTexts("telegram")).toEqual([]);
 });
 
-test("the simulated Telegram accepts parameters as a URL-encoded form", async () => {
+test("the simulated Telegram accepts the parameters of a call as a URL-encoded form", async () => {
   const path = `/telegram/bot${channel.credentials["botToken"] ?? ""}/sendMessage`;
   const form = { chat_id: channel.externalId, text: "by form" };
   expect((await simulator.call("POST", path, { form })).status).toBe(200);

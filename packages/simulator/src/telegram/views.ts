@@ -12,7 +12,7 @@ export function chatView(chat: Account): Record<string, unknown> {
   return { id: Number(externalId), title: displayName, username, type: "channel" };
 }
 
-/** A message as the methods that send or edit it return it. */
+/** A Telegram message as the methods that send or edit it return it. */
 export function messageView(chat: Account, post: Post, editedAt?: number): Record<string, unknown> {
   const channel = chatView(chat);
   return {
@@ -25,7 +25,7 @@ export function messageView(chat: Account, post: Post, editedAt?: number): Recor
   };
 }
 
-/** A file as messages show it. The simulator does not serve files by these ids. */
+/** A file as Telegram messages show it. The simulator does not serve files by the ids in it. */
 function fileView({ received, width, height }: InputMedia): Record<string, unknown> {
   const { sha256, bytes } = received;
   const id = sha256.slice(0, 16);
@@ -41,14 +41,14 @@ function contentView(media: InputMedia): Record<string, unknown> {
   return media.kind === "video" ? { video } : { animation: video, document: file };
 }
 
-/** A message with a file, as the methods that send it return it. */
+/** A Telegram message with a file, as the methods that send it return it. */
 export function mediaMessageView(
   chat: Account,
   message: {
     readonly id: number;
     readonly createdAt: number;
     readonly media: InputMedia;
-    /** Set when the message is part of an album. */
+    /** Id of the Telegram album; absent when the message is not part of an album. */
     readonly groupId?: string;
   },
 ): Record<string, unknown> {
@@ -65,7 +65,7 @@ export function mediaMessageView(
   };
 }
 
-/** A bot as an administrator of a channel. */
+/** A Telegram bot in a list of the channel's administrators. */
 export function administratorView(bot: Bot): Record<string, unknown> {
   return {
     user: botView(bot),

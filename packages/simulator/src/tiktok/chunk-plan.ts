@@ -17,20 +17,29 @@ function countOf(fields: Fields, name: string): number {
     : refuseParameter(`${name} must be a positive integer.`);
 }
 
-/** Whether the chunk size is allowed. A file smaller than the smallest chunk must be sent as one chunk. */
+/**
+ * Whether the chunk size of a TikTok upload is allowed. A file smaller than the smallest chunk must
+ * be sent as one chunk.
+ */
 function isChunkSizeAllowed({ size, chunkSize }: ChunkPlan): boolean {
   const isSmall = size < MIN_CHUNK_BYTES && chunkSize === size;
   return isSmall || (chunkSize >= MIN_CHUNK_BYTES && chunkSize <= MAX_CHUNK_BYTES);
 }
 
-/** Whether the number of chunks is right. The last chunk also carries the remainder of the division. */
+/**
+ * Whether the number of chunks of a TikTok upload is right. The last chunk also contains the
+ * remainder of the division.
+ */
 function isChunkCountRight({ size, chunkSize, chunkCount }: ChunkPlan): boolean {
   const last = size - chunkSize * (chunkCount - 1);
   const isWhole = chunkCount === Math.floor(size / chunkSize);
   return isWhole && chunkCount <= MAX_CHUNKS && last <= MAX_LAST_CHUNK_BYTES;
 }
 
-/** Reads the three numbers that describe an upload, and refuses them when they contradict each other. */
+/**
+ * Reads file size, chunk size and chunk count of a TikTok upload. Refuses the call when these
+ * numbers contradict each other.
+ */
 export function chunkPlanOf(source: Fields): ChunkPlan {
   const plan: ChunkPlan = {
     size: countOf(source, "video_size"),

@@ -4,7 +4,10 @@ import { apiAnswer, refuseParameter } from "#src/tiktok/errors.ts";
 import { creatorOf } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 
-/** The maximum video duration that creator_info reports with the setting `quotas: false`. */
+/**
+ * The maximum video duration in seconds that TikTok's creator_info reports with the simulator
+ * setting `quotas: false`.
+ */
 const UNLIMITED_SECONDS = 86_400;
 
 function creatorInfo(network: TiktokNetwork, { account }: TiktokCall): Reply {
@@ -50,7 +53,10 @@ function userInfo({ call, account }: TiktokCall): Reply {
   return apiAnswer({ user });
 }
 
-/** The creator's profile and posting options: `creator_info/query/` and `user/info/`. */
+/**
+ * The TikTok endpoints `creator_info/query/` and `user/info/`, which return the creator's profile
+ * and posting options.
+ */
 export function creatorEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

@@ -119,7 +119,7 @@ function initPhoto(network: TiktokNetwork, { account, body, now, fetched }: Tikt
   return apiAnswer({ publish_id: id });
 }
 
-/** The media URLs of the call from which TikTok fetches. */
+/** The media URLs in a TikTok call, from which TikTok fetches the media itself. */
 function mediaUrlsOf(call: Call): readonly string[] {
   const source = jsonObject(call)?.["source_info"];
   if (!isRecord(source) || source["source"] !== "PULL_FROM_URL") {
@@ -136,7 +136,10 @@ function isPull(call: Call): boolean {
 
 const SHARED = { method: "POST", scope: "video.publish", bucket: "init", perMinute: 6 } as const;
 
-/** The endpoints that start a post. When TikTok fetches the media itself, the same call also makes the post visible. */
+/**
+ * The TikTok endpoints that start a post. When TikTok fetches the media itself, the same call also
+ * makes the post visible.
+ */
 export function initEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

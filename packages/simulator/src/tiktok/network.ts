@@ -8,7 +8,7 @@ import { toPosted } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
-/** TikTok's state besides the shared `World`. */
+/** State of the simulated TikTok in addition to the state that all platforms share. */
 export interface TiktokNetwork {
   readonly world: World;
   readonly tokens: Tokens;
@@ -29,8 +29,8 @@ export function createNetwork(world: World): TiktokNetwork {
 }
 
 /**
- * What a creator is allowed to post. It depends on the username's prefix, so that tests can create each kind of
- * creator.
+ * What a TikTok creator is allowed to post. It depends on the prefix of the username, so that tests
+ * can create each kind of creator.
  */
 export interface Creator {
   readonly privacyLevels: readonly PrivacyLevel[];
@@ -42,7 +42,10 @@ export interface Creator {
 const MAX_VIDEO_SECONDS = 600;
 const MAX_SHORT_VIDEO_SECONDS = 10;
 
-/** A creator `private…` has no public posts, and a creator `short…` only videos of up to ten seconds. */
+/**
+ * The TikTok creator with the account's username. A creator `private…` has no public posts; a
+ * creator `short…` has only videos of up to ten seconds.
+ */
 export function creatorOf({ world }: TiktokNetwork, { username }: Account): Creator {
   const widest = username.startsWith("private") ? "FOLLOWER_OF_CREATOR" : "PUBLIC_TO_EVERYONE";
   return {
@@ -52,12 +55,15 @@ export function creatorOf({ world }: TiktokNetwork, { username }: Account): Crea
   };
 }
 
-/** Generates a publish id of at most 64 characters. */
+/** Generates a TikTok publish id of at most 64 characters. */
 export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): string {
   return `${kind}~v2-1.${randomBytes(9).readBigUInt64BE().toString()}`;
 }
 
-/** Called when TikTok has all bytes: creates the post, or records why the publish fails. */
+/**
+ * Creates the TikTok post, or records why the publish fails. Called when TikTok has all bytes of
+ * the media.
+ */
 export function complete(
   network: TiktokNetwork,
   publish: Publish,
@@ -73,7 +79,7 @@ export function complete(
     return publishes.put({ ...publish, receivedAt, failReason });
   }
   const postId = world.snowflakes.next(receivedAt);
-  // Readers cannot see a post that is visible only to its author.
+  // Readers cannot see a TikTok post that is visible only to its author.
   if (publish.privacy !== "SELF_ONLY") {
     world.posts.add({
       platform: "tiktok",

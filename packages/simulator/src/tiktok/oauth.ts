@@ -7,14 +7,14 @@ import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import type { TokenPair } from "#src/tiktok/tokens.ts";
 
 /**
- * The error answer to an invalid token request; undefined for a valid request. TikTok answers most invalid requests
- * with status 200 and an error.
+ * The error response to an invalid TikTok token request; undefined for a valid request. TikTok
+ * answers most invalid requests with status 200 and an error.
  */
 function requestError(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded") {
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
   }
-  // The simulator accepts every app, but client_key and client_secret must not be empty.
+  // The simulator accepts every TikTok app, but client_key and client_secret must not be empty.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
     ? undefined

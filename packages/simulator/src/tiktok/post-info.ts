@@ -7,7 +7,7 @@ import type { Account } from "#src/world/accounts.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The caller's description of a post. */
+/** The caller's description of a TikTok post. */
 export interface PostInfo {
   readonly title: string;
   readonly description: string;
@@ -29,11 +29,11 @@ const FLAGS: readonly string[] = [
 const VIDEO_FLAGS: readonly string[] = [...FLAGS, "disable_duet", "disable_stitch", "is_aigc"];
 const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
 
-/** Maximum number of posts per creator and day, over all apps. */
+/** Maximum number of TikTok posts per creator and day, over all apps. */
 const MAX_POSTS_PER_DAY = 15;
 const DAY_MS = 86_400_000;
 
-/** Reads an object that has no fields except the known ones. */
+/** Reads a nested object of a TikTok request body. Refuses unknown fields in it. */
 export function section(body: Fields, name: string, known: readonly string[]): Fields {
   const value = body[name];
   if (!isRecord(value)) {
@@ -76,7 +76,7 @@ function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): Pr
   return level;
 }
 
-/** Reads `post_info` of a video. */
+/** Reads `post_info` of a TikTok video post. */
 export function videoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -85,7 +85,7 @@ export function videoInfo(network: TiktokNetwork, body: Fields, account: Account
   return { title, description: "", privacy: privacyOf(network, fields, account) };
 }
 
-/** Reads `post_info` of photos. */
+/** Reads `post_info` of a TikTok photo post. */
 export function photoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "description", "privacy_level", ...PHOTO_FLAGS];
   const fields = section(body, "post_info", known);
@@ -95,7 +95,7 @@ export function photoInfo(network: TiktokNetwork, body: Fields, account: Account
   return { title, description, privacy: privacyOf(network, fields, account) };
 }
 
-/** Counts a post against the creator's daily limit. */
+/** Counts a post against the daily limit of the TikTok creator. */
 export function spendPost({ world }: TiktokNetwork, account: Account, now: number): void {
   const key = `tiktok:posts:${account.externalId}`;
   const rule = { key, limit: MAX_POSTS_PER_DAY, windowMs: DAY_MS };

@@ -8,7 +8,9 @@ export type PrivacyLevel =
   | "FOLLOWER_OF_CREATOR"
   | "SELF_ONLY";
 
-/** The announced properties of an upload, and the chunks that have arrived. */
+/**
+ * The properties of a TikTok upload that the client announced, and the chunks that have arrived.
+ */
 export interface Upload {
   readonly id: string;
   readonly token: string;
@@ -16,30 +18,32 @@ export interface Upload {
   readonly size: number;
   readonly chunkSize: number;
   readonly chunkCount: number;
-  /** The arrival time of each chunk in order, in platform time. */
+  /** When each chunk of the TikTok upload arrived, in order: platform time in Unix milliseconds. */
   readonly chunkTimes: readonly number[];
   readonly expiresAt: number;
 }
 
-/** A publish: one request to post media, from its init call to its result. */
+/** A TikTok publish: one request to post media, from its init call to its result. */
 export interface Publish {
   readonly id: string;
-  /** External id of the account. */
+  /** External id of the TikTok account that publishes. */
   readonly account: string;
   readonly kind: "video" | "photo";
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** When the init call arrived, in platform time. */
+  /** When the init call of the TikTok publish arrived: platform time in Unix milliseconds. */
   readonly createdAt: number;
-  /** Absent when TikTok fetches the media itself. */
+  /** The upload of the publish's media; absent when TikTok fetches the media itself. */
   readonly upload?: Upload;
-  /** When TikTok had all bytes, in platform time; absent until then. */
+  /** When TikTok had all bytes of the media: platform time in Unix milliseconds; absent before. */
   readonly receivedAt?: number;
   readonly media: readonly ReceivedMedia[];
-  /** Why the publish failed or will fail. Set together with `receivedAt`. */
+  /**
+   * Why the TikTok publish failed or will fail after processing. Set together with `receivedAt`.
+   */
   readonly failReason?: string;
-  /** Id of the post; absent until the post exists. */
+  /** Id of the published TikTok post; absent until the post exists. */
   readonly postId?: string;
 }
 
@@ -50,12 +54,18 @@ export type PublishStatus =
   | "FAILED";
 
 export const UPLOAD_LIFETIME_MS = 3_600_000;
-/** How long TikTok processes media, long enough that a caller that polls every second sees the publish in progress. */
+/**
+ * How long TikTok processes media, long enough that a caller that polls every second sees the
+ * publish in progress.
+ */
 const PROCESSING_MS = 1_200;
-/** How long moderation takes after processing. Only then does TikTok return the id of a public post. */
+/**
+ * How long TikTok's moderation takes after processing. Only after moderation does TikTok return the
+ * id of a public post.
+ */
 const MODERATION_MS = 1_500;
 
-/** The status of the publish at this instant. */
+/** The status of the TikTok publish at the given instant. */
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
   if (isDone) {
@@ -64,29 +74,35 @@ export function statusAt(publish: Publish, instant: number): PublishStatus {
   return publish.upload === undefined ? "PROCESSING_DOWNLOAD" : "PROCESSING_UPLOAD";
 }
 
-/** Whether TikTok returns the id of the post at this instant: only for a public post, and only after moderation. */
+/**
+ * Whether TikTok returns the id of the post at the given instant. It does so only for a public
+ * post, and only after moderation.
+ */
 export function isIdKnownAt(publish: Publish, instant: number): boolean {
   const knownAt = (publish.receivedAt ?? Infinity) + PROCESSING_MS + MODERATION_MS;
   return publish.privacy === "PUBLIC_TO_EVERYONE" && knownAt <= instant;
 }
 
-/** Length of a chunk in bytes. The last chunk also carries the remainder of the division. */
+/**
+ * Length of a chunk of a TikTok upload in bytes. The last chunk also contains the remainder of the
+ * division.
+ */
 export function chunkLength({ size, chunkSize, chunkCount }: Upload, index: number): number {
   return index === chunkCount - 1 ? size - chunkSize * (chunkCount - 1) : chunkSize;
 }
 
-/** Number of bytes that had arrived at this instant. */
+/** Number of bytes of a TikTok upload that had arrived at the given instant. */
 export function bytesAt(upload: Upload, instant: number): number {
   const count = upload.chunkTimes.filter((time) => time <= instant).length;
   return count === upload.chunkCount ? upload.size : count * upload.chunkSize;
 }
 
-/** The name under which a chunk's bytes are stored until the upload is complete. */
+/** The name under which the bytes of a TikTok chunk are stored until the upload is complete. */
 export function chunkName(upload: Upload, index: number): string {
   return `tiktok-${upload.id}-${index}`;
 }
 
-/** All publishes, with indexes by upload and by post. */
+/** All TikTok publishes, with indexes by upload and by post. */
 export class Publishes {
   readonly #rows: Table<Publish>;
   readonly #byUpload = new Map<string, string>();

@@ -3,12 +3,18 @@ import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
-/** Domain names reserved by RFC 2606. They have no owner, so their ownership cannot be verified. */
+/**
+ * Domain names reserved by RFC 2606. Such a domain has no owner, so TikTok cannot verify its
+ * ownership.
+ */
 const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
 const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
 
-/** Whether TikTok fetches from this URL: its domain has an owner, and it uses https unless it is on this machine. */
+/**
+ * Whether TikTok fetches media from the given URL. The URL's domain must have an owner, and the URL
+ * must use https unless its host is this machine.
+ */
 export function isVerified(url: unknown): url is string {
   if (typeof url !== "string" || !URL.canParse(url)) {
     return false;
@@ -20,7 +26,10 @@ export function isVerified(url: unknown): url is string {
   return protocol === "https:" || (protocol === "http:" && LOCAL_HOSTS.has(hostname));
 }
 
-/** Checks media URLs. Ends the call with an error at the first URL from which TikTok does not fetch. */
+/**
+ * Checks media URLs in a TikTok call. Ends the call with an error at the first URL from which
+ * TikTok does not fetch.
+ */
 export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
     if (typeof url !== "string" || !URL.canParse(url)) {
@@ -30,7 +39,7 @@ export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   });
 }
 
-/** The fetched media, or why the publish fails. */
+/** The media that TikTok fetched, or why the publish fails. */
 export interface FetchedMedia {
   readonly media: readonly ReceivedMedia[];
   readonly failReason: string | undefined;
@@ -58,7 +67,7 @@ function checkVideo(file: Fetched | undefined): Checked {
   return media?.kind === "video" ? { media } : { failReason: "file_format_check_failed" };
 }
 
-/** Checks the fetched files in the order of their URLs. */
+/** Checks the files that TikTok fetched, in the order of their URLs. */
 export function checkFetchedMedia(
   kind: "photo" | "video",
   urls: readonly string[],

@@ -5,7 +5,10 @@ import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import { bytesAt, isIdKnownAt, statusAt } from "#src/tiktok/publishes.ts";
 import type { Publish } from "#src/tiktok/publishes.ts";
 
-/** Makes `JSON.stringify` write these digits unchanged. Post ids are JSON numbers that JavaScript cannot represent. */
+/**
+ * A value that `JSON.stringify` writes as the given digits. TikTok post ids are JSON numbers
+ * that JavaScript cannot represent.
+ */
 function rawNumber(digits: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits);
 }
@@ -21,7 +24,10 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
     : refuse("token_not_authorized_for_specified_publish_id");
 }
 
-/** How many bytes TikTok has uploaded or downloaded. The field's name depends on how the media arrives. */
+/**
+ * How many bytes of a publish TikTok has received. The name of the field depends on whether the
+ * client uploads the media or TikTok downloads them.
+ */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
   if (upload !== undefined) {
     return { uploaded_bytes: bytesAt(upload, asOf) };
@@ -48,8 +54,8 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
 }
 
 /**
- * Cancels a publish. Refuses the call when all bytes have arrived, because the publish can then no longer be
- * cancelled.
+ * Cancels a TikTok publish. Refuses the call when all bytes have arrived, because the publish can
+ * then no longer be cancelled.
  */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);
@@ -63,7 +69,7 @@ function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   return apiAnswer({});
 }
 
-/** The endpoints that report the status of a publish and that cancel it. */
+/** The TikTok endpoints that report the status of a publish and that cancel a publish. */
 export function statusEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   return [
     {

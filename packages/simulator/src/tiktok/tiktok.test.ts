@@ -65,8 +65,8 @@ async function publishVideo(bytes: Buffer, info: object = VIDEO): Promise<Body |
   return body["data"]?.["publish_id"];
 }
 
-describe("video uploads", () => {
-  test("a simulated TikTok video is visible after its last chunk, complete 1.2 s later, and its id is returned 1.5 s after that", async () => {
+describe("TikTok video uploads", () => {
+  test("a simulated TikTok video is visible after its last chunk, its publish is complete 1.2 s later, and its post id is returned another 1.5 s later", async () => {
     const bytes = mp4Bytes(11 * MIB, 7);
     const { body } = await init(bytes.length, 5 * MIB, 2);
     const { publish_id: id, upload_url: url } = body["data"] ?? {};
@@ -100,14 +100,14 @@ describe("video uploads", () => {
       },
       body: JSON.stringify({ publish_id: id }),
     });
-    // The id is a JSON number that JavaScript cannot represent.
+    // The post id is a JSON number that JavaScript cannot represent.
     expect(await response.text()).toContain(
       `"publicaly_available_post_id":[${textOf(shown?.["id"])}]`,
     );
     expect(BigInt(textOf(shown?.["id"]))).toBeGreaterThan(2n ** 53n);
   });
 
-  test("a simulated TikTok video that only its author may see is not visible to readers, and its id is never returned", async () => {
+  test("a simulated TikTok video that only its author may see is not visible to readers, and its post id is never returned", async () => {
     const id = await publishVideo(mp4Bytes(), { ...VIDEO, privacy_level: "SELF_ONLY" });
     await advance(60_000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -117,7 +117,7 @@ describe("video uploads", () => {
     expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
   });
 
-  test("the simulated TikTok fails a publish when the uploaded bytes are not a video", async () => {
+  test("a publish on the simulated TikTok fails when the uploaded bytes are not a video", async () => {
     const id = await publishVideo(pngBytes());
     await advance(2000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -134,9 +134,12 @@ describe("video uploads", () => {
     ["a chunk count that is rounded up", 11 * MIB, 5 * MIB, 3],
     ["a chunk larger than the file", MIB, 6 * MIB, 1],
     ["two chunks for a file below 5 MB", 4 * MIB, 2 * MIB, 2],
-  ])("the simulated TikTok refuses an upload plan with %s", async (_name, size, chunk, count) => {
-    expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
-  });
+  ])(
+    "the simulated TikTok refuses to start an upload with %s",
+    async (_name, size, chunk, count) => {
+      expect(errorOf(await init(size, chunk, count))).toEqual([400, "invalid_params"]);
+    },
+  );
 
   test("the simulated TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);
@@ -160,7 +163,7 @@ describe("video uploads", () => {
     expect(await again.text()).toBe("");
   });
 
-  test("the simulated TikTok refuses the bytes of an upload one hour after its init call", async () => {
+  test("the simulated TikTok refuses the bytes of an upload one hour after the upload was started", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await advance(3_600_000);
@@ -199,7 +202,7 @@ describe("video uploads", () => {
   });
 });
 
-describe("photos", () => {
+describe("TikTok photos", () => {
   const JPEG = Buffer.from("\xff\xd8\xff\xe0 a photo", "latin1");
   let files: Server;
   let base: string;
@@ -243,7 +246,7 @@ describe("photos", () => {
     ["status 404", "/gone", "photo_pull_failed"],
     ["a PNG", "/png", "file_format_check_failed"],
   ])(
-    "the simulated TikTok fails a photo post when one URL returns %s",
+    "a photo post on the simulated TikTok fails when one photo URL returns %s",
     async (_name, path, reason) => {
       const { body } = await initPhotos([`${base}/photo`, `${base}${path}`]);
       await advance(1300);
@@ -265,10 +268,10 @@ describe("photos", () => {
   });
 });
 
-describe("creators", () => {
+describe("TikTok creators", () => {
   const withPrivacy = (level: string) => ({ ...VIDEO, privacy_level: level });
 
-  test("the simulated TikTok reports a creator's posting options and refuses a post that does not follow them", async () => {
+  test("the simulated TikTok reports a creator's posting options and refuses a post that does not comply with these options", async () => {
     const info = await call("post/publish/creator_info/query/");
     expect(info.body["data"]).toMatchObject({
       creator_username: account.username,
@@ -289,7 +292,7 @@ describe("creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts creators whose username starts with private or short, and the posts of an app that is not audited", async () => {
+  test("the simulated TikTok restricts what a creator whose username starts with private or short, or an app that is not audited, may post", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -308,7 +311,7 @@ describe("creators", () => {
     expect((await init(1000, 1000, 1, withPrivacy("SELF_ONLY"))).status).toBe(200);
   });
 
-  test("the simulated TikTok lets a creator start 6 posts per minute and 15 per day, and any number when quotas are off", async () => {
+  test("the simulated TikTok lets a creator start 6 posts per minute and 15 posts per day, and any number of posts when the setting quotas is off", async () => {
     for (let count = 0; count < 15; count += 1) {
       expect((await init(1000)).status).toBe(200);
       await advance(20_000);
@@ -335,7 +338,7 @@ describe("creators", () => {
   });
 });
 
-test("the video lists of the simulated TikTok contain public posts with their counters after moderation", async () => {
+test("the video lists of the simulated TikTok contain a public post with its counters only after moderation", async () => {
   const ids: string[] = [];
   for (const title of ["one", "two", "three"]) {
     await publishVideo(mp4Bytes(1000, title.length), { ...VIDEO, title });
@@ -366,7 +369,7 @@ test("the video lists of the simulated TikTok contain public posts with their co
   expect(errorOf(await call("video/list/?fields=secrets"))).toEqual([400, "invalid_params"]);
 });
 
-describe("tokens", () => {
+describe("TikTok tokens", () => {
   const app = { client_key: "app", client_secret: "secret" };
   const refresh = (token: string | undefined, part: Readonly<Record<string, string>> = app) =>
     simulator.call("POST", "/tiktok/v2/oauth/token/", {
@@ -408,7 +411,7 @@ describe("tokens", () => {
   });
 });
 
-describe("faults", () => {
+describe("TikTok faults", () => {
   const fault = (operation: string, mode: string, extra: object = {}) =>
     simulator.control("/faults", { platform: "tiktok", operation, mode, ...extra });
 
@@ -424,7 +427,7 @@ describe("faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("a status fault on a simulated TikTok call is answered in the error format of the called host", async () => {
+  test("a status fault makes the simulated TikTok answer with an error in the format of the called host", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });

@@ -19,7 +19,7 @@ import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 
 const USERNAME = /^[a-z0-9_.]{2,24}(?<!\.)$/i;
-/** Maximum size of the last chunk, and so of a request. */
+/** Maximum size in bytes of the last chunk of a TikTok upload, and so of a request body. */
 const MAX_BODY_BYTES = 128_000_000;
 
 function usernameFault(username: string): string | undefined {
@@ -95,7 +95,10 @@ function refusal(operation: string, call: Call): Reply {
   }
 }
 
-/** TikTok: the Content Posting API, the Display API, and the upload host below `/open-upload`. */
+/**
+ * The simulated TikTok: the Content Posting API, the Display API, and the upload host below
+ * `/open-upload`.
+ */
 export function createTiktok(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
@@ -117,7 +120,7 @@ export function createTiktok(world: World): Platform {
         clientParameter: "client_key",
         scopeSeparator: ",",
         scopes: ALL_SCOPES,
-        // TikTok supports no PKCE for websites.
+        // TikTok does not support PKCE for websites.
         pkce: "none",
         settings: world.settings,
         codes: network.codes,

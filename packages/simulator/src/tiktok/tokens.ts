@@ -16,16 +16,19 @@ export const ALL_SCOPES: readonly string[] = [
   "video.publish",
 ];
 
-/** A stored access or refresh token. */
+/** A stored TikTok access token or refresh token. */
 export interface TiktokToken {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /** Id of the authorization to which the token belongs. Revoking one of its tokens revokes all of them. */
+  /**
+   * Id of the authorization to which the token belongs. Revoking one token of an authorization
+   * revokes all of its tokens.
+   */
   readonly grant: string;
   readonly scopes: readonly string[];
-  /** When the token expires, in platform time. */
+  /** When the token expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
-  /** False after the token was rotated or revoked. */
+  /** False after the token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
@@ -38,7 +41,10 @@ export interface TokenPair {
   readonly refreshExpiresInSeconds: number;
 }
 
-/** Issues and checks access tokens, valid for two hours, and refresh tokens, valid for 180 days and usable once. */
+/**
+ * Issues and checks TikTok tokens. Access tokens are valid for two hours. Refresh tokens are valid
+ * for 180 days and usable once.
+ */
 export class Tokens {
   readonly #rows: Table<TiktokToken>;
   readonly #secrets: Secrets;
@@ -48,22 +54,25 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues a token pair for a new authorization. */
+  /** Issues a TikTok access token and refresh token for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     return this.#pair({ account, scopes, grant: randomUUID() }, now);
   }
 
-  /** The access token when it is valid. */
+  /** Finds a valid TikTok access token; undefined when the text is not one. */
   access(text: string, now: number): TiktokToken | undefined {
     return this.#findValid("access", text, now);
   }
 
-  /** The account's id, also when the token is no longer valid. */
+  /** Id of the TikTok account to which a token belongs, also when the token is no longer valid. */
   ownerOf(text: string): string | undefined {
     return this.#rows.get(text)?.account;
   }
 
-  /** Exchanges a refresh token for a new pair; undefined when it is unknown, used, expired or revoked. */
+  /**
+   * Exchanges a TikTok refresh token for a new token pair; undefined when the refresh token is
+   * unknown, used, expired or revoked.
+   */
   refresh(text: string, now: number): TokenPair | undefined {
     const token = this.#findValid("refresh", text, now);
     if (token === undefined) {
@@ -73,7 +82,10 @@ export class Tokens {
     return this.#pair(token, now);
   }
 
-  /** Revokes all tokens of the authorization to which this token belongs. Returns false when the token is unknown. */
+  /**
+   * Revokes all TikTok tokens of the authorization to which the given token belongs. Returns false
+   * when the token is unknown.
+   */
   revoke(text: string): boolean {
     const grant = this.#rows.get(text)?.grant;
     for (const [key, row] of this.#rows.entries()) {

@@ -20,7 +20,7 @@ const FIELDS: readonly string[] = [
 ];
 const MAX_IDS = 20;
 const MAX_COUNT = 20;
-/** Maximum length of a title or description in lists; a longer text is cut. */
+/** Maximum length of a title or description in TikTok's video list. A longer text is cut. */
 const MAX_LISTED_CHARACTERS = 150;
 
 function fieldsOf({ call }: TiktokCall): readonly string[] {
@@ -53,7 +53,7 @@ function view(
   return Object.fromEntries(fields.map((name) => [name, values[name]]));
 }
 
-/** The account's public posts that have passed moderation. */
+/** The TikTok account's public posts that have passed moderation. */
 function listedPublishes(network: TiktokNetwork, account: Account, asOf: number): Publish[] {
   const posts = [...network.world.posts.newestFirst(account)];
   return posts.flatMap(({ id }) => {
@@ -86,7 +86,10 @@ function numberOf(value: unknown, otherwise: number, max: number): number {
     : refuseParameter("max_count or cursor is not valid.");
 }
 
-/** One page of the list. The cursor is a time in milliseconds; the page starts below it. */
+/**
+ * One page of a creator's TikTok posts. The cursor is a time in milliseconds; the page contains
+ * only posts whose media arrived before this time.
+ */
 function list(network: TiktokNetwork, call: TiktokCall): Reply {
   const fields = fieldsOf(call);
   const count = numberOf(call.body["max_count"], 10, MAX_COUNT);
@@ -102,7 +105,7 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   });
 }
 
-/** The endpoints that list a creator's public posts and return their counters. */
+/** The TikTok endpoints that list a creator's public posts and return their counters. */
 export function videoEndpoints(network: TiktokNetwork): readonly Endpoint[] {
   const shared = { method: "POST", reads: true, scope: "video.list", perMinute: 600 } as const;
   return [

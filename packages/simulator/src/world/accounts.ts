@@ -1,16 +1,19 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** An account on a platform. */
+/** An account on a simulated platform. */
 export interface Account {
   readonly platform: string;
-  /** The platform's own id, for example a user id, a chat id or a DID. */
+  /** The id of the account on the platform, for example a user id, a chat id or a DID. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
 }
 
-/** Every account of every platform. Usernames are unique per platform, regardless of case. Accounts survive a reset. */
+/**
+ * Every account of every simulated platform. Usernames are unique per platform, regardless of case.
+ * Accounts survive a reset of the simulator.
+ */
 export class Accounts {
   readonly #rows: Table<Account>;
   readonly #byName = new Map<string, Account>();
@@ -30,7 +33,7 @@ export class Accounts {
     return this.#byName.get(nameKey(platform, username));
   }
 
-  /** Finds an account by its external id or its username. */
+  /** Finds a simulated account by its external id or its username. */
   find(platform: string, either: string): Account | undefined {
     return this.byId(platform, either) ?? this.byUsername(platform, either);
   }

@@ -3,7 +3,10 @@ import type { Table } from "#src/store/table.ts";
 
 const OFFSET = "offsetMs";
 
-/** The time of all platforms: the machine's time plus what tests have added. Between resets it never goes back. */
+/**
+ * The time of all simulated platforms: the machine's time plus the time that tests have added.
+ * Between resets this clock never goes back.
+ */
 export class Clock {
   readonly #row: Table<number>;
   #latest = 0;
@@ -15,7 +18,7 @@ export class Clock {
     });
   }
 
-  /** The platforms' current time in Unix milliseconds. */
+  /** The current time of the simulated platforms in Unix milliseconds. */
   now(): number {
     this.#latest = Math.max(this.#latest, Date.now() + this.offsetMs);
     return this.#latest;

@@ -2,28 +2,31 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Settings } from "#src/world/settings.ts";
 
-/** A rate limit: a number of units per window. A window begins with the first use. */
+/**
+ * A rate limit of a simulated platform: a number of units per window. The first use after the end
+ * of a window begins a new window.
+ */
 export interface LimitRule {
-  /** The name of the counter, for example `x:create:<user id>`. */
+  /** The name of the rate limit's counter, for example `x:create:<user id>`. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Units that this use costs; 1 by default. */
+  /** Number of units that one use of the rate limit costs; 1 by default. */
   readonly cost?: number;
 }
 
-/** The state of a limit after a use. */
+/** The state of a rate limit after a use. */
 export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** When the window ends, in Unix milliseconds. */
+  /** When the window of the rate limit ends: platform time in Unix milliseconds. */
   readonly resetAt: number;
   readonly windowMs: number;
 }
 
 export interface Spending {
   readonly allowed: boolean;
-  /** One standing per rule, in the order of the rules. */
+  /** The state of each rate limit after a use, in the order of the given rules. */
   readonly standings: readonly LimitStanding[];
 }
 
@@ -33,8 +36,8 @@ interface Window {
 }
 
 /**
- * Counts uses against the platforms' rate limits. With the setting `quotas: false`, everything is allowed and nothing
- * is counted.
+ * Counts uses against the rate limits of the simulated platforms. With the setting `quotas: false`,
+ * every use is allowed and nothing is counted.
  */
 export class Limits {
   readonly #windows: Table<Window>;
@@ -45,7 +48,10 @@ export class Limits {
     this.#settings = settings;
   }
 
-  /** Counts one use against all rules, or against none of them when one rule does not allow it. */
+  /**
+   * Counts one use against all given rate limits. When one of them does not allow the use, counts
+   * it against none.
+   */
   spend(rules: readonly LimitRule[], now: number): Spending {
     const quotas = this.#settings.values.quotas;
     const windows = rules.map((rule) => this.#window(rule, now));
@@ -64,7 +70,7 @@ export class Limits {
     return { allowed, standings };
   }
 
-  /** Returns the state of a limit without counting a use. */
+  /** Returns the state of a rate limit without counting a use. */
   read(rule: LimitRule, now: number): LimitStanding {
     const { limit, windowMs } = rule;
     const { startedAt, used: spent } = this.#window(rule, now);

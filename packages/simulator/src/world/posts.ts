@@ -5,50 +5,55 @@ import { firstIndexWhere } from "#src/world/search.ts";
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
-  /** SHA-256 of the bytes as they arrived, in hexadecimal digits. */
+  /** SHA-256 of the file's bytes as they arrived, in hexadecimal digits. */
   readonly sha256: string;
-  /** The platform's own id of the file; absent on platforms that show no such id. */
+  /** The platform's own id of the media file; absent on platforms that show no such id. */
   readonly key?: string;
 }
 
-/** A post that readers of a platform can see, or could see before it was deleted. */
+/**
+ * A post that readers of a simulated platform can see, or could see before the post was deleted.
+ */
 export interface Post {
   readonly platform: string;
-  /** External id of the account. */
+  /** External id of the account that published the post. */
   readonly account: string;
-  /** The id that the product stores as `externalId`. */
+  /** The id of the post that the product stores as `externalId`. */
   readonly id: string;
-  /** The text as it was sent. */
+  /** The text of the post as the client sent it. */
   readonly text: string;
   readonly media: readonly PostedMedia[];
   /** When the post became visible: platform time in Unix milliseconds. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
   /**
-   * Number of publishing calls that the platform answered with this post. A repeated call that makes no new post
-   * counts too.
+   * Number of publishing calls that the platform answered with this post. A repeated call that
+   * creates no new post counts too.
    */
   readonly createCalls: number;
-  /** Id of the post to which this post replies. */
+  /** Id of the post to which this post replies; absent when the post is not a reply. */
   readonly replyTo?: string;
 }
 
 export interface PostFilter {
   readonly platform?: string;
   readonly account?: Account;
-  /** Earliest creation time, inclusive, in Unix milliseconds. */
+  /** Filter: earliest creation time of the posts, inclusive, in Unix milliseconds. */
   readonly since?: number;
   readonly limit?: number;
 }
 
 const ALL_POSTS = "*";
 
-/** Whether readers see the post at this instant. */
+/** Whether readers see the post at the given instant. */
 export function isVisibleAt(post: Post, instant: number): boolean {
   return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
 }
 
-/** All posts, with lists in order of creation: of everything, per platform and per account. */
+/**
+ * The posts of all simulated platforms, with lists in order of creation: of all posts, per platform
+ * and per account.
+ */
 export class Posts {
   readonly #rows: Table<Post>;
   readonly #order = new Map<string, string[]>();
@@ -61,7 +66,7 @@ export class Posts {
     store.onReset(() => this.#order.clear());
   }
 
-  /** Returns a post, even when the post is deleted. */
+  /** Returns a post on a simulated platform, even when the post is deleted. */
   get(account: Pick<Account, "platform" | "externalId">, id: string): Post | undefined {
     return this.#rows.get(rowKey(account.platform, account.externalId, id));
   }
@@ -72,7 +77,10 @@ export class Posts {
     return post;
   }
 
-  /** Replaces properties of a post. A post with a new creation time moves to the end of the lists. */
+  /**
+   * Replaces properties of a post. A post with a new creation time moves to the end of the lists of
+   * posts.
+   */
   change(post: Post, part: Partial<Post>): Post {
     const changed = { ...post, ...part };
     this.#rows.put(keyOf(post), changed);
@@ -83,7 +91,7 @@ export class Posts {
     return changed;
   }
 
-  /** The posts that readers see now, oldest first. */
+  /** The posts that match the filter and that readers see now, oldest first. */
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;
@@ -99,7 +107,7 @@ export class Posts {
     return found;
   }
 
-  /** Every post of an account, newest first, including deleted posts. */
+  /** Every post of a simulated account, newest first, including deleted posts. */
   *newestFirst(account: Account): Generator<Post> {
     const keys = this.#keys({ account });
     for (let index = keys.length - 1; index >= 0; index -= 1) {

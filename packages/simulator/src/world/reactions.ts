@@ -1,12 +1,12 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A reader's comment on a post. */
+/** A reader's comment on a post of a simulated platform. */
 export interface Comment {
   readonly id: string;
   readonly platform: string;
   readonly account: string;
-  /** Id of the post. */
+  /** Id of the post on which the reader commented. */
   readonly mediaId: string;
   readonly author: string;
   readonly text: string;
@@ -27,7 +27,7 @@ export type MetricName = (typeof METRIC_NAMES)[number];
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 
-/** Readers' comments on posts and the counters of posts. Tests set both. */
+/** Readers' comments on posts and the counters of posts. Tests set both through the control API. */
 export class Reactions {
   readonly #comments: Table<Comment>;
   readonly #metrics: Table<MetricValues>;
@@ -46,14 +46,14 @@ export class Reactions {
     return this.#comments.get(`${platform}:${id}`);
   }
 
-  /** The comments on a post, oldest first. */
+  /** The readers' comments on a post, oldest first. */
   commentsOn(platform: string, postId: string): Comment[] {
     return [...this.#comments.values()].filter(
       (comment) => comment.platform === platform && comment.mediaId === postId,
     );
   }
 
-  /** Sets the given counters of a post; the others keep their values. */
+  /** Sets the given counters of a post. Its other counters keep their values. */
   setMetrics(platform: string, postId: string, values: MetricValues): MetricValues {
     const merged = { ...this.metricsOf(platform, postId), ...values };
     this.#metrics.put(`${platform}:${postId}`, merged);

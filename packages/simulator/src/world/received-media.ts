@@ -1,19 +1,25 @@
 import { createHash } from "node:crypto";
 import type { PostedMedia } from "#src/world/posts.ts";
 
-/** A file that a platform received. Its type comes from its bytes, not from what the sender declared. */
+/**
+ * A file that a simulated platform received. Its type comes from its bytes, not from what the
+ * sender declared.
+ */
 export interface ReceivedMedia extends PostedMedia {
-  /** MIME type, detected from the bytes. */
+  /** MIME type of the received file, detected from its bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** Size in pixels; absent for formats whose size the simulator does not read. */
+  /** Width of the image in pixels; absent for formats whose size the simulator does not read. */
   readonly width?: number;
   readonly height?: number;
 }
 
 type DetectedMedia = Omit<ReceivedMedia, "bytes" | "sha256">;
 
-/** Number of bytes at the start of a file in which its type and an image's size are looked for. */
+/**
+ * Number of bytes at the start of a file in which the simulator looks for the file's type and an
+ * image's size.
+ */
 const HEAD_BYTES = 256 * 1024;
 
 function startsWith(head: Buffer, text: string, at = 0): boolean {
@@ -43,7 +49,10 @@ function gif(head: Buffer): DetectedMedia {
   return { kind: "gif", contentType: "image/gif", ...size };
 }
 
-/** Detects the type of a file from its first bytes; undefined when no platform accepts it. */
+/**
+ * Detects the type of a file from its first bytes; undefined when no simulated platform accepts
+ * files of this type.
+ */
 function detectType(head: Buffer): DetectedMedia | undefined {
   if (startsWith(head, "\xff\xd8\xff")) {
     return jpeg(head);
@@ -68,8 +77,8 @@ function detectType(head: Buffer): DetectedMedia | undefined {
 }
 
 /**
- * Detects and hashes a file that arrived in one or several consecutive parts; undefined when it is neither an image
- * nor a video.
+ * Detects the type of a file that arrived in one or several consecutive parts, and hashes the file;
+ * undefined when it is neither an image nor a video.
  */
 export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const hash = createHash("sha256");
@@ -86,7 +95,7 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   return detected === undefined ? undefined : { ...detected, sha256: hash.digest("hex"), bytes };
 }
 
-/** The properties of the file that the control API shows. */
+/** The properties of a received file that the control API shows. */
 export function toPosted({ kind, sha256 }: ReceivedMedia): PostedMedia {
   return { kind, sha256 };
 }

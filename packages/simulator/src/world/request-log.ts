@@ -1,12 +1,13 @@
 /**
- * Whether the platform carried a request out. `done` and `refused` also hold when the caller did not get the answer.
+ * Whether the simulated platform carried a request out. `done` and `refused` also hold when the
+ * caller did not get the response.
  */
 export type RequestOutcome = "pending" | "done" | "refused" | "dropped";
 
 export interface LoggedRequest {
   readonly platform: string;
   readonly method: string;
-  /** The path below the platform's prefix, without the query and without secrets. */
+  /** The path of the request below the platform's prefix, without the query and without secrets. */
   readonly path: string;
   readonly operation: string;
   /** When the request arrived: platform time in Unix milliseconds. */
@@ -17,7 +18,7 @@ export interface LoggedRequest {
 
 const MAX_KEPT_REQUESTS = 200_000;
 
-/** The latest requests. They are only in memory. */
+/** The latest requests to the simulated platforms. They are stored only in memory. */
 export class RequestLog {
   #entries: LoggedRequest[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * Index of the first item for which `test` is true, or the list's length. `test` must be true for every later item
- * too.
+ * Index of the first item of a list for which `test` is true, or the list's length. The caller
+ * guarantees that `test` is true for every later item too.
  */
 export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
   let low = 0;

@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Every token and password that the simulator has issued. Tests search logs and databases for these secrets. */
+/**
+ * Every token and password that the simulator has issued. Tests search logs and databases for them.
+ */
 export class Secrets {
   readonly #issued: Table<1>;
 
@@ -10,13 +12,13 @@ export class Secrets {
     this.#issued = store.table<1>("secrets", { keptOnReset: true });
   }
 
-  /** Records a secret before the simulator shows it to a caller. */
+  /** Records a secret of the simulator before the simulator shows it to a caller. */
   issue(secret: string): string {
     this.#issued.put(secret, 1);
     return secret;
   }
 
-  /** Issues a random token of this number of base64url characters. */
+  /** Issues a random token with the given number of base64url characters. */
   issueToken(length: number): string {
     return this.issue(randomBytes(length).toString("base64url").slice(0, length));
   }

@@ -2,14 +2,18 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 export interface SettingValues {
-  /** Whether rate limits, daily limits and container limits apply. */
+  /** Whether the simulated platforms apply their rate limits, daily limits and container limits. */
   readonly quotas: boolean;
-  /** Delay of every answer of a platform, in milliseconds. */
+  /** Delay of every response of the simulated platforms, in milliseconds. */
   readonly latencyMs: number;
-  /** Whether authorize pages ask the person, always approve (for a new account) or always deny. */
+  /**
+   * What the OAuth authorization pages do: ask the user, always approve (for a new account), or
+   * always deny.
+   */
   readonly authorize: "ask" | "approve" | "deny";
   /**
-   * Whether the apps have passed the platforms' audits. YouTube makes the uploads of an app without an audit private.
+   * Whether the platforms have audited the publishing apps. YouTube makes the uploads of an app
+   * that is not audited private.
    */
   readonly audited: boolean;
 }

@@ -11,7 +11,7 @@ import { Secrets } from "#src/world/secrets.ts";
 import { Settings } from "#src/world/settings.ts";
 import { Snowflakes } from "#src/world/snowflake.ts";
 
-/** The state and services that all platforms share. */
+/** The state and services that all simulated platforms share. */
 export interface World {
   readonly store: Store;
   readonly pieces: Pieces;
@@ -27,7 +27,10 @@ export interface World {
   readonly snowflakes: Snowflakes;
 }
 
-/** Loads the state that an earlier process left in the folder; without such a state, creates an empty state. */
+/**
+ * Loads the simulator state that an earlier process left in the folder. When there is no such
+ * state, creates an empty state.
+ */
 export function createWorld(dataDir?: string): World {
   const store = new Store(dataDir);
   const pieces = new Pieces(dataDir);

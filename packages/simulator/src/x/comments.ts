@@ -24,7 +24,10 @@ const PARAMETERS = [
 const QUERY = /^conversation_id:([0-9]{1,19})$/;
 const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/** A numeric user id derived from the author's name, because readers have no account in the simulator. */
+/**
+ * A numeric X user id derived from the author's name, because readers have no accounts in the
+ * simulator.
+ */
 function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
 }
@@ -52,7 +55,10 @@ function searchedConversation(query: URLSearchParams): string {
   );
 }
 
-/** Reads from a page token the id below which the page starts. */
+/**
+ * Reads the page token of X's search: the page contains comments with ids below the id in the
+ * token.
+ */
 function tokenParameter(query: URLSearchParams): bigint {
   const token = query.get("next_token") ?? query.get("pagination_token");
   if (token === null) {
@@ -105,7 +111,9 @@ function hiddenField(call: Call): boolean {
     : refuseParameter("hidden", hidden, "$.hidden: is missing or not a boolean");
 }
 
-/** Hides or shows a reply. An account can only hide replies in conversations that it started. */
+/**
+ * Hides or shows a reply on X. An account can only hide replies in conversations that it started.
+ */
 function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);
   const comment = network.world.reactions.comment("x", call.params["id"] ?? "");
@@ -117,7 +125,10 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
   return { status: 200, body: { data: { hidden } } };
 }
 
-/** `GET /2/tweets/search/recent`: one conversation's tweets of the last seven days, newest first. */
+/**
+ * `GET /2/tweets/search/recent`: the tweets of one conversation of the last seven days, newest
+ * first.
+ */
 export function recentSearch(network: XNetwork): Endpoint {
   return {
     method: "GET",
@@ -130,7 +141,7 @@ export function recentSearch(network: XNetwork): Endpoint {
   };
 }
 
-/** `PUT /2/tweets/:id/hidden`: hides or shows a reply. */
+/** `PUT /2/tweets/:id/hidden`: hides or shows a reply on X. */
 export function hideReply(network: XNetwork): Endpoint {
   return {
     method: "PUT",

@@ -32,8 +32,8 @@ function checkText({ text, mediaIds }: TweetBody): void {
 }
 
 /**
- * Finds the media of a tweet: up to four photos, one GIF or one video. Each must be the account's own, processed and
- * not expired.
+ * Finds the media of a new tweet: up to four photos, one GIF or one video. Each file must belong to
+ * the account, be processed and not be expired.
  */
 function mediaOf(
   network: XNetwork,
@@ -49,7 +49,10 @@ function mediaOf(
   return media;
 }
 
-/** Finds the tweet to reply to. An account may reply to its own tweets and to comments that mention it. */
+/**
+ * Checks the tweet to reply to. An account may reply to its own tweets and to comments that mention
+ * the account.
+ */
 function checkReply(network: XNetwork, { account }: XCall, replyTo: string): void {
   const own = network.world.posts.get(account, replyTo);
   if (own !== undefined && own.deletedAt === null) {
@@ -98,8 +101,8 @@ function create(network: XNetwork, xCall: XCall): Reply {
 }
 
 /**
- * The call's operation: `reply` for an answer to a reader's comment, `publish` for every other tweet, also in a
- * thread.
+ * The operation names of a call that creates a tweet: `reply` for an answer to a reader's comment,
+ * `publish` for every other tweet, also in a thread.
  */
 function operationsOf(network: XNetwork, call: Call): readonly [Operation, ...Operation[]] {
   const reply = jsonObject(call)?.["reply"];

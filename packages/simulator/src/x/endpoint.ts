@@ -10,7 +10,7 @@ import type { XNetwork } from "#src/x/network.ts";
 const QUARTER_HOUR_MS = 900_000;
 const DAY_MS = 86_400_000;
 
-/** A call with a valid access token. */
+/** A call to the X API with a valid access token. */
 export interface XCall extends Moment {
   readonly call: Call;
   readonly account: Account;
@@ -21,11 +21,14 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Name of the endpoint's rate limit counter. */
+  /** Name of the counter for the X endpoint's rate limit. */
   readonly bucket: string;
-  /** Maximum number of calls per user and 15 minutes. */
+  /** Maximum number of calls of the X endpoint per user and 15 minutes. */
   readonly perUser: number;
-  /** Maximum number of calls per app and 24 hours, for endpoints with such a limit. */
+  /**
+   * Maximum number of calls of the X endpoint per app and 24 hours; absent for endpoints without
+   * such a limit.
+   */
   readonly perAppDaily?: number;
   readonly handle: (call: XCall) => Reply;
 }
@@ -60,8 +63,8 @@ function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
 }
 
 /**
- * Turns an endpoint into a route that first checks the token and the rate limits and adds their headers to the
- * answer.
+ * Turns an X endpoint into a route that first checks the access token and the rate limits. The
+ * route adds the rate-limit headers to the response.
  */
 export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads } = endpoint;

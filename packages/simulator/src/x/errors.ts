@@ -23,7 +23,7 @@ function problem(status: number, title: string, detail: string, type = "about:bl
   return { status, headers: PROBLEM_HEADERS, body: { title, detail, type, status } };
 }
 
-/** X's default error for an HTTP status. */
+/** The default error of the X API for an HTTP status. */
 export function statusProblem(status: number): Reply {
   if (status === 400) {
     return invalidRequest({}, "One or more parameters to your request was invalid.");
@@ -44,7 +44,7 @@ export const DUPLICATE = forbidden("You are not allowed to create a Tweet with d
 
 export const NOT_PERMITTED = forbidden("You are not permitted to perform this action.");
 
-/** A validation error; `parameters` contains the invalid values by name. */
+/** A validation error of the X API. `parameters` contains the invalid values by parameter name. */
 export function invalidRequest(parameters: Record<string, unknown>, message: string): Reply {
   const body = {
     errors: [{ parameters, message }],
@@ -55,12 +55,12 @@ export function invalidRequest(parameters: Record<string, unknown>, message: str
   return { status: 400, headers: PROBLEM_HEADERS, body };
 }
 
-/** Ends the call with a validation error about one parameter. */
+/** Ends the X call with a validation error about one parameter. */
 export function refuseParameter(name: string, value: unknown, message: string): never {
   throw new Refused(invalidRequest({ [name]: [String(value)] }, message));
 }
 
-/** The entry for a missing item in the `errors` array of a partial answer. */
+/** The entry for a missing tweet or other item in the `errors` array of a partial X response. */
 export function notFoundEntry(resourceType: string, parameter: string, id: string): unknown {
   return {
     value: id,
@@ -73,7 +73,7 @@ export function notFoundEntry(resourceType: string, parameter: string, id: strin
   };
 }
 
-/** An error of the token endpoints, which use the format of OAuth instead of problem details. */
+/** An error of X's token endpoints. They use the format of OAuth instead of problem details. */
 export function oauthError(status: number, error: string, description: string): Reply {
   return { status, body: { error, error_description: description } };
 }

@@ -1,6 +1,9 @@
 import { TOP_LEVEL_DOMAINS } from "#src/x/top-level-domains.ts";
 
-/** A part of a text that X replaces with a t.co link. Offsets are UTF-16 units; the end is exclusive. */
+/**
+ * A part of a tweet's text that X replaces with a t.co link. Offsets are UTF-16 units; the end is
+ * exclusive.
+ */
 export interface Link {
   readonly start: number;
   readonly end: number;
@@ -34,8 +37,8 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
 }
 
 /**
- * Length of the top-level domain at the start of a label, or 0. A Latin letter, a digit, `@`, `+` or `-` must not
- * follow it.
+ * Length of the top-level domain at the start of a domain label, or 0. A Latin letter, a digit,
+ * `@`, `+` or `-` must not follow it.
  */
 function topLevelLength(label: string, following: string): number {
   for (let length = Math.min(label.length, MAX_TOP_LEVEL_LENGTH); length > 1; length -= 1) {
@@ -48,7 +51,10 @@ function topLevelLength(label: string, following: string): number {
   return 0;
 }
 
-/** The longest prefix of a dotted name that ends in a top-level domain; empty when no prefix does. */
+/**
+ * The longest prefix of a dotted host name that ends in a top-level domain; empty when no prefix
+ * does.
+ */
 function domainIn(host: string, following: string): string {
   const labels = host.split(".");
   for (let count = labels.length; count > 1; count -= 1) {
@@ -61,7 +67,7 @@ function domainIn(host: string, following: string): string {
   return "";
 }
 
-/** The port, path and query after a domain. */
+/** The port, path and query of a link, which follow its domain. */
 function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
@@ -83,7 +89,8 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   if (protocol !== "") {
     return { start: at, end, url: text.slice(at, end) };
   }
-  // Without a protocol, only a name of Latin letters is a link, and only when it is not part of a longer word.
+  // Without a protocol, only a host name of Latin letters is a link, and only when it is not part
+  // of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
   if (ascii === undefined || /[-_./]/.test(before)) {
     return undefined;
@@ -93,9 +100,9 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
 }
 
 /**
- * The links of a text, in order. A link starts with `http(s)://` or is a bare name with a known top-level domain. The
- * result differs from X's published parser only for two bare names without a space between them, as in
- * `example.com입니다example.org`.
+ * The links of a tweet's text, in order. A link starts with `http(s)://` or is a bare name with a
+ * known top-level domain. The result differs from X's published parser only for two bare names
+ * without a space between them, as in `example.com입니다example.org`.
  */
 export function findLinks(text: string): Link[] {
   const links: Link[] = [];

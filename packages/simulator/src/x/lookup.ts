@@ -81,7 +81,10 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** `GET /2/tweets?ids=`: returns several tweets, with an `errors` array for the ids that do not exist. */
+/**
+ * `GET /2/tweets?ids=`: returns several tweets, with an entry in `errors` for each id that does not
+ * exist.
+ */
 export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",
@@ -104,7 +107,7 @@ export function tweetById(network: XNetwork): Endpoint {
   };
 }
 
-/** `GET /2/users/me`: returns the account of the access token. */
+/** `GET /2/users/me`: returns the X account of the access token. */
 export function usersMe(): Endpoint {
   return {
     method: "GET",

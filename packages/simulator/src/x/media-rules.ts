@@ -1,16 +1,17 @@
-/** The purposes of a file, as `media_category` names them. */
+/** The purposes of a file uploaded to X, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
 
 interface CategoryRule {
   readonly kind: "image" | "gif" | "video";
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** The number before the underscore in the media keys of each category. */
+  /** The number before the underscore in the media keys of X files with this category. */
   readonly keyPrefix: string;
 }
 
 /**
- * The limits in X's media documentation of 2026-08. "MB" counts as 1,000,000 bytes, the smaller of its two meanings.
+ * The limits for uploaded files in X's media documentation of 2026-08. "MB" counts as 1,000,000
+ * bytes, the smaller of its two meanings.
  */
 export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   tweet_image: {

@@ -19,7 +19,10 @@ import type { XNetwork } from "#src/x/network.ts";
 const UPLOADS_PER_USER = 500;
 const SEGMENTS_PER_USER = 1875;
 
-/** The fields of a form or a JSON object by name. A field that the endpoint does not have is an error. */
+/**
+ * The fields of an X upload call by name, from a form or a JSON object. A field that the endpoint
+ * does not have is an error.
+ */
 function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string, unknown>> {
   const parts = formParts(call);
   const fields =
@@ -42,7 +45,7 @@ function fieldsOf(call: Call, known: readonly string[]): Readonly<Record<string,
   return fields;
 }
 
-/** The bytes of a file, from a form or as base64 in JSON. */
+/** The bytes of a file in an X upload call, from a form or as base64 in JSON. */
 function bytesOf(value: unknown): Buffer {
   if (Buffer.isBuffer(value) && value.length > 0) {
     return value;
@@ -114,7 +117,10 @@ function initialize(network: XNetwork, xCall: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** The upload whose id is in the path. Ends the call with an error when the upload does not exist or is complete. */
+/**
+ * The X upload whose id is in the path. Ends the call with an error when the upload does not exist
+ * or is complete.
+ */
 function openUpload(network: XNetwork, { account, call, now }: XCall): XMedia {
   const id = call.params["id"] ?? "";
   const media = network.media.find(account.externalId, id, now);
@@ -141,8 +147,8 @@ function append(network: XNetwork, xCall: XCall): Reply {
 }
 
 /**
- * The names of all segments in order. Refuses an upload with a missing segment or with another total length than
- * announced.
+ * The names of all segments of an X upload, in order. Refuses an upload when a segment is missing
+ * or when the total length differs from the announced length.
  */
 function segmentsOf({ id, segments, totalBytes }: XMedia): readonly string[] {
   const sizes = Object.keys(segments).map((_key, index) => segments[index]);
@@ -190,7 +196,7 @@ function endpoint(
   return { method: "POST", path, operations: () => ["upload"], ...limit, handle };
 }
 
-/** `POST /2/media/upload` for images, and the three calls of an upload in segments. */
+/** `POST /2/media/upload` of X for images, and the three calls of an upload in segments. */
 export function mediaUploads(network: XNetwork): readonly Endpoint[] {
   const segments = { bucket: "segments", perUser: SEGMENTS_PER_USER };
   return [

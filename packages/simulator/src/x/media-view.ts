@@ -21,7 +21,7 @@ function processingView(processing: Processing) {
   }
 }
 
-/** Complete media, as upload and status calls return it. */
+/** Completely uploaded media, as X's upload and status calls return them. */
 export function mediaView(media: XMedia, now: number) {
   const { id, key, totalBytes, received, mediaType } = media;
   const image = { w: received?.width ?? 0, h: received?.height ?? 0, image_type: mediaType };

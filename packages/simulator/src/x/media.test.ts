@@ -131,7 +131,7 @@ test("the simulated X accepts the segments of a video in any order and lets a tw
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("the simulated X answers status 400 to an upload call that breaks an upload rule", async () => {
+test("the simulated X answers status 400 to an upload call that violates a rule of X for uploads", async () => {
   const id = idOf(await initialize(2000));
   const part = mp4Bytes(1000);
   await append(id, 0, part);
@@ -163,7 +163,7 @@ test("the simulated X answers status 400 to an upload call that breaks an upload
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 400));
 });
 
-test("the simulated X fails the processing of an upload whose bytes are not a video, and refuses a tweet with that upload", async () => {
+test("processing on the simulated X fails for an upload whose bytes are not a video, and a tweet with that upload is refused", async () => {
   const id = await uploadVideo(Buffer.alloc(1000, "no video"));
   await simulator.control("/clock", { advanceMs: 2000 });
   expect((await status(id)).body["data"]?.["processing_info"]).toMatchObject({

@@ -4,22 +4,22 @@ import type { PostedMedia } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { MediaCategory } from "#src/x/media-rules.ts";
 
-/** An uploaded file or an upload in progress. It stays stored after it expires. */
+/** A file uploaded to X, or an upload in progress. It stays stored after it expires. */
 export interface XMedia {
   readonly id: string;
   readonly key: string;
-  /** External id of the account. */
+  /** External id of the X account that uploads the file. */
   readonly owner: string;
   readonly category: MediaCategory;
   readonly mediaType: string;
   readonly totalBytes: number;
-  /** Length in bytes of each segment that has arrived, by its index. */
+  /** Length in bytes of each segment of the X upload that has arrived, by the segment's index. */
   readonly segments: Readonly<Record<string, number>>;
-  /** When the upload or the media expires: platform time in Unix milliseconds. */
+  /** When the X upload or its media expire: platform time in Unix milliseconds. */
   readonly expiresAt: number;
   /** The detected file; absent while the upload is incomplete, and when X cannot read the file. */
   readonly received?: ReceivedMedia;
-  /** When the upload was complete, in platform time; absent until then. */
+  /** When the upload was complete: platform time in Unix milliseconds; absent before. */
   readonly completedAt?: number;
 }
 
@@ -31,12 +31,12 @@ export const MEDIA_LIFETIME_SECONDS = 86_400;
  */
 const PROCESSING_MS = 1_200;
 
-/** The processing state of media. `none` means that it needs no processing. */
+/** The processing state of media on X. `none` means that the media need no processing. */
 export type Processing =
   | { readonly state: "none" | "succeeded" | "failed" }
   | { readonly state: "pending" | "in_progress"; readonly percent: number };
 
-/** The processing state at this instant. */
+/** The processing state of X media at the given instant. */
 export function processingOf(media: XMedia, now: number): Processing {
   if (media.category === "tweet_image" || media.completedAt === undefined) {
     return { state: "none" };
@@ -49,7 +49,7 @@ export function processingOf(media: XMedia, now: number): Processing {
   return { state: media.received === undefined ? "failed" : "succeeded" };
 }
 
-/** All uploads and their media. */
+/** All X uploads and the media that were uploaded with them. */
 export class MediaStore {
   readonly #rows: Table<XMedia>;
 
@@ -62,13 +62,16 @@ export class MediaStore {
     return media;
   }
 
-  /** The account's own media, when it is not expired. */
+  /** The account's own X media with the given id, if they are not expired. */
   find(owner: string, id: string, now: number): XMedia | undefined {
     const media = this.#rows.get(id);
     return media?.owner === owner && now < media.expiresAt ? media : undefined;
   }
 
-  /** The media in the form in which a post shows it; undefined when a post may not use it at this instant. */
+  /**
+   * The X media in the form in which a post shows them; undefined when a post may not use them at
+   * the given instant.
+   */
   usable(owner: string, id: string, now: number): PostedMedia | undefined {
     const media = this.find(owner, id, now);
     if (media?.received === undefined) {
@@ -80,7 +83,9 @@ export class MediaStore {
   }
 }
 
-/** The name under which a segment's bytes are stored until the upload is complete. */
+/**
+ * The name under which the bytes of an X upload segment are stored until the upload is complete.
+ */
 export function segmentName(mediaId: string, index: number): string {
   return `x-${mediaId}-${index}`;
 }

@@ -6,18 +6,18 @@ import { MediaStore } from "#src/x/media.ts";
 import { Tokens } from "#src/x/tokens.ts";
 import { TweetIndex } from "#src/x/tweet-index.ts";
 
-/** X's state besides the shared `World`. */
+/** State of the simulated X in addition to the state that all platforms share. */
 export interface XNetwork {
   readonly world: World;
   readonly tokens: Tokens;
   readonly codes: AuthorizationCodes;
   readonly tweets: TweetIndex;
   readonly media: MediaStore;
-  /** Ids of the comments that are hidden. */
+  /** Ids of the X comments that are hidden. */
   readonly hidden: Table<boolean>;
 }
 
-/** X's authorization codes expire after 30 seconds. */
+/** Lifetime of X's authorization codes. */
 const CODE_LIFETIME_MS = 30_000;
 
 export function createNetwork(world: World): XNetwork {

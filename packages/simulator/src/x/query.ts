@@ -4,7 +4,7 @@ import type { PostSelection } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** The parameters with which every endpoint of posts lets the caller choose fields and related objects. */
+/** The parameters with which a caller of X's tweet endpoints chooses fields and related objects. */
 export const FIELD_PARAMETERS = [
   "tweet.fields",
   "post.fields",
@@ -15,7 +15,7 @@ export const FIELD_PARAMETERS = [
   "place.fields",
 ];
 
-/** Refuses query parameters that the endpoint does not have. */
+/** Refuses query parameters that the X endpoint does not have. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const [name, value] of query) {
     if (!known.includes(name)) {
@@ -28,7 +28,10 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
   }
 }
 
-/** Reads a comma-separated parameter. Every value must be one of the known values. */
+/**
+ * Reads a comma-separated query parameter of an X call. Every value must be one of the known
+ * values.
+ */
 export function fieldSet(
   query: URLSearchParams,
   name: string,
@@ -48,8 +51,9 @@ export function fieldSet(
 }
 
 /**
- * Reads which fields of posts the caller requests. X has two dialects: `tweet.fields`, and the `post.fields` of the
- * OpenAPI document of 2026-08, in which the author and the referenced posts are expansions.
+ * Reads which fields of posts the caller of the X API requests. X has two sets of parameter names:
+ * `tweet.fields`, and the `post.fields` of the OpenAPI document of 2026-08. With `post.fields`, the
+ * author and the referenced posts are expansions.
  */
 export function postSelection(query: URLSearchParams): PostSelection {
   const fields = fieldSet(query, "tweet.fields", TWEET_FIELDS);
@@ -61,7 +65,10 @@ export function postSelection(query: URLSearchParams): PostSelection {
   return { fields: new Set([...fields, ...chosen, ...expanded]), dialect: "post" };
 }
 
-/** Reads an RFC 3339 time as Unix milliseconds; undefined when the parameter is missing. */
+/**
+ * Reads an RFC 3339 time in a query parameter as Unix milliseconds; undefined when the parameter is
+ * missing.
+ */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) {

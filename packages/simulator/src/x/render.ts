@@ -3,8 +3,8 @@ import type { Post } from "#src/world/posts.ts";
 import { findLinks } from "#src/x/links.ts";
 
 /**
- * A link in a tweet's text, as the API returns it. Offsets are code points of the rendered text; the end is
- * exclusive.
+ * A link in a tweet's text, as the X API returns it. Offsets are code points of the rendered text;
+ * the end is exclusive.
  */
 export interface UrlEntity {
   readonly start: number;
@@ -12,7 +12,7 @@ export interface UrlEntity {
   readonly url: string;
   readonly expanded_url: string;
   readonly display_url: string;
-  /** Set only for the link to the tweet's own media. */
+  /** Media key of the tweet's own media; absent for every other link. */
   readonly media_key?: string;
 }
 
@@ -36,7 +36,10 @@ function codePoints(text: string): number {
   return count;
 }
 
-/** The t.co URL of a link. It depends only on the tweet and the link, so every read returns the same URL. */
+/**
+ * The t.co URL of a link in a tweet. The URL depends only on the tweet and the link, so every read
+ * returns the same URL.
+ */
 function shortLink(tweetId: string, index: number): string {
   const digest = createHash("sha256").update(`${tweetId}:${index}`).digest("base64");
   return `https://t.co/${digest.replaceAll(/[^A-Za-z0-9]/g, "").slice(0, SLUG_CHARACTERS)}`;
@@ -49,7 +52,10 @@ function displayOf(url: string): string {
     : shown;
 }
 
-/** The links to a tweet's media after its text: the same URL for all files, with one entity per file. */
+/**
+ * The links to a tweet's media after its text. All files have the same URL, but each file has its
+ * own entity.
+ */
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;
   if (first === undefined) {
@@ -73,8 +79,8 @@ function mediaLink({ id, media }: Rendered, text: string, index: number): Render
 type Rendered = Pick<Post, "id" | "text" | "media">;
 
 /**
- * A tweet's text as the API returns it: in NFC, trimmed, with markup characters escaped, links replaced with t.co links,
- * and a link to its media at the end.
+ * A tweet's text as the X API returns it: in NFC, trimmed, with markup characters escaped, links
+ * replaced with t.co links, and a link to the tweet's media at the end.
  */
 export function renderText(tweet: Rendered): RenderedText {
   const source = tweet.text.normalize("NFC").trim();

@@ -35,7 +35,10 @@ function tokenAfter(post: Post): string {
   return `${TOKEN_PREFIX}${BigInt(post.id).toString(36)}`;
 }
 
-/** Reads from the page token the id below which the page starts. */
+/**
+ * Reads the page token of an X timeline: the page contains the tweets with ids below the id in the
+ * token.
+ */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
   if (token === null) {
@@ -62,7 +65,10 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
     : refuseParameter(name, text, `The \`${name}\` query parameter value [${text}] is not valid`);
 }
 
-/** Returns a function that says whether a post matches the query, regardless of the page on which the post is. */
+/**
+ * Returns a function that says whether a tweet matches the query of a timeline call. The function
+ * ignores the page on which the tweet is.
+ */
 function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;
   const sinceId = idParameter(query, "since_id") ?? 0n;
@@ -123,7 +129,7 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   return { status: 200, body: { data, meta } };
 }
 
-/** `GET /2/users/:id/tweets`: returns a user's tweets, newest first. */
+/** `GET /2/users/:id/tweets`: returns the tweets of an X user, newest first. */
 export function userTimeline(network: XNetwork): Endpoint {
   return {
     method: "GET",

@@ -12,10 +12,13 @@ export const SCOPE =
 interface Token {
   readonly kind: "access" | "refresh";
   readonly account: string;
-  /** Id of the authorization to which the token belongs. Revoking one of its tokens revokes all of them. */
+  /**
+   * Id of the authorization to which the token belongs. Revoking one token of an authorization
+   * revokes all of its tokens.
+   */
   readonly grant: string;
   readonly expiresAt: number | null;
-  /** False after the token was rotated or revoked. */
+  /** False after the token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
@@ -25,7 +28,10 @@ export interface TokenPair {
   readonly expiresInSeconds: number;
 }
 
-/** Issues and checks OAuth 2.0 tokens: access tokens are valid for two hours, refresh tokens work once. */
+/**
+ * Issues and checks the OAuth 2.0 tokens of X. Access tokens are valid for two hours; refresh
+ * tokens work once.
+ */
 export class Tokens {
   readonly #rows: Table<Token>;
   readonly #secrets: Secrets;
@@ -35,12 +41,12 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues a token pair for a new authorization. */
+  /** Issues an X access token and refresh token for a new authorization. */
   issue(account: string, now: number): TokenPair {
     return this.#pair(account, randomUUID(), now);
   }
 
-  /** The account's id when the access token is valid. */
+  /** Id of the X account of a valid access token; undefined for any other text. */
   accountOf(accessToken: string, now: number): string | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -48,12 +54,15 @@ export class Tokens {
       : undefined;
   }
 
-  /** The account's id, also when the token is no longer valid. */
+  /** Id of the X account to which a token belongs, also when the token is no longer valid. */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /** Exchanges a refresh token for a new pair; undefined when it is unknown, used or revoked. */
+  /**
+   * Exchanges an X refresh token for a new token pair; undefined when the refresh token is unknown,
+   * used or revoked.
+   */
   refresh(refreshToken: string, now: number): TokenPair | undefined {
     const token = this.#rows.get(refreshToken);
     if (token?.kind !== "refresh" || !token.valid) {
@@ -63,7 +72,7 @@ export class Tokens {
     return this.#pair(token.account, token.grant, now);
   }
 
-  /** Revokes all tokens of the authorization to which this token belongs. */
+  /** Revokes all X tokens of the authorization to which the given token belongs. */
   revoke(token: string): void {
     const grant = this.#rows.get(token)?.grant;
     for (const [key, row] of this.#rows.entries()) {

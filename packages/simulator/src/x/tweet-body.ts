@@ -2,7 +2,7 @@ import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
-/** The fields of a create request that the simulator uses. */
+/** The fields of a request to create a tweet that the simulator uses. */
 export interface TweetBody {
   readonly text: string;
   readonly mediaIds: readonly string[];
@@ -21,7 +21,9 @@ function listOf(check: Check, min: number, max: number): Check {
     Array.isArray(value) && value.length >= min && value.length <= max && value.every(check);
 }
 
-/** Checks that a value is an object with these fields and no others. */
+/**
+ * Checks that a value in the body of an X call is an object with the given fields and no others.
+ */
 function objectOf(
   fields: Readonly<Record<string, Check>>,
   required: readonly string[] = [],
@@ -78,7 +80,7 @@ function nestedList(value: unknown, name: string): readonly string[] {
   return Array.isArray(field) ? field.filter((item) => typeof item === "string") : [];
 }
 
-/** Reads a create request as strictly as X does: an unknown field is an error. */
+/** Reads a request to create a tweet as strictly as X does: an unknown field is an error. */
 export function parseTweetBody(call: Call): TweetBody {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   if (body === undefined) {

@@ -3,13 +3,14 @@ import type { Account, Accounts } from "#src/world/accounts.ts";
 import type { Post, Posts } from "#src/world/posts.ts";
 
 /**
- * How long X refuses a tweet as a duplicate. X does not document this time; a day covers every retry of a publisher.
+ * How long X refuses a tweet as a duplicate of an earlier tweet. X does not document this time; a
+ * day covers every retry of a publisher.
  */
 const DUPLICATE_WINDOW_MS = 86_400_000;
 
 type Content = Pick<Post, "text" | "media" | "replyTo">;
 
-/** Finds tweets by id, without their author, and by content. */
+/** Finds tweets by id, without knowing their author, and by content. */
 export class TweetIndex {
   readonly #posts: Posts;
   readonly #accounts: Accounts;
@@ -35,13 +36,16 @@ export class TweetIndex {
     this.#latestOfContent.set(contentKey(post.account, post), post.id);
   }
 
-  /** A tweet of any account, even when the tweet is deleted. */
+  /** A tweet of any X account, even when the tweet is deleted. */
   find(id: string): Post | undefined {
     const author = this.#accounts.byId("x", this.#authors.get(id) ?? "");
     return author === undefined ? undefined : this.#posts.get(author, id);
   }
 
-  /** Whether the account posted a tweet with this content within the duplicate window and did not delete it. */
+  /**
+   * Whether the account posted a tweet with the given content within the duplicate window and did
+   * not delete the tweet.
+   */
   hasDuplicate(account: Account, content: Content, now: number): boolean {
     const id = this.#latestOfContent.get(contentKey(account.externalId, content));
     const post = id === undefined ? undefined : this.#posts.get(account, id);

@@ -40,7 +40,7 @@ export const TWEET_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** The same fields in the dialect of the OpenAPI document. */
+/** The fields of a tweet that a caller can request, with the names in X's OpenAPI document. */
 export const POST_FIELDS: readonly string[] = [
   "article",
   "article_title",
@@ -75,16 +75,16 @@ export const POST_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** X returns times with a precision of one second. */
+/** A time as X returns it, with a precision of one second. */
 export function toSeconds(instant: number): string {
   return new Date(Math.floor(instant / 1000) * 1000).toISOString();
 }
 
-/** The fields of posts that a caller requests. */
+/** The fields of tweets that a caller of the X API requests. */
 export interface PostSelection {
-  /** The fields, by their names in the answer. */
+  /** The requested fields, with their names in the response. */
   readonly fields: ReadonlySet<string>;
-  /** Whether the caller used `tweet.fields` or `post.fields`. */
+  /** Whether the caller of the X API used `tweet.fields` or `post.fields`. */
   readonly dialect: "tweet" | "post";
 }
 
@@ -102,7 +102,7 @@ function publicMetrics(
   };
 }
 
-/** A tweet with the requested fields, as every endpoint returns it. */
+/** A tweet with the requested fields, as every X endpoint returns it. */
 export function tweetView(
   post: Post,
   metrics: MetricValues,

@@ -20,7 +20,7 @@ test.each([
   ["user@example.com", 16],
   ["#tag.com", 8],
   ["example.com입니다", 29],
-])("weightedLength counts the text %j as %i characters", (text, weight) => {
+])("X's weighted length of the text %j is %i", (text, weight) => {
   expect(weightedLength(text)).toBe(weight);
 });
 
@@ -31,7 +31,7 @@ test.each([
   ["👍https://例え.jp/x", ["https://例え.jp/x"]],
   ["한국.com", []],
   ["example.com.notatld", ["example.com"]],
-])("findLinks finds in the text %j the links %j", (text, links) => {
+])("findLinks finds in the tweet text %j the links %j", (text, links) => {
   expect(findLinks(text).map((link) => link.url)).toEqual(links);
 });
 

@@ -28,7 +28,7 @@ test("the simulated X creates a tweet with a numeric id and returns the rate lim
   expect(answer.headers.get("x-rate-limit-remaining")).toBe("99");
 });
 
-test("the simulated X answers status 400 to a tweet with an unknown or invalid field, also in a nested object", async () => {
+test("the simulated X answers status 400 to a request for a new tweet with an unknown or invalid field, also in a nested object", async () => {
   for (const body of [
     { text: "a", colour: "red" },
     { text: "a", reply: { in_reply_to_tweet_id: "1", colour: "red" } },
@@ -46,7 +46,7 @@ test("the simulated X answers status 400 to a tweet with an unknown or invalid f
   }
 });
 
-test("the simulated X accepts a tweet of 280 weighted characters and refuses one of 281", async () => {
+test("the simulated X accepts a tweet of 280 weighted characters and refuses a tweet of 281 weighted characters", async () => {
   expect((await publish("한".repeat(140))).status).toBe(201);
   expect((await publish("한".repeat(140).concat("a"))).status).toBe(400);
   expect((await publish(`https://example.com/${"p".repeat(300)} ${"a".repeat(256)}`)).status).toBe(
@@ -54,7 +54,7 @@ test("the simulated X accepts a tweet of 280 weighted characters and refuses one
   );
 });
 
-test("the simulated X refuses a tweet with the same content as an earlier one until the earlier one is deleted", async () => {
+test("the simulated X refuses a tweet with the same content as an earlier tweet until the earlier tweet is deleted", async () => {
   const id = textOf((await publish("once")).body["data"]?.["id"]);
   const again = await publish(" once ");
   expect(again.status).toBe(403);
@@ -144,7 +144,7 @@ test("the simulated X answers a lookup of several tweets with the existing tweet
   });
 });
 
-test("the simulated X lets only the author delete a tweet, and answers a second deletion like the first", async () => {
+test("the simulated X lets only the author delete a tweet, and answers a second deletion like the first deletion", async () => {
   const id = textOf((await publish("mine")).body["data"]?.["id"]);
   const otherAccount = await simulator.account("x");
   const theirs = otherAccount.credentials["accessToken"] ?? "";
@@ -156,7 +156,7 @@ test("the simulated X lets only the author delete a tweet, and answers a second 
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when quotas are off", async () => {
+test("the simulated X refuses the 101st tweet within 15 minutes and states when the limit resets, but accepts the tweet when the setting quotas is off", async () => {
   for (let index = 0; index < 100; index += 1) {
     await publish(`tweet ${index}`);
   }
@@ -193,7 +193,7 @@ test("a simulated X access token is valid for two hours, and a refresh token wor
   expect([again.status, again.body["error"]]).toEqual([400, "invalid_request"]);
 });
 
-test("revoking an X access token also invalidates its refresh token", async () => {
+test("revoking an access token of the simulated X also invalidates the refresh token of the same authorization", async () => {
   const form = { token, client_id: "app" };
   const revoked = await simulator.call("POST", "/x/2/oauth2/revoke", { form });
   expect(revoked.body).toEqual({ revoked: true });

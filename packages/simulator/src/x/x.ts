@@ -20,7 +20,10 @@ import { userTimeline } from "#src/x/timeline.ts";
 import { SCOPE } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
-/** The wait of a simulated 429. Tests cannot wait for a real rate limit window. */
+/**
+ * How long a simulated 429 of X tells the client to wait. Tests cannot wait for a real rate limit
+ * window.
+ */
 const SIMULATED_WAIT_MS = 2000;
 
 function usernameFault(username: string): string | undefined {
@@ -72,7 +75,7 @@ function refusal(operation: string): Reply {
     : NOT_PERMITTED;
 }
 
-/** X, API version 2. */
+/** The simulated X, with API version 2. */
 export function createX(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [

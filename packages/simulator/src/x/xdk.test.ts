@@ -12,8 +12,8 @@ type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 
 /**
- * The names of properties that X's schema does not have or has with another type. X's client writes the schema in
- * camel case.
+ * The names of properties in a view that X's schema does not have or has with another type. X's
+ * client writes the schema in camel case.
  */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
@@ -36,7 +36,10 @@ type Conforms<View, Schema, Known = never> = [Exclude<Unknown<View, Schema>, Kno
 type Urls = NonNullable<Schemas.PostEntities["urls"]>;
 type Media = ReturnType<typeof mediaView>;
 
-/** X's schemas lack the property `error`, the reason for failed processing, although X's documentation describes it. */
+/**
+ * X's schemas lack the property `error` (the reason for failed processing), although X's
+ * documentation describes it.
+ */
 const CONFORMING: readonly [
   Conforms<Media, Schemas.MediaUploadResponseData, "error">,
   Conforms<Media, Schemas.FinalizeMediaUploadResponseData, "error">,
@@ -50,7 +53,9 @@ let account: TestAccount;
 let client: Client;
 
 const send = globalThis.fetch;
-/** The client has a fixed host for token calls, so the tests redirect them to the simulator. */
+/**
+ * X's client has a fixed host for token calls, so the tests redirect these calls to the simulator.
+ */
 const toSimulator: typeof fetch = (input, init) => {
   const request = new Request(input, init);
   const url = request.url.replace(/^https:\/\/(?:api\.)?x\.com\//, `${simulator.url}/x/`);
@@ -72,7 +77,10 @@ const clientWith = (accessToken: string) =>
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const visible = async () => itemsOf(await simulator.control("/visible?platform=x"));
 const idOf = (answer: { readonly data?: { readonly id?: string } }) => textOf(answer.data?.id);
-/** With `raw`, the client returns the complete response; it does not expose the headers in another way. */
+/**
+ * With `raw`, X's client returns the complete response. There is no other way to read the response
+ * headers.
+ */
 const RAW = { requestOptions: { raw: true } } as const;
 
 test("every answer of the X simulator about media and links conforms to X's schemas", () => {
@@ -187,7 +195,7 @@ test("X's client uploads a video to the simulator in segments, waits for its pro
   ]);
 });
 
-test("X's client reads, answers and hides comments on the simulated X", async () => {
+test("X's client reads, replies to and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
   const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };
@@ -234,7 +242,7 @@ test("X's client reports each refusal of the simulator with X's status and error
   await expect(otherClient.posts.delete(id)).rejects.toMatchObject({ status: 403 });
 });
 
-test("X's client reads the remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
+test("X's client reads the number of remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
   const of = (headers: Headers) =>
     ["limit", "remaining"].map((name) => headers.get(`x-rate-limit-${name}`));
   for (let number = 1; number <= 75; number += 1) {

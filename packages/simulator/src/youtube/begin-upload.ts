@@ -55,7 +55,8 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
 }
 
 /**
- * `POST /upload/youtube/v3/videos`: starts an upload session. The video does not exist before the last byte arrives.
+ * `POST /upload/youtube/v3/videos`: starts a YouTube upload session. The video does not exist
+ * before its last byte arrives.
  */
 export function beginUpload(network: YoutubeNetwork): Endpoint {
   return {

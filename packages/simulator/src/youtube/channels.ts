@@ -8,12 +8,12 @@ import { etagOf } from "#src/youtube/video-view.ts";
 
 const PARTS = ["id", "snippet", "contentDetails", "status"];
 
-/** Id of the playlist that contains all of the channel's uploads. */
+/** Id of the playlist that contains all uploads of a YouTube channel. */
 export function uploadsPlaylistOf(channelId: string): string {
   return channelId.replace(/^UC/, "UU");
 }
 
-/** The channel whose uploads the playlist contains; undefined for other playlists. */
+/** The YouTube channel whose uploads the playlist contains; undefined for other playlists. */
 export function channelOfPlaylist(playlistId: string): string | undefined {
   return playlistId.startsWith("UU") ? playlistId.replace(/^UU/, "UC") : undefined;
 }
@@ -49,7 +49,7 @@ function list({ call, channel }: YoutubeCall): Reply {
   return listReply("youtube#channelListResponse", [channelView(channel, parts)]);
 }
 
-/** `GET /youtube/v3/channels?mine=true`: returns the channel of the access token. */
+/** `GET /youtube/v3/channels?mine=true`: returns the YouTube channel of the access token. */
 export function listChannels(): Endpoint {
   return {
     method: "GET",

@@ -5,7 +5,10 @@ import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { etagOf } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** A channel id derived from the author's name, because readers have no channel in the simulator. */
+/**
+ * A YouTube channel id derived from the author's name, because readers have no channels in the
+ * simulator.
+ */
 function authorId(author: string): string {
   return `UC${createHash("sha256").update(author).digest("base64url").slice(0, 22)}`;
 }
@@ -32,7 +35,7 @@ function textSnippet({ author, channelId, text, createdAt }: Written) {
   };
 }
 
-/** A reader's comment, as the API returns it. */
+/** A reader's comment, as the YouTube API returns it. */
 export function commentView(network: YoutubeNetwork, comment: Comment, parts: ReadonlySet<string>) {
   const { id, author, mediaId, account } = comment;
   const status = network.discussion.statusOf(id);
@@ -50,7 +53,7 @@ export function commentView(network: YoutubeNetwork, comment: Comment, parts: Re
   };
 }
 
-/** The channel's reply to a comment, as the API returns it. */
+/** The channel's reply to a comment, as the YouTube API returns it. */
 export function replyView(
   network: YoutubeNetwork,
   reply: ChannelReply,
@@ -72,7 +75,7 @@ export function replyView(
   };
 }
 
-/** A comment with its replies, as the API returns it. */
+/** A comment with its replies, as the YouTube API returns it. */
 export function threadView(
   network: YoutubeNetwork,
   comment: Comment,

@@ -65,7 +65,7 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   });
 }
 
-/** Reads the parent's id and the text of a new reply. */
+/** Reads the text of a new reply on YouTube, and the id of the comment to reply to. */
 function replyText(call: Call): { readonly parentId: string; readonly text: string } {
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const snippet = body?.["snippet"];
@@ -99,7 +99,10 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
   return { status: 200, body: replyView(network, made, parts) };
 }
 
-/** The comment ids in the call. Ends the call with an error unless all comments belong to videos of the channel. */
+/**
+ * The comment ids in the YouTube call. Ends the call with an error unless all comments belong to
+ * videos of the channel.
+ */
 function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall): string[] {
   const ids = requireParameter(call.query, "id").split(",");
   for (const id of ids) {
@@ -170,7 +173,9 @@ function listThreads(network: YoutubeNetwork): Endpoint {
   });
 }
 
-/** The endpoints that list, answer, moderate and delete the comments on a channel's videos. */
+/**
+ * The endpoints that list, answer, moderate and delete the comments on a YouTube channel's videos.
+ */
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
     listThreads(network),

@@ -4,7 +4,7 @@ import type { Comment, Reactions } from "#src/world/reactions.ts";
 
 export type ModerationStatus = "published" | "heldForReview" | "rejected" | "likelySpam";
 
-/** The channel's reply to a reader's comment. */
+/** The YouTube channel's reply to a reader's comment. */
 export interface ChannelReply {
   readonly id: string;
   readonly channel: string;
@@ -14,7 +14,7 @@ export interface ChannelReply {
   readonly createdAt: number;
 }
 
-/** Readers' comments with their moderation status, and the channels' replies. */
+/** Readers' comments on YouTube with their moderation status, and the channels' replies. */
 export class Discussion {
   readonly #reactions: Reactions;
   readonly #replies: Table<ChannelReply>;
@@ -26,14 +26,14 @@ export class Discussion {
     this.#moderation = store.table<ModerationStatus | "deleted">("youtube.moderation");
   }
 
-  /** A reader's comment; undefined when the comment is unknown or deleted. */
+  /** A reader's comment on YouTube; undefined when the comment is unknown or deleted. */
   comment(id: string): Comment | undefined {
     return this.#moderation.get(id) === "deleted"
       ? undefined
       : this.#reactions.comment("youtube", id);
   }
 
-  /** The comments on a video, newest first. */
+  /** The comments on a YouTube video, newest first. */
   commentsOn(videoId: string): Comment[] {
     return this.#reactions
       .commentsOn("youtube", videoId)
@@ -50,7 +50,7 @@ export class Discussion {
     this.#moderation.put(id, status);
   }
 
-  /** Deletes a comment or a reply. Returns false when it does not exist. */
+  /** Deletes a YouTube comment or reply. Returns false when it does not exist. */
   delete(id: string): boolean {
     if (this.#replies.delete(id)) {
       return true;
@@ -71,7 +71,7 @@ export class Discussion {
     return reply;
   }
 
-  /** The channel's replies to a comment, oldest first. */
+  /** The YouTube channel's replies to a comment, oldest first. */
   repliesTo(parentId: string): ChannelReply[] {
     return [...this.#replies.values()].filter((reply) => reply.parentId === parentId);
   }

@@ -9,7 +9,7 @@ import { spendQuota } from "#src/youtube/quota.ts";
 import type { Cost } from "#src/youtube/quota.ts";
 import type { Access } from "#src/youtube/tokens.ts";
 
-/** A call with a valid access token. */
+/** A call to the YouTube API with a valid access token. */
 export interface YoutubeCall extends Moment {
   readonly call: Call;
   readonly channel: Account;
@@ -20,10 +20,10 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** The token must have at least one of these scopes. */
+  /** OAuth scopes of the YouTube endpoint. The access token must have at least one of them. */
   readonly scopes: readonly string[];
   readonly cost: Cost;
-  /** All query parameters that the endpoint accepts. */
+  /** All query parameters that the YouTube endpoint accepts. */
   readonly parameters: readonly string[];
   readonly handle: (call: YoutubeCall) => Reply;
 }
@@ -31,7 +31,7 @@ export interface Endpoint {
 /** Query parameters that every Google API accepts. */
 const COMMON_PARAMETERS = ["alt", "key", "prettyPrint", "quotaUser"];
 
-/** Refuses unknown and repeated query parameters. */
+/** Refuses unknown and repeated query parameters of a YouTube call. */
 export function checkParameters(query: URLSearchParams, known: readonly string[]): void {
   for (const name of query.keys()) {
     if (!known.includes(name) && !COMMON_PARAMETERS.includes(name)) {
@@ -41,7 +41,7 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
   }
 }
 
-/** Reads a required query parameter. */
+/** Reads a required query parameter of a YouTube call. */
 export function requireParameter(query: URLSearchParams, name: string): string {
   const value = query.get(name) ?? "";
   return value === ""
@@ -53,7 +53,10 @@ export function requireParameter(query: URLSearchParams, name: string): string {
     : value;
 }
 
-/** Reads the requested parts. Refuses a call without a part, or with an unknown part. */
+/**
+ * Reads the query parameter `part` of a YouTube call. Refuses a call without a part, or with an
+ * unknown part.
+ */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));
   for (const name of names) {
@@ -80,7 +83,8 @@ function checkScopes({ scopes }: Access, accepted: readonly string[]): void {
 }
 
 /**
- * The channel of the call's access token. Ends the call with an error when the token is not valid or lacks the scope.
+ * The YouTube channel of the call's access token. Ends the call with an error when the token is not
+ * valid or lacks the scope.
  */
 export function requireChannel(
   network: YoutubeNetwork,
@@ -94,7 +98,7 @@ export function requireChannel(
   return channel ?? refuse(401, "youtubeSignupRequired", { domain: "youtube.header" });
 }
 
-/** Turns an endpoint into a route that first checks the token and the quota. */
+/** Turns a YouTube endpoint into a route that first checks the access token and the quota. */
 export function toRoute(network: YoutubeNetwork, endpoint: Endpoint): Route {
   const { method, path, operations, reads, scopes, cost, parameters, handle } = endpoint;
   return {

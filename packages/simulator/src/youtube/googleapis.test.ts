@@ -22,7 +22,10 @@ type Unknown<View, Schema> = View extends readonly (infer Item)[]
       }[keyof View]
     : never;
 
-/** True when a view has only properties of Google's schema. Does not compile when a property has another type. */
+/**
+ * True when a view has only properties of Google's schema. The code does not compile when a
+ * property has another type.
+ */
 type Conforms<View extends Schema, Schema> = [Unknown<View, Schema>] extends [never] ? true : false;
 
 const CONFORMING: readonly [
@@ -45,7 +48,8 @@ beforeEach(async () => {
   channel = await simulator.account("youtube");
   const authorization = `Bearer ${channel.credentials["accessToken"] ?? ""}`;
   client = youtube({ version: "v3", headers: { authorization } });
-  // Passed with each call, because the client drops the path of a URL that is set on the client itself.
+  // The root URL is passed with each call, because Google's client drops the path of a URL that is
+  // set on the client itself.
   here = { rootUrl: `${simulator.url}/youtube/` };
 });
 
@@ -55,7 +59,10 @@ test("every answer of the YouTube simulator conforms to Google's schemas", () =>
   expect(CONFORMING).not.toContain(false);
 });
 
-/** Uploads a video with plain requests, because the client does not expose the upload session. */
+/**
+ * Uploads a YouTube video with plain requests, because Google's client does not expose the upload
+ * session.
+ */
 async function upload(bytes: Buffer): Promise<string> {
   const resource: youtube_v3.Schema$Video = {
     snippet: { title: "A video", description: "Words", tags: ["one"], categoryId: "22" },
@@ -97,7 +104,7 @@ test("Google's client reads a channel, its uploads and a video's counters from t
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });
 
-test("Google's client reads, answers and hides comments on the simulated YouTube", async () => {
+test("Google's client reads, replies to and hides comments on the simulated YouTube", async () => {
   const videoId = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   const comment = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };

@@ -8,7 +8,10 @@ import type { AccessToken, TokenPair } from "#src/youtube/tokens.ts";
 
 export const INVALID_GRANT = oauthError(400, "invalid_grant", "Token has been expired or revoked.");
 
-/** Whether the form has a client id and a client secret. The simulator accepts every app. */
+/**
+ * Whether the form of a Google token call has a client id and a client secret. The simulator
+ * accepts every app.
+ */
 function namesClient(form: URLSearchParams): boolean {
   return ["client_id", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
 }
@@ -67,7 +70,7 @@ function revoke(network: YoutubeNetwork, call: Call): Reply {
     : oauthError(400, "invalid_token", "Token expired or revoked");
 }
 
-/** Google's token endpoints. */
+/** The routes of Google's token endpoints. */
 export function oauthRoutes(network: YoutubeNetwork): Route[] {
   return [
     {

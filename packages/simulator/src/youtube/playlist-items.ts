@@ -25,7 +25,7 @@ function sizeOf(query: URLSearchParams): number {
       });
 }
 
-/** Reads from the page token the index at which the page starts. */
+/** Reads from the page token of a YouTube list the index at which the page starts. */
 function startOf(query: URLSearchParams): number {
   const token = query.get("pageToken");
   if (token === null) {
@@ -80,7 +80,7 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
     (video) => existsAt(video, asOf) && (isOwn || video.metadata.privacyStatus === "public"),
   );
   if (all.length === 0) {
-    // On YouTube, the playlist of uploads does not exist before the first upload.
+    // On the real YouTube, the playlist of uploads does not exist before the first upload.
     const message =
       "The playlist identified with the request's playlistId parameter cannot be found.";
     const domain = "youtube.playlistItem";
@@ -100,7 +100,7 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
   return { status: 200, body: { kind, etag: etagOf(items), ...next, items, pageInfo } };
 }
 
-/** `GET /youtube/v3/playlistItems?playlistId=`: a channel's uploads, newest first. */
+/** `GET /youtube/v3/playlistItems?playlistId=`: a YouTube channel's uploads, newest first. */
 export function listPlaylistItems(network: YoutubeNetwork): Endpoint {
   return {
     method: "GET",

@@ -2,12 +2,15 @@ import type { LimitRule } from "#src/world/limits.ts";
 import type { World } from "#src/world/world.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
-/** The cost of a call: units of the project's daily quota, or one of its daily uploads. */
+/** The cost of a YouTube call: units of the project's daily quota, or one of its daily uploads. */
 export type Cost = { readonly units: number } | "upload";
 
 const UNITS_PER_DAY = 10_000;
 const UPLOADS_PER_DAY = 100;
-/** Maximum number of uploads per channel and day. YouTube does not publish its limit; users report about 25 to 29. */
+/**
+ * Maximum number of uploads per YouTube channel and day. YouTube does not publish its limit; users
+ * report about 25 to 29.
+ */
 const UPLOADS_PER_CHANNEL_AND_DAY = 50;
 const DAY_MS = 86_400_000;
 
@@ -18,20 +21,26 @@ const pacificDay = new Intl.DateTimeFormat("en-CA", {
   day: "2-digit",
 });
 
-/** The date in California, for example `2026-11-21`. A project's counters start again at midnight in California. */
+/**
+ * The date in California, for example `2026-11-21`. The daily quota of a YouTube project starts
+ * again at midnight in California.
+ */
 export function pacificDayOf(now: number): string {
   return pacificDay.format(now);
 }
 
 /**
- * A rate limit per day in California. The date is part of the counter's name, so every day has new counters, and the
- * window only has to be longer than a day.
+ * A YouTube rate limit per day in California. The date is part of the counter's name, so every day
+ * has new counters. The window only has to be longer than a day.
  */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };
 }
 
-/** Counts a call against the project's daily quota. Ends the call with an error when the quota is exhausted. */
+/**
+ * Counts a call against the daily quota of the YouTube project. Ends the call with an error when
+ * the quota is exhausted.
+ */
 export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   const rule =
     cost === "upload"
@@ -44,7 +53,10 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   }
 }
 
-/** Counts an upload against the channel's daily limit. Ends the call with an error when the limit is exceeded. */
+/**
+ * Counts an upload against the daily limit of the YouTube channel. Ends the call with an error when
+ * the limit is exceeded.
+ */
 export function spendChannelUpload({ limits }: World, channel: string, now: number): void {
   const key = `youtube:channel:${channel}`;
   const rule = { key, limit: UPLOADS_PER_CHANNEL_AND_DAY, windowMs: DAY_MS };

@@ -23,7 +23,7 @@ interface Token {
   readonly valid: boolean;
 }
 
-/** The account of a token and its scopes. */
+/** The account of a Google token and the token's scopes. */
 export type Access = Pick<Token, "account" | "scopes">;
 
 export interface AccessToken {
@@ -49,7 +49,7 @@ export class Tokens {
     this.#secrets = secrets;
   }
 
-  /** Issues a token pair for a new authorization. */
+  /** Issues a Google access token and refresh token for a new authorization. */
   issue(account: string, scopes: readonly string[], now: number): TokenPair {
     const refreshToken = this.#secret("1//0");
     this.#rows.put(refreshToken, {
@@ -62,7 +62,7 @@ export class Tokens {
     return { ...this.#access({ account, scopes }, now), refreshToken };
   }
 
-  /** The account and scopes of a valid access token; otherwise undefined. */
+  /** The account and scopes of a valid Google access token; undefined for any other text. */
   accessOf(accessToken: string, now: number): Access | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
@@ -70,18 +70,24 @@ export class Tokens {
       : undefined;
   }
 
-  /** The account's id, also when the token is no longer valid. */
+  /**
+   * Id of the YouTube account to which a Google token belongs, also when the token is no longer
+   * valid.
+   */
   ownerOf(token: string): string | undefined {
     return this.#rows.get(token)?.account;
   }
 
-  /** Issues another access token; undefined when the refresh token is unknown or revoked. */
+  /** Issues another Google access token; undefined when the refresh token is unknown or revoked. */
   refresh(refreshToken: string, now: number): AccessToken | undefined {
     const token = this.#rows.get(refreshToken);
     return token?.kind === "refresh" && token.valid ? this.#access(token, now) : undefined;
   }
 
-  /** Revokes all tokens of the token's account. Returns false when the token is unknown or already revoked. */
+  /**
+   * Revokes all Google tokens of the account to which the given token belongs. Returns false when
+   * the token is unknown or already revoked.
+   */
   revoke(token: string): boolean {
     const row = this.#rows.get(token);
     if (row?.valid !== true) {

@@ -2,22 +2,26 @@ import type { Call } from "#src/http/call.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
 /**
- * The content of a call to an upload session: a range of bytes, or a query for the number of bytes that have arrived.
+ * The content of a call to a YouTube upload session: a range of bytes, or a query for the number of
+ * bytes that have arrived.
  */
 export type UploadRange =
   | { readonly kind: "query"; readonly total: number | undefined }
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Index of the last byte, inclusive. */
+      /** Index of the last byte of the uploaded range, inclusive. */
       readonly last: number;
-      /** Size of the file in bytes; undefined while the sender does not know it. */
+      /** Size of the uploaded file in bytes; undefined while the client does not know it. */
       readonly total: number | undefined;
     };
 
 const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
 
-/** Parses `bytes FIRST-LAST/TOTAL`, in which `*` can stand for the range or for the total. */
+/**
+ * Parses a `Content-Range` header `bytes FIRST-LAST/TOTAL`, in which `*` can stand for the range or
+ * for the total.
+ */
 function parseRange(header: string): UploadRange | undefined {
   const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
   if (whole === undefined) {
@@ -29,7 +33,10 @@ function parseRange(header: string): UploadRange | undefined {
     : { kind: "bytes", first: Number(first), last: Number(last), total };
 }
 
-/** The byte range of the call; undefined when the header is not valid. Without a header, the body is the whole file. */
+/**
+ * The byte range of a call to a YouTube upload session; undefined when the `Content-Range` header
+ * is not valid. Without the header, the body is the whole file.
+ */
 export function readRange({ headers, body }: Call): UploadRange | undefined {
   const header = headers["content-range"];
   const length = body.length;
@@ -43,7 +50,7 @@ export function readRange({ headers, body }: Call): UploadRange | undefined {
   return isOrdered ? range : undefined;
 }
 
-/** Whether the call carries the last byte of the file. */
+/** Whether a call to a YouTube upload session contains the last byte of the file. */
 export function hasLastByte(range: UploadRange | undefined): boolean {
   return range?.kind === "bytes" && range.last + 1 === range.total;
 }

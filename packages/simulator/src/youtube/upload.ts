@@ -12,24 +12,27 @@ import { contextOf } from "#src/youtube/video-list.ts";
 import { videoView } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** The length of every part of an upload except the last must be a multiple of this. */
+/**
+ * Unit of length in bytes for the parts of a YouTube upload. The length of every part except the
+ * last must be a multiple of this unit.
+ */
 const CHUNK_BYTES = 256 * 1024;
 
-/** The answer for an upload session that has expired or never existed. */
+/** The response for a YouTube upload session that has expired or never existed. */
 const UNKNOWN_SESSION: Reply = { status: 404, body: "Not Found" };
 
 function sessionIdOf(call: Call): string {
   return call.query.get("upload_id") ?? "";
 }
 
-/** The channel to which the upload session in the URL belongs. */
+/** The YouTube channel to which the upload session in the URL belongs. */
 export function uploadOwner(network: YoutubeNetwork, call: Call): string | undefined {
   return call.path === UPLOAD_PATH ? network.uploads.ownerOf(sessionIdOf(call)) : undefined;
 }
 
 /**
- * Refuses an invalid token of a call to an upload session. A call without a token is allowed, because the URL itself
- * authorizes it.
+ * Refuses a call to a YouTube upload session whose token is invalid. A call without a token is
+ * allowed, because the session's URL itself authorizes it.
  */
 function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: number): void {
   const token = bearerToken(call);
@@ -39,8 +42,8 @@ function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: nu
 }
 
 /**
- * The answer for an incomplete upload: status 308 with the range that has arrived, without a `Range` when no byte
- * has.
+ * The response for an incomplete YouTube upload: status 308 with the `Range` of bytes that has
+ * arrived. While no byte has arrived, there is no `Range` header.
  */
 function incomplete({ storedBytes }: Upload): Reply {
   const range = storedBytes === 0 ? {} : { range: `bytes=0-${storedBytes - 1}` };
@@ -81,8 +84,8 @@ function checkBytes({ storedBytes }: Upload, range: Bytes, length: number): void
 }
 
 /**
- * Appends the new bytes of a range. Bytes that already arrived are ignored, as Google's documentation of resumable
- * uploads says.
+ * Appends the new bytes of a range to a YouTube upload. Bytes that already arrived are ignored, as
+ * Google's documentation of resumable uploads says.
  */
 function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buffer): Upload {
   checkBytes(upload, range, body.length);
@@ -104,7 +107,7 @@ function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video 
   return video;
 }
 
-/** The answer to every call after the upload is complete: the uploaded video. */
+/** The response to every call after a YouTube upload is complete: the uploaded video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
   if (video === undefined) {
@@ -145,7 +148,8 @@ function operationsOf(call: Call): readonly [Operation, ...Operation[]] {
 }
 
 /**
- * `PUT` to the URL of an upload session: a part, the last part, or a query for the number of bytes that have arrived.
+ * `PUT` to the URL of a YouTube upload session: a part of the file, the last part, or a query for
+ * the number of bytes that have arrived.
  */
 export function uploadRoute(network: YoutubeNetwork): Route {
   return {

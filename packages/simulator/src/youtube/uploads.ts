@@ -7,25 +7,28 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A resumable upload. It stays stored after it is complete. */
+/** A resumable YouTube upload. It stays stored after it is complete. */
 export interface Upload {
-  /** The session id. It authorizes the caller to send the bytes. */
+  /** The id of the YouTube upload session. It authorizes the caller to send the bytes. */
   readonly id: string;
   readonly channel: string;
   readonly metadata: VideoMetadata;
-  /** The announced size in bytes; null when the caller did not announce it. */
+  /**
+   * The announced size of the YouTube file in bytes; null when the client did not announce the
+   * size.
+   */
   readonly totalBytes: number | null;
   readonly storedBytes: number;
   readonly pieces: number;
-  /** When the upload session expires: platform time in Unix milliseconds. */
+  /** When the YouTube upload session expires: platform time in Unix milliseconds. */
   readonly expiresAt: number;
-  /** Id of the video, once the upload is complete. */
+  /** Id of the YouTube video that the upload created; absent until the upload is complete. */
   readonly videoId?: string;
 }
 
 const SESSION_LIFETIME_MS = 7 * 86_400_000;
 
-/** All upload sessions. */
+/** All YouTube upload sessions. */
 export class Uploads {
   readonly #rows: Table<Upload>;
   readonly #pieces: Pieces;
@@ -50,7 +53,10 @@ export class Uploads {
     return upload;
   }
 
-  /** The session with this id; undefined when it is unknown or has expired. Deletes an expired session. */
+  /**
+   * The YouTube upload session with the given id; undefined when the session is unknown or has
+   * expired. Deletes an expired session.
+   */
   find(id: string, now: number): Upload | undefined {
     const upload = this.#rows.get(id);
     if (upload !== undefined && now >= upload.expiresAt) {
@@ -61,12 +67,12 @@ export class Uploads {
     return upload;
   }
 
-  /** The session's channel, also when the upload is complete. */
+  /** The channel of a YouTube upload session, also when the upload is complete. */
   ownerOf(id: string): string | undefined {
     return this.#rows.get(id)?.channel;
   }
 
-  /** Appends bytes to those that have already arrived. */
+  /** Appends bytes to the bytes of a YouTube upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     if (bytes.length === 0) {
       return upload;
@@ -78,7 +84,7 @@ export class Uploads {
     return extended;
   }
 
-  /** Detects and hashes the complete file. */
+  /** Detects the type of a completely uploaded YouTube file and hashes the file. */
   read(upload: Upload): ReceivedMedia | undefined {
     return receive(this.#contents(upload));
   }

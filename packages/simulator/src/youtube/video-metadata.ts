@@ -3,7 +3,7 @@ import { refuse, refuseVideo } from "#src/youtube/errors.ts";
 
 export type PrivacyStatus = "public" | "unlisted" | "private";
 
-/** The metadata that an uploader gives a video. */
+/** The metadata that an uploader gives a YouTube video. */
 export interface VideoMetadata {
   readonly title: string;
   readonly description: string;
@@ -21,7 +21,7 @@ const MAX_TAGS_CHARACTERS = 500;
 const FORBIDDEN = /[<>]/;
 const PRIVACY: readonly unknown[] = ["public", "unlisted", "private"];
 const LICENSES: readonly unknown[] = ["youtube", "creativeCommon"];
-/** Ids of the categories that exist in every region and accept videos. */
+/** Ids of the YouTube categories that exist in every region and accept videos. */
 const CATEGORIES = new Set("1 2 10 15 17 19 20 22 23 24 25 26 27 28 29".split(" "));
 
 const FIELDS = {
@@ -69,7 +69,9 @@ function fieldsOf(body: Fields, part: Part): Fields {
   return fields;
 }
 
-/** Refuses a resource whose parts differ from those in the call's `part` parameter. */
+/**
+ * Refuses a YouTube video resource whose parts differ from those in the call's `part` parameter.
+ */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");
   for (const name of Object.keys(body)) {
@@ -101,7 +103,8 @@ function descriptionOf({ description = "" }: Fields): string {
 }
 
 /**
- * Length of tags as YouTube counts it: with a comma between tags, and with quotes around a tag that contains a space.
+ * Length of a video's tags as YouTube counts it: with a comma between tags, and with quotes around
+ * a tag that contains a space.
  */
 function lengthOf(tags: readonly string[]): number {
   const quotes = tags.filter((tag) => tag.includes(" ")).length * 2;
@@ -170,7 +173,7 @@ function statusOf(status: Fields, now: number) {
   };
 }
 
-/** Reads and checks the video resource of a request as YouTube does. */
+/** Reads the video resource of a request and checks it as YouTube does. */
 export function parseVideo(
   body: Readonly<Record<string, unknown>> | undefined,
   parts: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import type { MetricValues } from "#src/world/reactions.ts";
 import { uploadStatusOf } from "#src/youtube/videos.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Data that the view of a video needs besides the video itself. */
+/** Data that the view of a YouTube video needs in addition to the video itself. */
 export interface VideoContext {
   readonly channelTitle: string;
   readonly metrics: MetricValues;
@@ -13,12 +13,15 @@ export interface VideoContext {
 
 export const VIDEO_PARTS = ["id", "snippet", "status", "statistics", "processingDetails"];
 
-/** A hash of the resource. The simulator does not support conditional requests with it. */
+/**
+ * The `etag` of a YouTube resource: a hash of its content. The simulator does not support
+ * conditional requests with it.
+ */
 export function etagOf(resource: unknown): string {
   return createHash("sha1").update(JSON.stringify(resource)).digest("base64url");
 }
 
-/** The `snippet` part of a video. */
+/** The `snippet` part of a YouTube video. */
 export function snippetView(
   { channel, createdAt, metadata }: Video,
   { channelTitle }: Pick<VideoContext, "channelTitle">,
@@ -53,7 +56,7 @@ function status(video: Video, { now }: VideoContext) {
   };
 }
 
-/** The `statistics` part of a video. All counters are strings. */
+/** The `statistics` part of a YouTube video. All counters are strings. */
 function statistics({ metrics, commentCount }: VideoContext) {
   return {
     viewCount: String(metrics.views ?? 0),
@@ -65,7 +68,7 @@ function statistics({ metrics, commentCount }: VideoContext) {
 
 const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
 
-/** A video with the requested parts. */
+/** A YouTube video with the requested parts. */
 export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
   const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
   return {

@@ -5,16 +5,19 @@ import type { Posts } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A video of any privacy status. It exists as soon as its last byte has arrived. */
+/** A YouTube video of any privacy status. The video exists as soon as its last byte has arrived. */
 export interface Video {
   readonly id: string;
-  /** Id of the channel. */
+  /** Id of the YouTube channel to which the video belongs. */
   readonly channel: string;
   readonly metadata: VideoMetadata;
   readonly bytes: number;
-  /** The detected file; absent when YouTube cannot read it, so that its processing fails. */
+  /**
+   * The detected file of the video; absent when YouTube cannot read the file, so that its
+   * processing fails.
+   */
   readonly received?: ReceivedMedia;
-  /** When the last byte arrived: platform time in Unix milliseconds. */
+  /** When the last byte of the YouTube video arrived: platform time in Unix milliseconds. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }
@@ -22,7 +25,7 @@ export interface Video {
 /** How long YouTube processes a video, long enough that a caller that polls every second sees the video in progress. */
 const PROCESSING_MS = 1_200;
 
-/** The processing state of a video at this instant. */
+/** The processing state of a YouTube video at the given instant. */
 export function uploadStatusOf(video: Video, now: number): "uploaded" | "processed" | "failed" {
   if (now - video.createdAt < PROCESSING_MS) {
     return "uploaded";
@@ -30,12 +33,15 @@ export function uploadStatusOf(video: Video, now: number): "uploaded" | "process
   return video.received === undefined ? "failed" : "processed";
 }
 
-/** Whether the video exists at this instant, at least for its owner. */
+/** Whether the YouTube video exists at the given instant, at least for its owner. */
 export function existsAt({ createdAt, deletedAt }: Video, instant: number): boolean {
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
-/** All videos. The control API shows the videos that readers see: public videos whose file YouTube can read. */
+/**
+ * All YouTube videos. The control API shows the videos that readers see: public videos whose file
+ * YouTube can read.
+ */
 export class Videos {
   readonly #rows: Table<Video>;
   readonly #posts: Posts;
@@ -50,7 +56,7 @@ export class Videos {
     store.onReset(() => this.#byChannel.clear());
   }
 
-  /** Returns a video, even when the video is deleted. */
+  /** Returns a YouTube video, even when the video is deleted. */
   get(id: string): Video | undefined {
     return this.#rows.get(id);
   }
@@ -71,7 +77,7 @@ export class Videos {
     }
   }
 
-  /** Counts a repeated upload call that was answered with an existing video. */
+  /** Counts a repeated upload call that YouTube answered with an existing video. */
   countRepeat(video: Video): void {
     const post = this.#postOf(video);
     if (post !== undefined) {
@@ -79,7 +85,7 @@ export class Videos {
     }
   }
 
-  /** Every video of a channel, newest first, including deleted videos. */
+  /** Every video of a YouTube channel, newest first, including deleted videos. */
   *newestFirst(channel: string): Generator<Video> {
     for (const id of (this.#byChannel.get(channel) ?? []).toReversed()) {
       const video = this.#rows.get(id);

@@ -97,7 +97,7 @@ async function upload(bytes: Buffer, video: unknown = VIDEO): Promise<string> {
 const reasonOf = ({ body }: Answer) => body["error"]?.["errors"]?.[0]?.["reason"];
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 
-test("the simulated YouTube accepts a video in one request and shows readers its description and its bytes", async () => {
+test("the simulated YouTube accepts a video in one request and shows readers the video's description and bytes", async () => {
   const bytes = mp4Bytes(3000);
   const answer = await call("PUT", await openSession(VIDEO, bytes.length), {}, bytes);
   expect(answer.status).toBe(201);
@@ -163,7 +163,7 @@ test("the simulated YouTube answers calls to an expired or unknown upload sessio
   expect((await query(`${simulator.url}${PATH}?upload_id=nonsense`)).status).toBe(404);
 });
 
-test("a simulated YouTube upload call needs no token, but a call with an invalid token is refused", async () => {
+test("a call to an upload session of the simulated YouTube needs no token, but a call with an invalid token is refused", async () => {
   const session = await openSession();
   const other = await simulator.account("youtube");
   for (const wrong of ["nonsense", other.credentials["accessToken"] ?? ""]) {
@@ -247,7 +247,7 @@ test("the simulated YouTube refuses an upload session with wrong parts, a wrong 
   ]);
 });
 
-test("the simulated YouTube lists private and unlisted videos for their owner but does not show them to readers", async () => {
+test("the simulated YouTube lists private and unlisted videos to their owner but does not show these videos to readers", async () => {
   const hidden = await upload(mp4Bytes(1000, 1), withStatus({ privacyStatus: "private" }));
   const unlisted = await upload(mp4Bytes(1000, 2), withStatus({ privacyStatus: "unlisted" }));
   expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
@@ -262,7 +262,7 @@ test("the simulated YouTube lists private and unlisted videos for their owner bu
   expect(itemsOf(seen).map((video) => video["id"])).toEqual([unlisted]);
 });
 
-test("the simulated YouTube lists uploads in pages, newest first, and the list does not exist before the first upload", async () => {
+test("the simulated YouTube lists a channel's uploads in pages, newest first, and the list does not exist before the first upload", async () => {
   const channels = await get("channels?part=contentDetails,snippet&mine=true");
   const mine = channels.body["items"]?.[0];
   expect(mine).toMatchObject({
@@ -285,7 +285,7 @@ test("the simulated YouTube lists uploads in pages, newest first, and the list d
   expect((await list("&pageToken=nonsense")).status).toBe(400);
 });
 
-test("the simulated YouTube finishes processing after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
+test("the simulated YouTube finishes the processing of a video after a delay, and readers never see a file whose processing fails because it is not a video", async () => {
   const good = await upload(mp4Bytes(1000));
   const bad = await upload(Buffer.alloc(1000, "nonsense"));
   const statuses = async () =>
@@ -319,7 +319,7 @@ test("the simulated YouTube lets only the owner delete a video, and reports at a
   expect([again.status, reasonOf(again)]).toEqual([404, "videoNotFound"]);
 });
 
-test("the simulated YouTube returns counters as strings, and lists, answers, hides and deletes comments", async () => {
+test("the simulated YouTube returns a video's counters as strings, and lists, replies to, hides and deletes comments", async () => {
   const id = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   await simulator.control("/metrics", { platform: "youtube", account, id, views: 12, likes: 3 });
@@ -357,7 +357,7 @@ test("the simulated YouTube returns counters as strings, and lists, answers, hid
   expect((await threads("heldForReview")).length).toBe(0);
 });
 
-test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking invalidates both", async () => {
+test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking one of them invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };
   const renewal = { ...app, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -381,7 +381,8 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
 });
 
 /**
- * Milliseconds until 19:00 UTC of the next day in California, which is shortly before noon or at noon in California.
+ * Milliseconds until 19:00 UTC of the next day in California. In California, this time is 11:00 or
+ * 12:00.
  */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
@@ -408,7 +409,7 @@ test("the simulated YouTube allows 100 uploads per project and 50 per channel on
   expect((await begin(VIDEO)).status).toBe(200);
 });
 
-test("the simulated YouTube allows any number of uploads per day when quotas are off", async () => {
+test("the simulated YouTube allows any number of uploads per day when the setting quotas is off", async () => {
   await simulator.control("/settings", { quotas: false });
   for (let index = 0; index < 101; index += 1) {
     expect((await begin(VIDEO)).status).toBe(200);

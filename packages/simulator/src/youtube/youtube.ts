@@ -64,7 +64,10 @@ function errorReply(status: number, call: Call): Reply {
     : statusError(status);
 }
 
-/** YouTube's Data API, version 3, and Google's token endpoints. All hosts are below one prefix. */
+/**
+ * The simulated YouTube: the Data API, version 3, and Google's token endpoints. The paths of all
+ * hosts are below one prefix.
+ */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);
   const endpoints = [
