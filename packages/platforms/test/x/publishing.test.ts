@@ -76,7 +76,7 @@ describe("publishing media on X", () => {
 
 describe("interrupted uploads to X", () => {
   test.each([1, 2, 3, 4, 5])(
-    "an upload to X that is interrupted after answer %i continues after that answer",
+    "an upload to X that is interrupted after X's answer number %i continues with the next call",
     async (runs) => {
       const video = mp4Media(9 * MB);
       const publication = await createPublication([video]);
