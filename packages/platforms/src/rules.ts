@@ -155,7 +155,7 @@ export type IdempotencyClass =
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** A short description of the network, as a phrase. */
+  /** A short description of the platform, as a phrase. */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;

@@ -16,7 +16,7 @@ interface SimulatedAccount {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** A post as readers of the platform see it. */
+/** A post as readers of the simulated platform see it. */
 export interface Visible {
   readonly id: string;
   readonly text: string;

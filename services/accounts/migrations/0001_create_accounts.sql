@@ -67,7 +67,7 @@ create table credentials (
   -- Further data that the platform's connector needs besides the tokens; not secret.
   attributes jsonb not null default '{}',
   issued_at timestamptz not null,
-  -- Null = the access token does not expire.
+  -- End of the access token's lifetime; null = the access token does not expire.
   expires_at timestamptz,
   -- End of the refresh lease: until this time one process refreshes the tokens, or a failed refresh must not be tried
   -- again.

@@ -182,7 +182,8 @@ test("an authorization code is exchanged once when the browser returns with the 
   expect(answers.filter(({ outcome }) => outcome === "connected")).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === "used")).toHaveLength(7);
   const calls = await fixture.control.outcomes("x", "login");
-  // The button of the authorization page makes one `login` call at the platform, and the exchange of the code makes the other.
+  // Two `login` calls reach the platform: the button of the authorization page makes one, and the exchange of the code
+  // makes the other.
   expect(calls).toEqual(["done", "done"]);
 });
 

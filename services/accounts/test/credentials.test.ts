@@ -102,7 +102,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
   },
 );
 
-test("twelve concurrent BatchGetCredentials calls to six replicas refresh an access token once", async () => {
+test("twelve concurrent RefreshCredential calls to six replicas refresh an access token once", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });

@@ -69,7 +69,7 @@ export interface AuthorizeRequest {
 /** The authorization code that the platform sent back, and the values that the token endpoint needs to exchange it. */
 export interface CodeGrant {
   readonly code: string;
-  /** Must equal the redirect URI of the `AuthorizeRequest`. */
+  /** The redirect URI; must equal the redirect URI in the link to the authorization page. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }

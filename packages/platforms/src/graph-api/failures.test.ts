@@ -64,7 +64,7 @@ describe("errors of the Graph API on a Facebook Page", () => {
     },
   );
 
-  test("a preparation step is retried after a transient Graph API error and after a missing object", () => {
+  test("a preparation step is retried after a transient Graph API error and when the Graph API does not find the requested post or file", () => {
     for (const given of [answer(2), answer(100, { subcode: 33 })])
       expect(toStepFailure(given, MEANINGS)).toEqual({
         kind: "retryable",

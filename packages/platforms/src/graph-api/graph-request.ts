@@ -13,7 +13,7 @@ export interface GraphApi {
 
 export interface GraphCall {
   readonly method: PlatformRequest["method"];
-  /** Path of the call below the API version. */
+  /** Path of the Graph API call below the API version. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;

@@ -75,7 +75,7 @@ function splitLabels(text: string, run: TextRange): Label[] {
 }
 
 interface LastDot {
-  /** Index of the label before the top-level domain. */
+  /** Index of the domain label before the top-level domain. */
   readonly index: number;
   /** Exclusive end of the top-level domain. */
   readonly end: number;

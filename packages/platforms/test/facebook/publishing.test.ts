@@ -139,7 +139,7 @@ describe("failing preparation steps on Facebook", () => {
     expect(calls).toHaveLength(6);
   });
 
-  test("a reel upload whose answer was lost asks Facebook how much arrived and sends no byte twice", async () => {
+  test("the upload of a Facebook reel whose answer was lost reads from Facebook how many bytes arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);

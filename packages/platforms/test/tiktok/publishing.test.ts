@@ -155,7 +155,7 @@ describe("TikTok's creator info", () => {
     ["private", "present"],
     ["followers", "refused"],
   ])(
-    "a TikTok post with the privacy %s has the outcome %s under the privacy levels of the creator info",
+    "a TikTok post with the privacy %s has the outcome %s when the creator info allows public, friends and private posts only",
     async (privacy, kind) => {
       for (const media of [video(), photoMedia(1)])
         expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });

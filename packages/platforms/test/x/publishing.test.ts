@@ -55,7 +55,7 @@ describe("publishing media on X", () => {
     expect((await platform.visible())[0]?.media).toEqual([toShown(gif, "gif")]);
   });
 
-  test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
+  test("the X connector uploads a video in segments and waits for its processing as long as X states", async () => {
     const video = mp4Media(9 * MB);
     const publication = await createPublication([video]);
     const { handles, waits } = await prepare(publication);
