@@ -136,15 +136,18 @@ test.each([
   ["answers 401", { mode: "status", status: 401 }],
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
-])("an account of X stays active when X's token endpoint %s during a refresh", async (_name, fault) => {
-  const ref = await fixture.connect("x");
-  await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
-  await expect(
-    fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
-  ).rejects.toMatchObject({ reason: "unavailable" });
-  expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
-  expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
-});
+])(
+  "an account of X stays active when X's token endpoint %s during a refresh",
+  async (_name, fault) => {
+    const ref = await fixture.connect("x");
+    await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
+    await expect(
+      fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
+    ).rejects.toMatchObject({ reason: "unavailable" });
+    expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
+    expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
+  },
+);
 
 test("BatchGetCredentials waits at most 3 s for a slow token endpoint and returns the other accounts of the batch", async () => {
   const [slow, fast] = [await fixture.connect("x"), await fixture.connect("bluesky")];

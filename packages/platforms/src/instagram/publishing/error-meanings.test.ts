@@ -58,9 +58,12 @@ test.each([
   [24, 2_207_006],
   [100, 33],
   [9007, 2_207_027],
-])("Instagram's error %i (subcode %s) leaves the outcome of a publishing call unknown", (code, subcode) => {
-  expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
-});
+])(
+  "Instagram's error %i (subcode %s) leaves the outcome of a publishing call unknown",
+  (code, subcode) => {
+    expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
+  },
+);
 
 test.each([408, 409, 425, 429, 500, 502])(
   "HTTP %i leaves the outcome of a publishing call to Instagram unknown",
