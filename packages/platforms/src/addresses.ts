@@ -1,7 +1,7 @@
 import type { EnvReader } from "@postrider/shared/config";
 import { PLATFORMS, type PlatformId } from "./registry.ts";
 
-/** The public address of each platform's API. */
+/** The public base address of each platform's API. */
 const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
   instagram: "https://graph.facebook.com",
   x: "https://api.x.com",
@@ -13,14 +13,14 @@ const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
 };
 
 /**
- * The addresses of one platform. Without a setting they are the platform's public hosts; with its setting, every part
- * of the platform is below that one address, as in the simulator.
+ * The addresses of one platform. By default they are the platform's public hosts. When the platform's base address
+ * setting is set, every part of the platform is below that one address, as in the simulator.
  */
 interface Place {
   readonly api: string;
   /**
-   * Returns the address of another part of the platform: `host` by default, or `path` below the address that replaces
-   * the public one.
+   * Returns the address of another part of the platform: `host` by default, or `path` below the address in the
+   * platform's base address setting.
    */
   readonly at: (host: string, path: string) => string;
 }

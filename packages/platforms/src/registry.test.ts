@@ -21,7 +21,7 @@ test("isPlatformId accepts only the exact spelling of a platform id", () => {
 });
 
 test.each(PLATFORM_IDS)(
-  "the rules of %s have its own id and do not contradict each other",
+  "the platform rules of %s have the platform's own id and do not contradict each other",
   (id) => {
     const rules = PLATFORMS[id];
     expect(rules.id).toBe(id);
@@ -34,7 +34,7 @@ test.each(PLATFORM_IDS)(
 );
 
 test.each(PLATFORM_IDS)(
-  "every path in `verifyLive` of %s refers to an existing value of its rules",
+  "every path in `verifyLive` of the platform rules of %s refers to an existing rule value",
   (id) => {
     for (const path of PLATFORMS[id].verifyLive) {
       let value: unknown = PLATFORMS[id];

@@ -7,7 +7,7 @@ import { x } from "#src/x/rules.ts";
 import { youtube } from "#src/youtube/rules.ts";
 import type { PlatformRules } from "./rules.ts";
 
-/** Every platform, in the order in which the API lists them. */
+/** The ids of all platforms, in the order in which the API lists them. */
 export const PLATFORM_IDS = [
   "instagram",
   "x",
@@ -18,15 +18,15 @@ export const PLATFORM_IDS = [
   "bluesky",
 ] as const;
 
-/** The id of a platform in the REST API, in messages and in columns. */
+/** The id of a platform in the REST API, in messages and in database columns. */
 export type PlatformId = (typeof PLATFORM_IDS)[number];
 
-/** Whether a text is the id of a platform, spelled exactly. */
+/** Whether a text is exactly the id of a platform. */
 export function isPlatformId(text: string): text is PlatformId {
   return PLATFORM_IDS.some((id) => id === text);
 }
 
-/** The rules of each platform. A listed platform without rules does not compile. */
+/** The rules of each platform. The code does not compile when a platform has no rules. */
 export const PLATFORMS = {
   instagram,
   x,

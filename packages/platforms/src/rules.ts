@@ -12,24 +12,24 @@ export type PostKind =
   | "reel"
   | "story";
 
-/** Limits of the text of a post, in `unit`. */
+/** Limits of the text of a post, counted in `unit`. */
 export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
-  /** The limit that replaces `max` when media is attached. */
+  /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;
-  /** A second limit, which applies together with `max`. */
+  /** Maximum number of UTF-8 bytes of the text, which applies together with `max`. */
   readonly maxUtf8Bytes?: number;
   /** The limits of a post with photos, which has a title and a longer text. */
   readonly photo?: { readonly titleMax: number; readonly descriptionMax: number };
   readonly maxHashtags?: number;
   readonly maxMentions?: number;
-  /** The number of characters that every URL counts as, whatever its own length. */
+  /** The number of characters that every URL in a text counts as, whatever its own length. */
   readonly urlWeight?: number;
-  /** Characters that are not allowed. */
+  /** Characters that are not allowed in the text of a post. */
   readonly forbidden?: readonly string[];
-  /** The platform counts the text that remains after it has converted markup to formatting. */
+  /** Whether the platform counts the text that remains after it has converted markup to formatting. */
   readonly countedAfterEntityParsing?: boolean;
   readonly linksClickable: boolean;
 }
@@ -43,14 +43,14 @@ export interface MediaRules {
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Maximum length of an alternative text in UTF-16 units. */
+  /** Maximum length of the alternative text of a file, in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
-  /** Whether the platform fetches the bytes itself from a public URL. */
+  /** Whether the platform fetches the bytes of images and videos itself from a public URL. */
   readonly needsPublicUrl: { readonly image: boolean; readonly video: boolean };
 }
 
-/** Limits of one image. Ratios are width divided by height, sizes are pixels and bytes. */
+/** Limits of one image file. Ratios are width divided by height; sizes are in pixels and bytes. */
 export interface ImageRules {
   readonly types: readonly string[];
   readonly maxBytes: number;
@@ -60,27 +60,27 @@ export interface ImageRules {
   readonly maxRatio?: number;
   readonly minWidth?: number;
   readonly maxWidthPlusHeight?: number;
-  /** The longer side divided by the shorter one. */
+  /** Maximum ratio of an image's longer side to its shorter side. */
   readonly maxAspect?: number;
   /** Set when an image only accompanies a post and is never the post itself. */
   readonly role?: "thumbnail";
 }
 
-/** Limits of one video. A type may end in `/*`. */
+/** Limits of one video. A media type may end in `/*`. */
 export interface VideoRules {
   readonly types: readonly string[];
   readonly maxBytes: number;
   readonly minSeconds?: number;
   readonly maxSeconds?: number;
-  /** Where the video length limit of a single account is read from. */
+  /** Name of the platform's value that contains the maximum video length of a single account. */
   readonly maxSecondsSource?: string;
-  /** The limit for accounts that the platform has not verified. */
+  /** Maximum video length in seconds for accounts that the platform has not verified. */
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
-  /** Minimum of the width and of the height. */
+  /** Minimum of the video's width and of its height, in pixels. */
   readonly minPixels?: number;
-  /** Maximum of the width and of the height. */
+  /** Maximum of the video's width and of its height, in pixels. */
   readonly maxPixels?: number;
   readonly reel?: {
     readonly minSeconds: number;
@@ -92,7 +92,7 @@ export interface VideoRules {
   };
 }
 
-/** Whether a post has a title, and for which kinds. */
+/** Whether a post on the platform has a title, and which kinds of posts have one. */
 export interface TitleRules {
   readonly rule: "none" | "optional" | "required";
   readonly max?: number;
@@ -101,10 +101,10 @@ export interface TitleRules {
   readonly appliesTo?: readonly PostKind[];
 }
 
-/** Whether tags are hashtags in the text or a field of the post, and their limits. */
+/** Whether the tags of a post are hashtags in the text or a field of the post, and their limits. */
 export interface TagRules {
   readonly mode: "in_text" | "field";
-  /** Maximum length of all tags together, including the commas between them. */
+  /** Maximum length of all tags of a post together, including the commas between them. */
   readonly maxTotal?: number;
   /** Whether a tag with a space is sent in quotes, which count as characters. */
   readonly quotesCountForSpaces?: boolean;
@@ -132,7 +132,7 @@ export interface DailyLimitRules {
   };
 }
 
-/** What the platform's API allows to do with the comments of a post. */
+/** What the platform's API allows an app to do with the comments of a post. */
 export interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;
@@ -141,7 +141,7 @@ export interface CommentRules {
   readonly delete: boolean;
 }
 
-/** The mechanism of the platform that prevents publishing twice. */
+/** The mechanism of the platform that prevents publishing a post twice. */
 export type IdempotencyClass =
   | "publish_once_container"
   | "reconcile_by_timeline"
@@ -155,7 +155,7 @@ export type IdempotencyClass =
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** A short description of the network, as a phrase. */
+  /** A short description of the platform, as a phrase. */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;
@@ -165,7 +165,7 @@ export interface PlatformRules {
   readonly title: TitleRules;
   readonly privacy: readonly string[];
   readonly privacySource?: string;
-  /** The person who posts must choose the privacy; a post without one is refused. */
+  /** Whether the person who posts must choose the privacy; a post without a privacy is refused. */
   readonly privacyNoDefault?: boolean;
   readonly tags: TagRules;
   readonly dailyLimit: DailyLimitRules;
@@ -182,6 +182,6 @@ export interface PlatformRules {
     readonly perComment?: number;
   };
   readonly idempotency: IdempotencyClass;
-  /** Paths of values with weak sources, which should be checked on the first run against the real platform. */
+  /** Paths of rule values with weak sources, which should be checked on the first run against the real platform. */
   readonly verifyLive: readonly string[];
 }

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 const files = await startMediaServer();
 
-/** A call whose last scheduled look was long ago. */
+/** Creates a publishing call with an unknown outcome whose last scheduled search was long ago. */
 function callOfTwoHoursAgo(given: Partial<UnknownCall>): UnknownCall {
   return unknownCall({
     calledAt: new Date(Date.now() - 2 * HOUR_MS),
@@ -52,7 +52,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       );
     const withImage = (text: string) =>
       createPublication(text, [name === "instagram" ? files.serve(jpegMedia(1)) : pngMedia(1)]);
-    /** Searches as after a database restore, without the handles of the steps. */
+    /** Searches the platform for a post as after a database restore, without the handles of the preparation steps. */
     const find = async (
       publication: Publication,
       given: Partial<UnknownCall> = {},

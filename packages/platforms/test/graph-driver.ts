@@ -8,10 +8,10 @@ import { guard, signal, type Ready, type TestPlatform, type Visible } from "./te
 import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
-/** Maximum number of step runs before the steps are run again from the first. */
+/** Maximum number of step runs before the preparation steps are run again from the first. */
 const MAX_RUNS = 40;
 
-/** A call a minute ago with an unknown outcome, whose waits are the real ones. */
+/** Creates a publishing call of a minute ago with an unknown outcome, whose waiting times are those of production. */
 export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall {
   const calledAt = new Date(Date.now() - MINUTE_MS);
   return unknownCall({ calledAt, timeScale: 1, ...given });
@@ -19,7 +19,7 @@ export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall 
 
 type Fault = Readonly<Record<string, unknown>>;
 
-/** Faults of a call that makes nothing visible, which has to be repeated. */
+/** Simulated faults of a preparation call, which makes nothing visible and has to be repeated. */
 export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
   ["drop_before", {}],
   ["drop_after_commit", {}],
@@ -28,7 +28,10 @@ export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
   ["status", { status: 500 }],
 ];
 
-/** Faults that leave the outcome of a visible call unknown, each with the number of visible calls that publish once. */
+/**
+ * Simulated faults that leave the outcome of a publishing call unknown, each with the number of publishing calls after
+ * which exactly one post exists.
+ */
 export const VISIBLE_CALL_FAULTS: readonly (readonly [string, Fault, number])[] = [
   ["drop_before", {}, 2],
   ["drop_after_commit", {}, 1],
@@ -45,7 +48,7 @@ interface Settled {
   readonly publishCalls: number;
 }
 
-/** Publishes with a connector of the Graph API as delivery does, until the outcome is known. */
+/** Publishes with a connector of the Graph API, as the delivery service does, until the outcome is known. */
 export class GraphDriver {
   readonly #platform: TestPlatform;
   readonly #connector: PublishingConnector;
@@ -63,7 +66,9 @@ export class GraphDriver {
     return await this.#connector.reconcile(publication, handles, callOfLastMinute(given), signal);
   }
 
-  /** Looks until the connector gives a verdict; instead of waiting, it advances the platform's clock. */
+  /**
+   * Searches the platform until the connector returns a verdict; instead of waiting, it advances the platform's clock.
+   */
   async judge(publication: Publication, handles: Handles): Promise<Verdict> {
     let looks = 0;
     let waitedMs = 0;
@@ -77,7 +82,7 @@ export class GraphDriver {
     }
   }
 
-  /** Reconciles an unknown outcome, and publishes again after a proved absence. */
+  /** Resolves an unknown outcome, and publishes again after the post was proved to be absent. */
   async settle(publication: Publication, before: Handles = {}): Promise<Settled> {
     let handles = before;
     let publishCalls = 0;
@@ -95,7 +100,7 @@ export class GraphDriver {
     }
   }
 
-  /** Runs the steps again from the first after a long wait or a retryable failure. */
+  /** Runs the preparation steps again from the first after a long wait or a retryable failure. */
   async #prepareAgain(publication: Publication, handles: Handles): Promise<Ready> {
     const run = (before: Handles) =>
       this.#platform.prepare(this.#connector, publication, { handles: before, maxRuns: MAX_RUNS });
@@ -110,7 +115,7 @@ export class GraphDriver {
   }
 }
 
-/** Publishes with this number of visible calls, and checks that one post exists and its id is known. */
+/** Publishes with this number of publishing calls, and checks that exactly one post exists and its id is known. */
 export async function expectOnePost(
   { driver, platform }: { readonly driver: GraphDriver; readonly platform: TestPlatform },
   publication: Publication,

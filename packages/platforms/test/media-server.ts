@@ -3,21 +3,21 @@ import type { AddressInfo } from "node:net";
 import { afterAll } from "vitest";
 import { TestMedia } from "./test-media.ts";
 
-/** Bytes that begin like a JPEG of 1080 x 1080 pixels; each `nonce` gives a different file. */
+/** Creates a file whose bytes begin like a JPEG of 1080 x 1080 pixels; each `nonce` gives a different file. */
 export function jpegMedia(nonce: number): TestMedia {
   const head = Buffer.from("ffd8ffe000044a46ffc0000b080438043801011100ffd9", "hex");
   const content = Buffer.concat([head, Buffer.from(String(nonce))]);
   return new TestMedia(`jpeg-${nonce}`, "image/jpeg", content);
 }
 
-/** Starts a server of files for all tests of the calling file. */
+/** Starts a server of media files for all tests of the calling file. */
 export async function startMediaServer(): Promise<MediaServer> {
   const server = await MediaServer.start();
   afterAll(() => server[Symbol.asyncDispose]());
   return server;
 }
 
-/** Serves files at public URLs, as the gateway does. */
+/** Serves media files at public URLs, as the gateway does. */
 export class MediaServer implements AsyncDisposable {
   readonly #server: Server;
   readonly #files = new Map<string, TestMedia>();
@@ -39,7 +39,7 @@ export class MediaServer implements AsyncDisposable {
     return made;
   }
 
-  /** Serves the file and sets its URL. */
+  /** Serves the media file and sets its URL. */
   serve(media: TestMedia): TestMedia {
     const path = `/media/${media.id}`;
     this.#files.set(path, media);

@@ -183,7 +183,7 @@ describe("an unknown outcome on X", () => {
     expect(await look(3, late)).toEqual({ kind: "absent" });
   });
 
-  test("the X connector reports that it cannot tell the outcome when a post has the same text and other links", async () => {
+  test("the X connector reports that it cannot tell the outcome when a post on X has the same text but other links", async () => {
     const publication = await createPublication("x", "Look at https://example.com/one");
     await publish("x", publication);
     const other = { ...publication, text: "Look at https://example.com/two" };
@@ -313,7 +313,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     expect(await visible(platform)).toHaveLength(1);
   });
 
-  test(`a deletion on ${platform} that meets a rate limit waits and is repeated`, async () => {
+  test(`a deletion of a post on ${platform} that meets a rate limit waits and is repeated`, async () => {
     const { publication, externalId } = await publishOne(platform);
     await addFault(platform, "status", { operation: "delete", status: 429 });
     expect(await remove(platform, publication, externalId)).toMatchObject({
@@ -330,7 +330,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
     expect(await remove(platform, dead, externalId)).toMatchObject({ kind: "token_refused" });
   });
 
-  test(`a deletion on ${platform} does not remove a post of another account`, async () => {
+  test(`an account on ${platform} cannot delete a post of another account`, async () => {
     const { externalId } = await publishOne(platform);
     const other = await createPublication(platform, "another account");
     await remove(platform, other, externalId);
@@ -338,7 +338,7 @@ describe.each(PLATFORMS)("deleting on %s", (platform) => {
   });
 });
 
-test("the Bluesky connector repeats a deletion when the record can still be read afterwards", async () => {
+test("the Bluesky connector repeats a deletion when the deleted record can still be read afterwards", async () => {
   const { publication, externalId } = await publishOne("bluesky");
   await platforms.bluesky.control("POST", "faults", {
     platform: "bluesky",

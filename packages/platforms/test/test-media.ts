@@ -4,7 +4,7 @@ import type { PublicationMedia } from "#src/publishing/publication.ts";
 
 const PIECE_BYTES = 64 * 1024;
 
-/** A file of a post in memory; a test can make its reading fail. */
+/** A file of a post, held in memory; a test can make reading it fail. */
 export class TestMedia implements PublicationMedia {
   readonly id: string;
   readonly kind: "image" | "video";
@@ -15,10 +15,10 @@ export class TestMedia implements PublicationMedia {
   height: number | null = 480;
   durationMs: number | null = 1000;
   readonly fileName: string;
-  /** A URL without a server, until `MediaServer` serves the file. */
+  /** URL of the file; no server listens there until `MediaServer` serves the file. */
   url = "http://127.0.0.1:1/media/token";
   readonly content: Buffer;
-  /** The failures of the next reads, in order; when the list is empty, reads succeed. */
+  /** The failures of the next reads of the file, in order; when the list is empty, reads succeed. */
   failures: Unreadability[] = [];
   reads = 0;
 
@@ -49,7 +49,7 @@ export class TestMedia implements PublicationMedia {
   }
 }
 
-/** A PNG of one pixel; each `nonce` gives a different file. */
+/** Creates a PNG of one pixel; each `nonce` gives a different file. */
 export function pngMedia(nonce: number): TestMedia {
   const png =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==";
@@ -66,7 +66,7 @@ export function gifMedia(): TestMedia {
   );
 }
 
-/** Bytes that begin like an MP4 video; each `nonce` gives a different file. */
+/** Creates a file whose bytes begin like an MP4 video; each `nonce` gives a different file. */
 export function mp4Media(bytes: number, nonce = 0): TestMedia {
   const content = Buffer.alloc(bytes, `video ${nonce} `);
   content.write("\0\0\0\x18ftypmp42", "latin1");

@@ -16,7 +16,7 @@ interface SimulatedAccount {
   readonly credentials: Readonly<Record<string, string>>;
 }
 
-/** A post as readers of the platform see it. */
+/** A post as readers of the simulated platform see it. */
 export interface Visible {
   readonly id: string;
   readonly text: string;
@@ -31,11 +31,11 @@ interface LoggedRequest {
   readonly outcome: string;
 }
 
-/** The result of running all steps. */
+/** The result of running all preparation steps of a post. */
 export interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** The lengths in milliseconds of all waits of steps that were not 0. */
+  /** The lengths in milliseconds of all waits of the preparation steps that were not 0. */
   readonly waits: readonly number[];
 }
 
@@ -43,7 +43,7 @@ function isFailure(made: StepResult): made is Failure {
   return ["refused", "retryable", "token_refused"].includes(made.kind ?? "");
 }
 
-/** Calls the control API of a simulator. */
+/** Calls the control API of the simulator. */
 export async function controlSimulator<T>(
   url: string,
   method: string,
@@ -61,7 +61,7 @@ export async function controlSimulator<T>(
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-/** Starts a platform for all tests of the calling file; each test begins with an empty platform. */
+/** Starts a simulated platform for all tests of the calling file; each test begins with an empty platform. */
 export async function startTestPlatform(name: PlatformId): Promise<TestPlatform> {
   const platform = await TestPlatform.start(name);
   afterAll(() => platform[Symbol.asyncDispose]());
@@ -69,7 +69,7 @@ export async function startTestPlatform(name: PlatformId): Promise<TestPlatform>
   return platform;
 }
 
-/** One simulated platform, with the calls that tests of its connector need. */
+/** One simulated platform, with the operations that tests of its connector need. */
 export class TestPlatform implements AsyncDisposable {
   readonly url: string;
   readonly #platform: PlatformId;
@@ -102,12 +102,14 @@ export class TestPlatform implements AsyncDisposable {
     return this.control("GET", `visible?platform=${this.#platform}`);
   }
 
-  /** The requests that reached the platform, oldest first. */
+  /** Lists the requests that reached the simulated platform, oldest first. */
   listRequests(): Promise<readonly LoggedRequest[]> {
     return this.control("GET", `requests?platform=${this.#platform}`);
   }
 
-  /** The requests that reached the platform, oldest first, each as its method and the end of its path. */
+  /**
+   * Lists the requests that reached the simulated platform, oldest first, each as its method and the end of its path.
+   */
   async calls(): Promise<readonly string[]> {
     return (await this.listRequests()).map(
       ({ method, path }) => `${method} ${path.split(/[./]/).at(-1)}`,
@@ -123,7 +125,7 @@ export class TestPlatform implements AsyncDisposable {
     await this.control("POST", "faults", rule);
   }
 
-  /** Creates an account on the platform and returns the credentials that its owner would enter. */
+  /** Creates an account on the simulated platform and returns the credentials that its owner would enter. */
   async createAccount(given: { readonly username?: string } = {}): Promise<SimulatedAccount> {
     const request = { ...given, platform: this.#platform };
     const made = await this.control<{ accounts: SimulatedAccount[] }>("POST", "accounts", request);
@@ -132,7 +134,11 @@ export class TestPlatform implements AsyncDisposable {
     return account;
   }
 
-  /** @param getToken Returns the access token for the credentials of the new account. */
+  /**
+   * Creates an account on the simulated platform and a publication for it.
+   *
+   * @param getToken Returns the access token for the credentials of the new account.
+   */
   async createPublication(
     media: Publication["media"],
     text: string,
@@ -153,7 +159,7 @@ export class TestPlatform implements AsyncDisposable {
     };
   }
 
-  /** Runs the steps as the delivery service does; instead of waiting, it advances the platform's clock. */
+  /** Runs the preparation steps as the delivery service does; instead of waiting, it advances the platform's clock. */
   async prepare(
     connector: PublishingConnector,
     publication: Publication,

@@ -1,6 +1,9 @@
 import type { UnknownCall } from "#src/publishing/verdict.ts";
 
-/** A call of the last second with an unknown outcome, before its first look; its waits are a thousandth of the real ones. */
+/**
+ * Creates a publishing call of the last second with an unknown outcome, before the first search for its post. Its
+ * waiting times are a thousandth of those of production.
+ */
 export function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = new Date();
   return {

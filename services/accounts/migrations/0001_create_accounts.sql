@@ -2,7 +2,7 @@ create table workspaces (
   id uuid primary key,
   name text not null,
   verified boolean not null,
-  -- Null = the default applies.
+  -- Request limit of the workspace; null = the default limit applies.
   requests_per_minute int check (requests_per_minute > 0),
   monthly_quota int check (monthly_quota >= 0),
   daily_quota int check (daily_quota >= 0),
@@ -11,14 +11,14 @@ create table workspaces (
 
 create table api_keys (
   id uuid primary key,
-  -- SHA-256 of the key; the key itself is not stored.
+  -- SHA-256 of the API key; the API key itself is not stored.
   hash bytea not null unique check (octet_length(hash) = 32),
   prefix text not null,
   name text not null,
   scopes text[] not null,
   expires_at timestamptz,
   revoked_at timestamptz,
-  -- Written at most once a minute.
+  -- Time of the last request with the API key; written at most once a minute.
   last_used_at timestamptz,
   created_at timestamptz not null default now()
 );
@@ -31,8 +31,9 @@ create table api_key_workspaces (
 
 create index api_key_workspaces_workspace on api_key_workspaces (workspace_id);
 
--- Token buckets. Unlogged: a crash of Postgres empties the table, and every bucket is full again. Without a foreign key,
--- which would lock the row of the workspace. Free space in each page lets updates skip the index.
+-- Token buckets of the workspaces' request budgets. Unlogged: a crash of Postgres empties the table, and every bucket
+-- is full again. Without a foreign key, which would lock the row of the workspace. Free space in each page lets updates
+-- skip the index.
 create unlogged table request_budgets (
   workspace_id uuid primary key,
   tokens double precision not null,
@@ -51,24 +52,25 @@ create table accounts (
   version bigint not null default 1,
   connected_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
-  -- An external account that is connected again keeps its id.
+  -- An external account that a workspace connects again keeps its account id.
   unique (workspace_id, platform, external_id)
 );
 
 create table credentials (
   account_id uuid primary key references accounts,
   workspace_id uuid not null,
-  -- Raised by every change of the tokens; never falls.
+  -- Version of the credential: every change of its tokens raises it, and it never falls.
   version bigint not null default 1,
-  -- Both tokens are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>.
+  -- The access token and the refresh token are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>.
   access_token text not null,
   refresh_token text,
-  -- Further data that the connector needs; not secret.
+  -- Further data that the platform's connector needs besides the tokens; not secret.
   attributes jsonb not null default '{}',
   issued_at timestamptz not null,
-  -- Null = the access token does not expire.
+  -- End of the access token's lifetime; null = the access token does not expire.
   expires_at timestamptz,
-  -- Until then one process refreshes the tokens, or a failed refresh must not be tried again.
+  -- End of the refresh lease: until this time one process refreshes the tokens, or a failed refresh must not be tried
+  -- again.
   refresh_lease_until timestamptz
 );
 

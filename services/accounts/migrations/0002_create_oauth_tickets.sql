@@ -11,9 +11,9 @@ create table oauth_tickets (
   -- SHA-256 of the state that the platform returns, and of the secret of the browser that opened the link.
   state_hash bytea unique check (octet_length(state_hash) = 32),
   browser_hash bytea check (octet_length(browser_hash) = 32),
-  -- Sealed; null after the end of the authorization.
+  -- The PKCE code verifier, sealed; null after the end of the authorization.
   code_verifier text,
-  -- The connected accounts.
+  -- Ids of the accounts that the authorization connected.
   account_ids uuid[] not null default '{}',
   created_at timestamptz not null default now(),
   expires_at timestamptz not null
@@ -21,15 +21,15 @@ create table oauth_tickets (
 
 create index oauth_tickets_expired on oauth_tickets (expires_at);
 
--- Null = the account was disconnected, which deletes its tokens and keeps the version.
+-- Null = the account was disconnected: its tokens are deleted, and the version of its credential is kept.
 alter table credentials alter column access_token drop not null;
 
--- From then on a job refreshes unused tokens, because they would expire. Null = unused tokens do not expire.
+-- Time from which a job refreshes unused tokens, because they would expire. Null = unused tokens do not expire.
 alter table credentials add column renew_at timestamptz;
 
 create index credentials_renewals on credentials (renew_at) where renew_at is not null;
 
--- Finds credentials by their sealing key; both tokens of a row have the same key.
+-- Finds credentials by the key that sealed them; both tokens of a row are sealed with the same key.
 create index credentials_sealing_keys on credentials (split_part(access_token, '.', 2), account_id);
 
 -- Finds the same external account in other workspaces.

@@ -19,7 +19,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /**
- * Builds the accounts service and starts it. Disposing of the result stops the service without losing accepted work.
+ * Builds the accounts service and starts it. Disposing of the returned app stops the service without losing accepted
+ * work.
  */
 export async function startApp(config: Config): Promise<App> {
   const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;

@@ -8,14 +8,14 @@ const ENV = {
   CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
 };
 
-test("CREDENTIAL_KEYS is read as a list with the newest key first", () => {
+test("the setting CREDENTIAL_KEYS is read as a list with the newest sealing key first", () => {
   expect(readConfig(ENV).credentialKeys).toEqual([
     { id: "k2", secret: Buffer.alloc(32, 7) },
     { id: "k1", secret: Buffer.alloc(32, 7) },
   ]);
 });
 
-test("an empty CREDENTIAL_KEYS is rejected", () => {
+test("the accounts service rejects an empty CREDENTIAL_KEYS setting", () => {
   expect(() => readConfig({ ...ENV, CREDENTIAL_KEYS: "" })).toThrow("CREDENTIAL_KEYS is required");
 });
 
@@ -25,7 +25,7 @@ test.each([
   [`k.1:${SECRET}`, "must list <key id>:<base64 of 32 bytes>; entry 1 is invalid"],
   [`k1:${SECRET},k1:${SECRET}`, "contains the same key id twice"],
 ])(
-  "CREDENTIAL_KEYS with the value %j is rejected with an error that does not contain the key",
+  "the setting CREDENTIAL_KEYS with the value %j is rejected, and the error message does not contain the secret key",
   (keys, message) => {
     const read = () => readConfig({ ...ENV, CREDENTIAL_KEYS: keys });
     expect(read).toThrow(`CREDENTIAL_KEYS ${message}`);

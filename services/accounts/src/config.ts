@@ -68,8 +68,8 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
 }
 
 /**
- * Replaces the simulator's address in the URL of a page with the address at which browsers reach the simulator; URLs of
- * other pages stay as they are.
+ * Replaces the simulator's address in a page's URL with the address at which browsers reach the simulator. URLs of
+ * pages outside the simulator stay as they are.
  */
 function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAddresses): string {
   if (simulatorUrl === undefined || simulatorPublicUrl === undefined) return page;
@@ -78,7 +78,9 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
     : page;
 }
 
-/** Reads the settings of each platform under the property names that its connector uses. */
+/**
+ * Reads the accounts service's settings of each platform under the property names that the platform's connector uses.
+ */
 function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): AuthorizationSettings {
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   const { login } = at.instagram;
@@ -157,7 +159,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
   return loadConfig(env, readSettings);
 }
 
-/** The configuration of the migration command: only the database. */
+/** Reads the configuration of the accounts service's migration command, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

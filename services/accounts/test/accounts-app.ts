@@ -21,7 +21,7 @@ import { createRoutes } from "#src/rpc/routes.ts";
 
 const MIGRATIONS = new URL("../migrations", import.meta.url).pathname;
 
-/** Name of the deployment to which the data of the tests belongs. */
+/** Name of the deployment that the data of the accounts service's tests belongs to. */
 export const DEPLOYMENT = "default";
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -64,12 +64,12 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
 
 export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
-/** Options in which a replica of the accounts service differs from the default. */
+/** Options of a test's replica of the accounts service that differ from the default. */
 export interface AppOptions {
   readonly simulatorUrl?: string;
   readonly telegramUrl?: string;
   readonly keys?: readonly SealingKey[];
-  /** Whether the app of X is configured; default true. */
+  /** Whether the app of X is configured in the accounts service; default true. */
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";
@@ -152,7 +152,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
 }
 
-/** Creates a verified workspace and an API key with all scopes. */
+/** Creates a verified workspace, and an API key with all scopes for the workspace. */
 export async function createTenant(app: AccountsApp, requestsPerMinute?: number) {
   const { workspace } = await app.workspaces.createWorkspace({ name: "Test", verified: true });
   const workspaceId = workspace?.id ?? "";

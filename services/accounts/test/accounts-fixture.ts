@@ -10,7 +10,7 @@ import {
 } from "./accounts-app.ts";
 import { createSimulatorControl, type SimulatorControl } from "./simulator-control.ts";
 
-/** The reference to an account in RPC requests. */
+/** A reference to an account, as RPC requests contain it. */
 export interface AccountRef {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -93,7 +93,7 @@ class AccountsFixture {
     return workspace?.id ?? "";
   }
 
-  /** Connects simulated accounts to the workspace of the test. */
+  /** Connects simulated accounts to the workspace of the current test. */
   async connectMany(platform: string, count: number): Promise<readonly AccountRef[]> {
     const { workspaceId } = this;
     const request = { workspaceId, platform, count };
@@ -101,7 +101,7 @@ class AccountsFixture {
     return accounts.map(({ id }) => ({ workspaceId, accountId: id }));
   }
 
-  /** Connects one simulated account. A name that was connected before means the same external account. */
+  /** Connects one simulated account. A username that was connected before selects the same external account. */
   async connect(
     platform: string,
     username?: string,
@@ -129,7 +129,7 @@ class AccountsFixture {
   }
 
   /**
-   * Changes the stored times of the accounts' access tokens, which have a lifetime of two hours, as if the tokens were
+   * Changes the stored times of the accounts' access tokens, as if the tokens, which have a lifetime of two hours, were
    * `minutes` old.
    */
   async ageTokens(refs: readonly AccountRef[], minutes: number): Promise<void> {
@@ -151,7 +151,10 @@ class AccountsFixture {
   }
 }
 
-/** Sets the fixture up before the tests of the calling file, and tears it down after them. */
+/**
+ * Sets up a database, a simulator and an accounts service before the tests of the calling file, and stops them after
+ * the tests.
+ */
 export function setUpAccounts(options: AppOptions = {}): AccountsFixture {
   const fixture = new AccountsFixture(options);
   beforeAll(() => fixture.start());

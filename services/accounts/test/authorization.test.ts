@@ -16,7 +16,10 @@ async function issue(platform: string) {
   return { id, ticket: url.replace("https://postrider.example/connect/", "") };
 }
 
-/** Presses a button of the platform's page, and returns the parameters with which the browser is sent back. */
+/**
+ * Presses a button of the platform's authorization page, and returns the parameters with which the platform sends the
+ * browser back.
+ */
 async function press(authorizeUrl: string, decision: string, username = "") {
   const answer = await fetch(authorizeUrl, {
     method: "POST",
@@ -82,7 +85,7 @@ test.each(["facebook", "instagram"])(
 );
 
 test.each(PLATFORMS)(
-  "the tokens that an authorization on %s yields either do not expire or can be refreshed",
+  "the access token from an authorization on %s either does not expire or can be refreshed",
   async (platform) => {
     const { browser, authorizeUrl } = await open(platform);
     const back = await press(authorizeUrl, "approve");
@@ -90,7 +93,7 @@ test.each(PLATFORMS)(
     const ref = { workspaceId: fixture.workspaceId, accountId: accounts[0]?.id ?? "" };
     const before = await fixture.credentialOf(ref);
     const isExpiring = before?.expiresAt !== undefined;
-    // The token of a Page works until the person withdraws the permission.
+    // The token of a Facebook Page or of an Instagram account works until the person withdraws the permission.
     expect(isExpiring).toBe(platform !== "facebook" && platform !== "instagram");
     if (!isExpiring) return;
     const { credential } = await fixture.app.credentials.refreshCredential({
@@ -179,7 +182,8 @@ test("an authorization code is exchanged once when the browser returns with the 
   expect(answers.filter(({ outcome }) => outcome === "connected")).toHaveLength(1);
   expect(answers.filter(({ outcome }) => outcome === "used")).toHaveLength(7);
   const calls = await fixture.control.outcomes("x", "login");
-  // The page's button makes one call, and the exchange of the code makes the other.
+  // Two `login` calls reach the platform: the button of the authorization page makes one, and the exchange of the code
+  // makes the other.
   expect(calls).toEqual(["done", "done"]);
 });
 
@@ -228,7 +232,8 @@ test("the database contains only hashes of the secrets of an authorization, and 
   const [row] = await fixture.sql<{ row: string; codeVerifier: string | null }[]>`
     select t::text as row, code_verifier from oauth_tickets t where workspace_id = ${fixture.workspaceId}`;
   for (const secret of [ticket, browser, state]) expect(row?.row).not.toContain(secret);
-  // The platform gets the hash of the verifier, so the stored text must be sealed and not the verifier itself.
+  // The platform gets only the hash of the code verifier. A stored text with another hash is not the verifier itself,
+  // so the verifier is stored sealed.
   const hash = createHash("sha256")
     .update(row?.codeVerifier ?? "")
     .digest("base64url");

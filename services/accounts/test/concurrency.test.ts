@@ -2,12 +2,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp, createDatabase, createTenant, type AccountsApp } from "./accounts-app.ts";
 
-/** Sends one batch of equal queries of one workspace; returns the number of requests that were granted. */
+/** Sends one batch of equal admission queries of one workspace; returns the number of requests that were granted. */
 type Take = (keyHash: Uint8Array, queries: number, want: number) => Promise<number>;
 
 interface Spending {
   readonly granted: number;
-  /** Maximum number of requests that the bucket may grant during the test. */
+  /** Maximum number of requests that the workspace's token bucket may grant during the test. */
   readonly limit: number;
 }
 
@@ -31,7 +31,7 @@ const admit: Take = async (keyHash, queries, want) => {
   return grants.reduce((sum, grant) => sum + grant.granted, 0);
 };
 
-/** Sixteen callers send ten batches each, which ask for far more requests than the bucket has. */
+/** Sixteen callers send ten batches each; together the batches ask for far more requests than the token bucket has. */
 async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Promise<Spending> {
   await take(tenant.keyHash, 1, 0);
   const startedAt = performance.now();
@@ -44,7 +44,8 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
   };
   await Promise.all(Array.from({ length: 16 }, caller));
   const seconds = (performance.now() - startedAt) / 1000;
-  // One more request is allowed, because the clocks of the test and of the database may differ slightly.
+  // One more request than calculated is allowed, because the clocks of the test and of the database may differ
+  // slightly.
   return { granted, limit: requestsPerMinute * (1 + seconds / 60) + 1 };
 }
 
@@ -57,7 +58,7 @@ test("concurrent Admit batches never get more requests than the burst and the re
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("an implementation that reads the request budget before it writes it grants too many requests to concurrent batches", async () => {
+test("an unsafe admission that reads the request budget before it writes it grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -98,7 +99,7 @@ test("Admit grants the requests that a query wants, and up to 8 more in advance 
     });
     return grants[0];
   };
-  // `refilled_at` in the future stops the refill during the test.
+  // A `refilled_at` in the future stops the refill of the token bucket during the test.
   const setTokens = async (tokens: number) => {
     await database.sql`
       update request_budgets set tokens = ${tokens}::float8, refilled_at = now() + interval '9 seconds'

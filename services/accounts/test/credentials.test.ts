@@ -11,7 +11,7 @@ async function eventsOf(ref: AccountRef): Promise<readonly string[]> {
 }
 
 test.each(["x", "tiktok", "youtube", "telegram", "bluesky"])(
-  "a connected account of %s has a working token, and one AccountConnected event is published",
+  "a newly connected account of %s has a working access token, and one AccountConnected event is published",
   async (platform) => {
     const ref = await fixture.connect(platform);
     const credential = await fixture.credentialOf(ref);
@@ -66,12 +66,12 @@ test("an external account that is connected again keeps its id, gets new tokens 
   ]);
 });
 
-test("an access token past half of its lifetime is refreshed in the background", async () => {
+test("an access token past half of its lifetime is refreshed in the background while callers receive the old token", async () => {
   const ref = await fixture.connect("x");
   const old = await fixture.credentialOf(ref);
   await fixture.ageTokens([ref], 61);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
-  // While the platform delays its answer, the caller gets the old token.
+  // While the platform delays its answer to the refresh, the caller gets the old access token.
   expect((await fixture.credentialOf(ref))?.accessToken).toBe(old?.accessToken);
   const refreshed = await eventually(async () => {
     const credential = await fixture.credentialOf(ref);
@@ -102,7 +102,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
   },
 );
 
-test("twelve concurrent requests to six replicas refresh a token once", async () => {
+test("twelve concurrent RefreshCredential calls to six replicas refresh an access token once", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
@@ -119,7 +119,7 @@ test("twelve concurrent requests to six replicas refresh a token once", async ()
   await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
 });
 
-test("RefreshCredential returns a token that is newer than the refused one without a refresh", async () => {
+test("RefreshCredential calls no token endpoint when the stored access token is newer than the refused one", async () => {
   const ref = await fixture.connect("x");
   const { credential } = await fixture.app.credentials.refreshCredential({
     ref,
@@ -136,15 +136,18 @@ test.each([
   ["answers 401", { mode: "status", status: 401 }],
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
-])("an account of X stays active when the token endpoint %s", async (_name, fault) => {
-  const ref = await fixture.connect("x");
-  await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
-  await expect(
-    fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
-  ).rejects.toMatchObject({ reason: "unavailable" });
-  expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
-  expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
-});
+])(
+  "an account of X stays active when X's token endpoint %s during a refresh",
+  async (_name, fault) => {
+    const ref = await fixture.connect("x");
+    await fixture.control.fault({ platform: "x", operation: "refresh", ...fault });
+    await expect(
+      fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n }),
+    ).rejects.toMatchObject({ reason: "unavailable" });
+    expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active", version: 1n });
+    expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
+  },
+);
 
 test("BatchGetCredentials waits at most 3 s for a slow token endpoint and returns the other accounts of the batch", async () => {
   const [slow, fast] = [await fixture.connect("x"), await fixture.connect("bluesky")];
@@ -195,7 +198,7 @@ test("an account needs a reconnect when the platform refuses a token that cannot
   expect(credential).toMatchObject({ accountStatus: "reconnect_required", accessToken: "" });
 });
 
-test("RequireReconnect publishes one event when it is called twice, and does nothing when the token was refreshed in the meantime", async () => {
+test("RequireReconnect publishes one event when it is called twice, and does nothing when the access token was refreshed in the meantime", async () => {
   const ref = await fixture.connect("x");
   await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 0n });
   expect((await fixture.credentialOf(ref))?.accountStatus).toBe("active");
@@ -236,7 +239,7 @@ test("an account that RequireReconnect marks during a token refresh still needs 
 test("refreshed tokens are stored although the database connection breaks during the write", async () => {
   const ref = await fixture.connect("x");
   const { ownerSql } = fixture.database;
-  // Every write of new tokens waits for the advisory lock that the transaction below holds.
+  // Every write of refreshed tokens waits for the advisory lock that the transaction of this test holds.
   await ownerSql.unsafe(`
     create function accounts.wait_for_lock() returns trigger language plpgsql as
       'begin perform pg_advisory_xact_lock(1); return new; end';

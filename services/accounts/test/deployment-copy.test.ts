@@ -8,7 +8,7 @@ const COPY = "copy";
 const logger = createLogger({ service: "test", level: "silent" });
 
 const fixture = setUpAccounts();
-/** A replica of another deployment that works on a copy of the data. */
+/** A replica of the accounts service of another deployment, which works on a copy of the data. */
 let copy: AccountsApp;
 
 beforeAll(() => {
@@ -19,7 +19,10 @@ beforeEach(async () => {
 });
 afterAll(() => copy[Symbol.asyncDispose]());
 
-/** Makes the access token due for a refresh on use, and the refresh token due for a refresh without use. */
+/**
+ * Makes the access token of an account due for a refresh on its next use, and the refresh token due for a refresh by
+ * the job for idle accounts.
+ */
 async function makeDue({ accountId }: AccountRef): Promise<void> {
   await fixture.sql`
     update credentials
@@ -41,7 +44,7 @@ async function credentialOf(from: AccountsApp, ref: AccountRef) {
 }
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "a copy of the data does not refresh tokens of %s until the copy is adopted",
+  "a deployment that runs on a copy of another deployment's data does not refresh tokens of %s until an operator adopts the copy",
   async (platform) => {
     const ref = await fixture.connect(platform);
     await makeDue(ref);
@@ -52,7 +55,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
     expect(held?.accessToken).not.toBe("");
     expect(await copy.refresher.refresh({ ...ref, platform, version: 1 })).toBe("busy");
     expect(await fixture.control.countCalls(platform, "refresh")).toBe(0);
-    // The tokens stay due for the original deployment.
+    // The tokens are still due for a refresh by the original deployment.
     await refreshIdle(fixture.app, DEPLOYMENT);
     expect(await fixture.control.outcomes(platform, "refresh")).toEqual(["done"]);
     await makeDue(ref);
@@ -66,7 +69,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
 );
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "disconnecting an account of %s in a copy of the data does not revoke the tokens of the original",
+  "disconnecting an account of %s in a copy of another deployment's data does not revoke the tokens of the original deployment",
   async (platform) => {
     const ref = await fixture.connect(platform);
     const { revocation, reason } = await copy.accounts.disconnectAccount({ ref });
@@ -99,7 +102,7 @@ test.each([
   },
 );
 
-test("tokens are not refreshed before the database records which deployment the data belongs to", async () => {
+test("the accounts service refreshes no tokens before the database records which deployment its data belongs to", async () => {
   const ref = await fixture.connect("x");
   await makeDue(ref);
   await fixture.sql`delete from deployment`;

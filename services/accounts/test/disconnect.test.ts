@@ -34,7 +34,7 @@ test.each([
   ["facebook", 0, "not_attempted", "app_wide_grant"],
   ["telegram", 0, "not_attempted", "not_verified"],
 ])(
-  "disconnecting an account of %s deletes its tokens and calls the platform %i times to revoke them",
+  "disconnecting an account of %s deletes its tokens and sends the platform %i revocation requests",
   async (platform, calls, outcome, why) => {
     const ref = await fixture.connect(platform);
     expect(await disconnect(ref)).toEqual([outcome, why]);
@@ -59,7 +59,7 @@ test.each([
 );
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "%s accepts every call that revokes the tokens of a disconnected account",
+  "%s accepts every revocation request for the tokens of a disconnected account",
   async (platform) => {
     await disconnect(await fixture.connect(platform));
     expect(new Set(await fixture.control.outcomes(platform, "revoke"))).toEqual(new Set(["done"]));
@@ -71,7 +71,7 @@ test.each([
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
   ["refuses", { mode: "refuse" }],
-])("an account of X is disconnected when the revocation endpoint %s", async (_name, fault) => {
+])("an account of X is disconnected even when X's revocation endpoint %s", async (_name, fault) => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "revoke", times: 2, ...fault });
   expect(await disconnect(ref)).toEqual(["unconfirmed", undefined]);
@@ -100,7 +100,7 @@ test("disconnecting an account deletes its tokens without calling the platform w
   expect(await fixture.control.countCalls("x", "revoke")).toBe(0);
 });
 
-test("disconnecting an account does not revoke a grant that another workspace also uses", async () => {
+test("disconnecting an account does not revoke the person's grant when another workspace also uses this grant", async () => {
   const other = await fixture.connect("youtube", "shared", await fixture.createWorkspace());
   const ref = await fixture.connect("youtube", "shared");
   expect(await disconnect(ref)).toEqual(["not_attempted", "app_wide_grant"]);

@@ -36,7 +36,7 @@ async function advance(advanceMs: number): Promise<void> {
   });
 }
 
-/** Approves on the authorization page and returns the code with which the platform sends the browser back. */
+/** Approves on Instagram's authorization page and returns the code with which the browser is sent back. */
 async function approve(): Promise<string> {
   await fixture.control.settings({ authorize: "approve" });
   const authorization = createConnector().codeFlow;
@@ -100,7 +100,7 @@ test("a token of Instagram Login can be refreshed when it is at least a day old,
   const first = granted.connections[0]?.tokens.accessToken ?? "";
   const refresh = (refreshToken: string) =>
     createConnector().refresh?.({ refreshToken, attributes: {} }, signal);
-  // Instagram's refusal of a token that is too young to be refreshed leaves the account connected.
+  // Instagram refuses to refresh a token that is less than a day old; the account stays connected.
   expect(await refresh(first)).toMatchObject({ kind: "unavailable" });
   await advance(DAY_MS);
   const renewed = await refresh(first);

@@ -101,7 +101,7 @@ test("ConnectSimulatedAccounts rejects an unknown workspace, an unknown platform
   ).rejects.toMatchObject(invalid);
 });
 
-test("ListPlatforms lists all platforms in the order of the contract, and reports which are configured", async () => {
+test("ListPlatforms lists all platforms in the order of the REST contract, and reports which platforms are configured", async () => {
   const { platforms } = await fixture.app.platforms.listPlatforms({});
   expect(platforms.map((each) => [each.platform, each.available, each.unavailableReason])).toEqual([
     ["instagram", true, undefined],

@@ -26,7 +26,7 @@ async function listKeys(from: AccountsApp) {
   }));
 }
 
-test("a replica without the sealing key of a token returns `unavailable` and leaves the account active", async () => {
+test("a replica of the accounts service that lacks the sealing key of a token returns `unavailable` and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   await using outdated = fixture.createReplica({ keys: [NEW_KEY] });
   await expect(fixture.credentialOf(ref, outdated)).rejects.toMatchObject({
@@ -87,7 +87,7 @@ test("stopping the job that seals credentials with a newer key loses no credenti
   expect(await fixture.credentialsOf(refs, reader)).toEqual(before);
 });
 
-test("a credential that cannot be unsealed does not stop the others from being sealed with a newer key", async () => {
+test("one credential that cannot be unsealed does not prevent other credentials from being sealed with a newer key", async () => {
   const refs = await fixture.connectMany("telegram", 3);
   const [broken] = refs;
   await fixture.sql`

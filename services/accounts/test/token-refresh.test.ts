@@ -11,7 +11,7 @@ const EXPIRING = ["x", "tiktok", "youtube", "bluesky"] as const;
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();
 
-/** Moves the end of every refresh lease back by this many seconds. */
+/** Moves the end of every refresh lease of a credential back by this many seconds. */
 async function ageLeases(seconds: number): Promise<void> {
   await fixture.sql`
     update credentials
@@ -45,7 +45,7 @@ test("accounts stay active while a token endpoint answers every refresh with HTT
     const fault = { platform, operation: "refresh", mode: "status", status: 503 };
     await fixture.control.fault({ ...fault, times: 1e6 });
   }
-  // A failed refresh is tried again after 5 s, so these rounds stand for a minute.
+  // A failed token refresh is tried again after 5 s, so these twelve rounds stand for a minute.
   for (let round = 0; round < 12; round += 1) {
     await fixture.credentialsOf(refs);
     await fixture.app.refresher.settled();
@@ -77,7 +77,7 @@ test("fifty callers of two replicas refresh an expired token of X once", async (
       const replica = index % 2 === 0 ? fixture.app : second;
       const current = await fixture.credentialOf(ref, replica);
       if (current?.version !== 1n) return current?.accessToken;
-      // The platform refuses the expired token, so the delivery service asks for a newer token.
+      // The platform refuses the expired token, so the delivery service requests a newer token with RefreshCredential.
       const answer = await replica.credentials.refreshCredential({ ref, refusedVersion: 1n });
       return answer.credential?.accessToken;
     }),
@@ -129,7 +129,7 @@ test.each([
   expect(await idleRefreshOf(ref)).toMatchObject({ days, version: 2 });
 });
 
-test("a failed refresh of an idle account is tried again after an hour, not immediately", async () => {
+test("a failed token refresh of an idle account is tried again after an hour, not immediately", async () => {
   const ref = await fixture.connect("bluesky");
   await makeDue([ref]);
   const fault = { platform: "bluesky", operation: "refresh", mode: "status", status: 503 };
@@ -140,14 +140,14 @@ test("a failed refresh of an idle account is tried again after an hour, not imme
   expect(await idleRefreshOf(ref)).toMatchObject({ days: 0, version: 1 });
 });
 
-test("three replicas that look for idle accounts at the same time refresh each account once", async () => {
+test("three replicas that search for idle accounts at the same time refresh the tokens of each account once", async () => {
   await makeDue(await fixture.connectMany("bluesky", 30));
   await Promise.all([refreshIdle(), refreshIdle(), refreshIdle()]);
   await refreshIdle();
   expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(30);
 });
 
-test("idle accounts that need a reconnect or are disconnected are not refreshed", async () => {
+test("the tokens of idle accounts that need a reconnect or are disconnected are not refreshed", async () => {
   const [first, second] = [await fixture.connect("bluesky"), await fixture.connect("bluesky")];
   await makeDue([first, second]);
   await fixture.app.accounts.requireReconnect({ ref: first, credentialVersion: 1n });

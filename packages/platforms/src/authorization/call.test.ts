@@ -26,14 +26,14 @@ async function serve(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
 }
 
-/** Starts a server that gives this answer to every request, and returns its URL. */
+/** Starts a server that answers every request with this JSON, and returns the server's URL. */
 const answering = (json: string) => serve((_request, response) => void response.end(json));
 
 test.each([
   ["in a form", postToTokenEndpoint],
   ["in the query", getFromTokenEndpoint],
 ])(
-  "the secrets of a token request %s are redacted in the error message of the platform",
+  "the secrets of a token request sent %s are redacted in the platform's error message",
   async (_name, to) => {
     const url = await answering(
       JSON.stringify({
@@ -55,7 +55,7 @@ test("a refresh token that a token endpoint returns unchanged is not redacted", 
   });
 });
 
-test("an access token sent in a header is redacted in the answer to an authorization call", async () => {
+test("an access token that an authorization call sends in a header is redacted in the platform's answer", async () => {
   const url = await answering(JSON.stringify({ message: "access-token-1" }));
   const call = { method: "GET", url, headers: bearer("access-token-1") } as const;
   expect(await askPlatform(call, signal)).toMatchObject({ json: { message: "***" } });

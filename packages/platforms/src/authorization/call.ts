@@ -3,7 +3,7 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Refused, Unavailable } from "./connector.ts";
 
-/** Result when the entered credentials lack a value or contain a value of the wrong type. */
+/** Connection result when the entered credentials lack a value or contain a value of the wrong type. */
 export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
 
 export function unavailable(message: string): Unavailable {
@@ -11,8 +11,8 @@ export function unavailable(message: string): Unavailable {
 }
 
 /**
- * Calls a platform once. A call without an answer is reported as unavailable, because it does not show whether the
- * credential is valid.
+ * Sends one authorization request to a platform. A request without an answer is reported as unavailable, because it
+ * does not show whether the credential is valid.
  */
 export async function askPlatform(
   call: PlatformRequest,
@@ -24,7 +24,10 @@ export async function askPlatform(
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Fields of a token request that are public; the values of all other fields are secret and are redacted. */
+/**
+ * Fields of a token request whose values are public. The values of all other fields are secret and are redacted in
+ * answers.
+ */
 const PUBLIC_FIELDS = new Set([
   "client_id",
   "client_key",
@@ -37,13 +40,13 @@ function secretsIn(fields: Fields): readonly string[] {
   return Object.entries(fields).flatMap(([name, value]) => (PUBLIC_FIELDS.has(name) ? [] : value));
 }
 
-/** A request to a token endpoint, with its fields as a form. */
+/** Creates a POST request to a token endpoint, with its fields as a form. */
 export function postToTokenEndpoint(url: string, fields: Fields): PlatformRequest {
   const secrets = secretsIn(fields);
   return { method: "POST", url, body: formBody(fields), secrets, returnsTokens: true };
 }
 
-/** A request to a token endpoint that takes its fields in the query. */
+/** Creates a GET request to a token endpoint that takes its fields in the query. */
 export function getFromTokenEndpoint(url: string, fields: Fields): PlatformRequest {
   const query = new URLSearchParams(fields).toString();
   return { method: "GET", url: `${url}?${query}`, secrets: secretsIn(fields), returnsTokens: true };

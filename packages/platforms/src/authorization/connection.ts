@@ -6,11 +6,11 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** The data about the owner of a token in a platform's answer; fields that the answer lacks are undefined. */
+/** The data about the owner of a token in a platform's answer; a field that the answer lacks is undefined. */
 export interface Profile {
   readonly externalId: string | undefined;
   readonly username: string | undefined;
-  /** Name for display; when undefined, the username is shown. */
+  /** The owner's name for display; when undefined, the username is shown. */
   readonly displayName: string | undefined;
   readonly avatarUrl?: string | undefined;
 }
@@ -18,7 +18,7 @@ export interface Profile {
 /**
  * Returns the connection of the account that the profile describes.
  *
- * @param otherwise The result when the profile lacks the id or the username.
+ * @param otherwise The connection result when the profile lacks the id or the username.
  */
 export function toConnectResult(
   { externalId, username, displayName, avatarUrl }: Profile,

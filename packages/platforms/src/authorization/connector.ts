@@ -2,11 +2,13 @@
 export interface Tokens {
   readonly accessToken: string;
   /**
-   * Absent when the access token cannot be refreshed. When the platform refreshes an access token with itself, this is
-   * the access token.
+   * The refresh token; absent when the access token cannot be refreshed. When the platform refreshes an access token
+   * with the access token itself, this is the access token.
    */
   readonly refreshToken?: string;
-  /** Milliseconds from the request for which the access token is valid; absent when it does not expire. */
+  /**
+   * Milliseconds for which the access token is valid, counted from the token request; absent when it does not expire.
+   */
   readonly lifetimeMs?: number;
   /**
    * Milliseconds for which an unused refresh token is valid; absent when it does not expire or its lifetime is not
@@ -17,26 +19,29 @@ export interface Tokens {
 
 /** An account of a platform whose owner has authorized Postrider to use it. */
 export interface Connection {
-  /** The platform's own id of the account. */
+  /** The platform's id of the account. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
   readonly avatarUrl?: string;
   readonly tokens: Tokens;
-  /** Further data that the publishing connector needs besides the token; not secret. */
+  /** Further data of the account that the publishing connector needs besides the token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Credentials that the owner entered, by the names that the connector of the platform knows. */
+/** Credentials that the account's owner entered, under the field names that the platform's connector defines. */
 export type EnteredCredentials = Readonly<Record<string, string | number>>;
 
-/** The platform understood the request and refused it; the same request would be refused again. */
+/** The platform understood a request and refused it; the same request would be refused again. */
 export interface Refused {
   readonly kind: "refused";
   readonly message: string;
 }
 
-/** The answer does not show whether the credential is valid: time-out, 5xx, rate limit or an unreadable answer. */
+/**
+ * The platform's answer does not show whether the credential is valid: time-out, 5xx, rate limit or an unreadable
+ * answer.
+ */
 export interface Unavailable {
   readonly kind: "unavailable";
   readonly message: string;
@@ -55,23 +60,23 @@ export type RefreshResult =
 /** The parameters of the link to the platform's authorization page. */
 export interface AuthorizeRequest {
   readonly redirectUri: string;
-  /** The platform returns the state unchanged together with the code. */
+  /** The OAuth state, which the platform returns unchanged together with the authorization code. */
   readonly state: string;
-  /** S256 hash of the code verifier; platforms without PKCE ignore it. */
+  /** S256 hash of the PKCE code verifier; platforms without PKCE ignore it. */
   readonly codeChallenge: string;
 }
 
-/** The code that the platform sent back, and the values that the token endpoint needs to exchange it. */
+/** The authorization code that the platform sent back, and the values that the token endpoint needs to exchange it. */
 export interface CodeGrant {
   readonly code: string;
-  /** Must equal the redirect URI of the `AuthorizeRequest`. */
+  /** The redirect URI; must equal the redirect URI in the link to the authorization page. */
   readonly redirectUri: string;
   readonly codeVerifier: string;
 }
 
 /**
- * The result of a code exchange. `connected` contains every account that the person selected in the platform's dialog;
- * the list may be empty.
+ * The result of exchanging an authorization code. `connected` contains every account that the person selected in the
+ * platform's dialog; the list may be empty.
  */
 export type ExchangeResult =
   | { readonly kind: "granted"; readonly connections: readonly Connection[] }
@@ -81,7 +86,7 @@ export type ExchangeResult =
 /** The OAuth 2.0 authorization-code flow of one platform. */
 export interface AuthorizationCodeFlow {
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Exchanges a code for tokens; called once per code, because a code works only once. */
+  /** Exchanges an authorization code for tokens. Called once per code, because a code works only once. */
   readonly exchange: (grant: CodeGrant, signal: AbortSignal) => Promise<ExchangeResult>;
 }
 
@@ -93,7 +98,7 @@ export interface RevokedTokens {
 }
 
 /**
- * The platform's answer to a revocation. The answer is only logged, because no answer shows for certain that the
+ * The platform's answer to the revocation of tokens. It is only logged, because no answer shows for certain that the
  * permission has ended.
  */
 export type RevokeResult = { readonly kind: "confirmed" } | Refused | Unavailable;
@@ -105,18 +110,21 @@ export interface CurrentTokens {
 }
 
 /**
- * Connects accounts of one platform and refreshes their tokens. Aborting `signal` ends a call; a connector never
- * retries.
+ * Connects accounts of one platform and refreshes their tokens. Aborting `signal` ends a platform call; a connector
+ * never retries a call.
  */
 export interface AuthorizationConnector {
   readonly connect: (
     credentials: EnteredCredentials,
     signal: AbortSignal,
   ) => Promise<ConnectResult>;
-  /** Absent when the platform's tokens do not expire. */
+  /** Refreshes the tokens of an account; absent when the platform's tokens do not expire. */
   readonly refresh?: (current: CurrentTokens, signal: AbortSignal) => Promise<RefreshResult>;
-  /** Absent when accounts are connected only with credentials that the owner enters. */
+  /**
+   * The platform's authorization-code flow; absent when accounts are connected only with credentials that the owner
+   * enters.
+   */
   readonly codeFlow?: AuthorizationCodeFlow;
-  /** Absent when Postrider never asks the platform to revoke tokens (see `revocation.ts`). */
+  /** Revokes tokens at the platform; absent when Postrider never does this for the platform (see `revocation.ts`). */
   readonly revoke?: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }

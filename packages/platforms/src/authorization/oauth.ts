@@ -16,9 +16,12 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** The parts in which platforms with OAuth 2.0 and refresh tokens differ. */
+/** The differences between the platforms that use OAuth 2.0 with refresh tokens. */
 export interface OAuthPlatform {
-  /** Milliseconds for which a refresh token that the owner entered is valid; absent when the lifetime is not known. */
+  /**
+   * Milliseconds for which a refresh token that the account's owner entered is valid; absent when the lifetime is not
+   * known.
+   */
   readonly refreshLifetimeMs?: number;
   /**
    * Whether the platform uses PKCE: it then exchanges a code only together with the code verifier of its authorization
@@ -26,16 +29,23 @@ export interface OAuthPlatform {
    */
   readonly usesPkce: boolean;
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Calls the token endpoint with the credentials of our app. */
+  /** Calls the platform's token endpoint with the credentials of our app. */
   readonly askForTokens: (
     grant: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ) => Promise<PlatformAnswer | Unavailable>;
-  /** @param kept The refresh token that was used; it stays in use when the platform does not return one. */
+  /**
+   * Reads the tokens in an answer of the token endpoint.
+   *
+   * @param kept The refresh token that was used for the request; it stays in use when the platform does not return
+   *   another.
+   */
   readonly toTokens: (json: unknown, kept: string | undefined) => Tokens | undefined;
-  /** Whether the answer refuses the token or the code, and not the credentials of our app. */
+  /**
+   * Whether an answer of the token endpoint refuses the refresh token or the code, and not the credentials of our app.
+   */
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
-  /** Asks the platform for the owner of the tokens, which also shows that the tokens are valid. */
+  /** Requests the owner of the tokens from the platform, which also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }
@@ -71,15 +81,15 @@ function readCredentials(
 }
 
 /**
- * Calls the token endpoint. The result is either tokens, a refusal of the code or refresh token, or `unavailable` for
- * everything else.
+ * Calls the token endpoint. The result is tokens, a refusal of the code or refresh token, or `unavailable` for every
+ * other answer.
  */
 async function fetchTokens(
   { askForTokens, toTokens, isGrantRefused }: OAuthPlatform,
   request: {
     readonly grant: Readonly<Record<string, string>>;
     readonly kept?: string;
-    /** The message for a refused code or refresh token. */
+    /** The message of the result when the platform refuses the code or refresh token. */
     readonly refusal: string;
   },
   signal: AbortSignal,
@@ -119,7 +129,7 @@ async function exchange(
   return toExchangeResult(await platform.identify(fetched.tokens, signal));
 }
 
-/** The connector of a platform that uses OAuth 2.0 with refresh tokens and grants one account per person. */
+/** Creates the connector of a platform that uses OAuth 2.0 with refresh tokens and grants one account per person. */
 export function createOAuthConnector(platform: OAuthPlatform): AuthorizationConnector {
   return {
     connect: async (credentials, signal) => {

@@ -15,7 +15,7 @@ import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.
 import type { YoutubeApp } from "#src/youtube/token-endpoint.ts";
 import type { AuthorizationConnector } from "./connector.ts";
 
-/** The settings of an app; its credentials are undefined when the operator has not configured them. */
+/** The settings of a platform app; its credentials are undefined when the operator has not configured them. */
 type Unconfigured<App> = {
   readonly [Name in keyof App]: Name extends "clientId" | "clientKey" | "clientSecret"
     ? App[Name] | undefined
@@ -55,7 +55,10 @@ function isConfigured<App>(settings: Unconfigured<App>): settings is Unconfigure
   return Object.values(settings as object).every((value) => value !== undefined);
 }
 
-/** Configures Instagram. With Instagram Login, the API of the accounts has another host than with Facebook Login. */
+/**
+ * Configures the Instagram connector. With Instagram Login, the API of the accounts has another host than with Facebook
+ * Login.
+ */
 function configureInstagram(
   settings: AuthorizationSettings["instagram"],
 ): ConfiguredPlatform | undefined {
@@ -65,10 +68,11 @@ function configureInstagram(
 }
 
 /**
- * The connectors of this installation; undefined where the credentials of the app are missing.
+ * Creates the authorization connectors of this installation; the connector of a platform is undefined when the
+ * credentials of its app are missing.
  *
- * @param simulatorUrl URL of the simulator, whose Telegram channels have their own bots, so that no bot token needs to
- * be configured.
+ * @param simulatorUrl URL of the simulator, whose Telegram channels have their own bots, so that no bot token needs
+ *   to be configured.
  */
 export function createAuthorizationConnectors(
   settings: AuthorizationSettings,
@@ -89,7 +93,7 @@ export function createAuthorizationConnectors(
   } satisfies Record<PlatformId, ConfiguredPlatform | undefined>;
 }
 
-/** Whether a platform's URL is the simulator's. */
+/** Whether the base address of a platform is the simulator's. */
 export function isSimulated(baseUrl: string, simulatorUrl: string | undefined): boolean {
   return simulatorUrl !== undefined && baseUrl.startsWith(`${simulatorUrl}/`);
 }

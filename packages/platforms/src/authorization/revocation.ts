@@ -1,6 +1,6 @@
 import type { PlatformId } from "#src/registry.ts";
 
-/** The reason why the platform was not asked to revoke our permission, with the values of the REST API. */
+/** The reason why the platform was not called to revoke our permission, with the values of the REST API. */
 export type RevocationReason =
   | "app_wide_grant"
   | "not_verified"
@@ -8,7 +8,7 @@ export type RevocationReason =
   | "already_disconnected";
 
 /**
- * The part of the answer to a disconnect that concerns the platform. `unconfirmed` = the platform was asked to revoke
+ * The part of the answer to a disconnect that concerns the platform. `unconfirmed` = the platform was called to revoke
  * the tokens, whatever it answered.
  */
 export type Revocation =
@@ -16,12 +16,15 @@ export type Revocation =
   | { readonly outcome: "not_attempted"; readonly reason: RevocationReason };
 
 /**
- * What the platform invalidates when it is asked to revoke: only the tokens of this connection (`tokens`), or
- * everything that the person ever granted to our app (`grant`).
+ * What the platform invalidates when tokens are revoked: only the tokens of this connection (`tokens`), or everything
+ * that the person ever granted to our app (`grant`).
  */
 type Scope = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
 
-/** For each platform, what a revocation ends or why the platform is not asked (platforms reference 0.3). */
+/**
+ * For each platform, what a revocation invalidates, or why the platform is never called for it (platforms reference
+ * 0.3).
+ */
 const SCOPES = {
   instagram: { reason: "app_wide_grant" },
   x: { ends: "tokens" },
@@ -33,9 +36,9 @@ const SCOPES = {
 } as const satisfies Record<PlatformId, Scope>;
 
 /**
- * The reason why the platform must not be asked to revoke tokens; undefined when it must be asked.
+ * Returns the reason why the platform must not be called to revoke tokens; undefined when it must be called.
  *
- * @param isShared Whether another connection depends on the same grant.
+ * @param isShared Whether another connection depends on the same grant of the person.
  */
 export function reasonNotToRevoke(
   platform: PlatformId,

@@ -23,7 +23,7 @@ test("the Bluesky connector neither refreshes nor ends a session at a private ad
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
-  // The operator may configure the private address that an account may not choose.
+  // An address that the operator configured may be private; an address that an account states may not.
   const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl });
   expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",

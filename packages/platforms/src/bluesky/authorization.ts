@@ -11,12 +11,13 @@ import type {
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody } from "#src/http/platform-request.ts";
 
-/** Lifetimes of tokens that do not contain their own lifetime (platforms reference 7.6). */
+/** Lifetimes of Bluesky's tokens for tokens that do not state their own lifetime (platforms reference 7.6). */
 const ACCESS_TOKEN_MS = 120 * 60_000;
 const REFRESH_TOKEN_MS = 90 * 86_400_000;
 
 /**
- * Error names that mean: the session has ended, or the account's owner must act before the session can be used again.
+ * Bluesky's error names which mean that the session has ended, or that the account's owner must act before it can be
+ * used again.
  */
 const SESSION_ERRORS = new Set([
   "ExpiredToken",
@@ -33,8 +34,8 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
 }
 
 /**
- * The lifetime of a token, computed from the two timestamps that the token contains, because the platform's clock may
- * differ from ours.
+ * Returns the lifetime of a Bluesky token in milliseconds: the difference between the two timestamps in the token. Our
+ * own clock is not used, because it may differ from the platform's clock.
  */
 function lifetimeOf(jwt: string, otherwiseMs: number): number {
   try {
@@ -61,8 +62,8 @@ function toTokens(json: unknown): Tokens | undefined {
 }
 
 /**
- * The host of the account's repository (PDS), from its DID document. The configured host is not stored with the
- * account, so that a new configuration also applies to existing accounts.
+ * Returns the host of the account's Bluesky repository (PDS), from the account's DID document. The configured host is
+ * not stored with the account, so that a new configuration also applies to existing accounts.
  */
 function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   const services = list(object(json, "didDoc"), "service");
@@ -74,7 +75,7 @@ function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
   return endpoint.replace(/\/+$/, "");
 }
 
-/** The host of a session, and whether the account's owner chose the host. */
+/** The host of a Bluesky session, and whether the account's owner chose the host. */
 interface SessionHost {
   readonly host: string;
   readonly isForeign: boolean;
@@ -84,7 +85,7 @@ function hostOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): 
   return { host: pdsUrl ?? baseUrl, isForeign: pdsUrl !== undefined };
 }
 
-/** Creates a session with an app password, which is not stored. */
+/** Creates a Bluesky session with an app password, which is not stored. */
 async function connect(
   baseUrl: string,
   { identifier, appPassword: password }: EnteredCredentials,
@@ -127,8 +128,8 @@ async function refresh(
 }
 
 /**
- * Ends the session, so that it can no longer be refreshed; the access token stays valid until it expires, for two hours
- * at most. The app password also stays valid: we do not know its name, and other sessions may use it.
+ * Ends the Bluesky session, so that it can no longer be refreshed. The access token stays valid until it expires, for
+ * two hours at most. The app password also stays valid: we do not know its name, and other sessions may use it.
  */
 async function revoke(
   { host, isForeign }: SessionHost,
@@ -145,8 +146,8 @@ async function revoke(
 }
 
 /**
- * Bluesky: sessions that are created with an app password. Each refresh returns a new refresh token; the old one stays
- * valid for two more hours.
+ * Bluesky's authorization connector: a session is created with an app password. Each refresh returns a new refresh
+ * token; the old one stays valid for two more hours.
  */
 export function createBlueskyAuthorizationConnector({
   baseUrl,

@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * Bluesky, on the AT Protocol. Text has two limits at once: graphemes and bytes.
+ * The rules of Bluesky, on the AT Protocol. Its text has two limits at once: graphemes and bytes.
  *
  * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20.
  */

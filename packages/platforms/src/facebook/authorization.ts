@@ -7,7 +7,7 @@ import { object, text } from "#src/http/platform-answer.ts";
 
 const FIELDS = "id,name,username,picture";
 
-/** Permissions (scopes) for publishing, deleting, comments, metrics and private replies. */
+/** Permissions (scopes) of Facebook for publishing, deleting, comments, metrics and private replies. */
 const SCOPES = [
   "pages_show_list",
   "pages_read_engagement",
@@ -27,16 +27,16 @@ function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
   const externalId = text(json, "id");
   const profile = {
     externalId,
-    // A Page without a username is shown with its id.
+    // A Facebook Page without a username is shown with its id.
     username: text(json, "username") ?? externalId,
     displayName: name,
     avatarUrl: text(object(object(json, "picture"), "data"), "url"),
   };
-  // A Page's token does not expire and has no refresh token.
+  // The token of a Facebook Page does not expire and has no refresh token.
   return toConnectResult(profile, { tokens: { accessToken } }, otherwise);
 }
 
-/** Connects Facebook Pages, each with its own Page token. */
+/** Creates the connector that connects Facebook Pages, each with its own Page token. */
 export function createFacebookAuthorizationConnector(app: GraphApp): AuthorizationConnector {
   const connect: AuthorizationConnector["connect"] = async (credentials, signal) => {
     const owner = await askOwner(app, credentials, FIELDS, signal);

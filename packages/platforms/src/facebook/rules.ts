@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * Facebook Pages.
+ * The rules of Facebook Pages.
  *
  * Source: Pages API and Reels publishing guides, v25.0, 2026. The text limit and the number of photos are figures that
  * users report, not official ones.

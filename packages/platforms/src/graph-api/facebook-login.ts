@@ -13,24 +13,27 @@ import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
-/** The parts in which the platforms that use Facebook Login differ. */
+/** The differences between the platforms that use Facebook Login: Facebook and Instagram. */
 export interface FacebookLogin {
   readonly app: GraphApp;
   readonly scopes: readonly string[];
-  /** Identifies the owner of a Page's token; a Page without an account on the platform is refused. */
+  /** Identifies the account to which a Page's token belongs. A Page without an account on the platform is refused. */
   readonly connect: AuthorizationConnector["connect"];
 }
 
 type Token = { readonly kind: "token"; readonly token: string };
 type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
 
-/** Maximum number of requests for the list of Pages: a thousand Pages per authorization. */
+/** Maximum number of requests for the list of a person's Facebook Pages: a thousand Pages per authorization. */
 const MAX_LISTS = 10;
 const LIST_LENGTH = 100;
-/** Number of Pages that are identified at the same time. */
+/** Number of Facebook Pages that are identified at the same time. */
 const PAGES_AT_ONCE = 8;
 
-/** Error codes that refuse the code or the person's token. 5xx answers and rate limits refuse neither. */
+/**
+ * Graph API error codes that refuse the authorization code or the person's token. 5xx answers and rate limits refuse
+ * neither.
+ */
 const REFUSALS = new Set([100, 190]);
 
 async function askForToken(
@@ -51,7 +54,10 @@ async function askForToken(
     : unavailable(message);
 }
 
-/** A Page token that is fetched with a long-lived user token does not expire; with a short-lived one it does. */
+/**
+ * Fetches a long-lived token of the person. A Page token that is fetched with it does not expire; with a short-lived
+ * token it does.
+ */
 async function fetchUserToken(
   app: GraphApp,
   { code, redirectUri }: CodeGrant,
@@ -63,7 +69,7 @@ async function fetchUserToken(
   return await askForToken(app, swap, signal);
 }
 
-/** Fetches the tokens of all Pages that the person selected. */
+/** Fetches the tokens of all Facebook Pages that the person selected. */
 async function fetchPageTokens(
   { baseUrl, version }: GraphApp,
   userToken: string,
@@ -90,8 +96,8 @@ async function fetchPageTokens(
 }
 
 /**
- * Identifies the accounts of the Pages and skips Pages without an account on the platform. If one Page cannot be
- * identified, the whole exchange is unavailable.
+ * Identifies the accounts of the selected Facebook Pages and skips Pages without an account on the platform. If one
+ * Page cannot be identified, the whole code exchange is reported as unavailable.
  */
 async function identifyAll(
   { connect }: FacebookLogin,
@@ -123,7 +129,7 @@ async function exchange(
 }
 
 /**
- * Returns the query of the link to an authorization page of Meta, which does not support PKCE: the state and the app's
+ * Returns the query of the link to an authorization page of Meta. Meta does not support PKCE: the state and the app's
  * secret protect the code.
  */
 export function toMetaQuery(
@@ -133,7 +139,7 @@ export function toMetaQuery(
   return { client_id: clientId, redirect_uri: redirectUri, scope: scopes.join(","), state };
 }
 
-/** Facebook Login: a person selects Pages, and each Page has a token of its own. */
+/** Creates the flow of Facebook Login: a person selects Facebook Pages, and each Page has a token of its own. */
 export function createFacebookLogin(login: FacebookLogin): AuthorizationCodeFlow {
   const { authorizeUrl, clientId } = login.app;
   return {

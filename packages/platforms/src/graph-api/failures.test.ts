@@ -39,7 +39,7 @@ describe("errors of the Graph API on a Facebook Page", () => {
     [100, undefined, "refused", "content_rejected"],
     [99_999, undefined, "refused", "content_rejected"],
   ])(
-    "Graph API error %s/%s becomes the failure %s %s for every kind of call",
+    "Graph API error %s (subcode %s) becomes the failure %s %s for every kind of call",
     (code, subcode, kind, name) => {
       const given = answer(code, subcode === undefined ? {} : { subcode });
       const expected = name === undefined ? { kind } : { kind, code: name };
@@ -57,14 +57,14 @@ describe("errors of the Graph API on a Facebook Page", () => {
     [506, undefined, 429],
     [100, undefined, 408],
   ])(
-    "Graph API error %s/%s with HTTP %s leaves the outcome of a publishing call unknown",
+    "Graph API error %s (subcode %s) with HTTP %s leaves the outcome of a publishing call unknown",
     (code, subcode, status) => {
       const given = answer(code, subcode === undefined ? { status } : { status, subcode });
       expect(toVisibleFailure(given, MEANINGS)).toMatchObject({ kind: "unknown" });
     },
   );
 
-  test("a preparation step is retried after a transient Graph API error and after a missing object", () => {
+  test("a preparation step is retried after a transient Graph API error and when the Graph API does not find the requested post or file", () => {
     for (const given of [answer(2), answer(100, { subcode: 33 })])
       expect(toStepFailure(given, MEANINGS)).toEqual({
         kind: "retryable",

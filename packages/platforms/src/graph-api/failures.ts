@@ -11,16 +11,16 @@ import { readGraphError, type GraphError } from "./graph-error.ts";
 import { limitedForMs } from "./rate-limit.ts";
 
 /**
- * What an error means for a post: a target error code = permanently refused · `token` = the token is invalid · `limit`
- * = rate limit, wait · `transient` = temporary error; the outcome of the call is not known · `missing` = the object
- * does not exist or is not accessible, so its existence is not known.
+ * What an error of the Graph API means for a post: a target error code = permanently refused · `token` = the token is
+ * invalid · `limit` = rate limit, wait · `transient` = temporary error; the outcome of the call is not known ·
+ * `missing` = the requested post or file does not exist or is not accessible, so its existence is not known.
  */
 export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
 
-/** Meanings by `code/subcode`, or by a number that is the subcode or the code. */
+/** Meanings of Graph API errors by `code/subcode`, or by a number that is the subcode or the code. */
 export type GraphMeanings = Readonly<Record<string, GraphMeaning>>;
 
-/** Errors that Facebook and Instagram share (platforms reference 1.7 and 3.7). */
+/** Graph API errors that Facebook and Instagram share (platforms reference 1.7 and 3.7). */
 const COMMON: GraphMeanings = {
   "190/459": "account_action_needed",
   190: "token",
@@ -41,7 +41,10 @@ const COMMON: GraphMeanings = {
   100: "content_rejected",
 };
 
-/** HTTP statuses that do not show whether the platform carried out the call, because a proxy may have sent them. */
+/**
+ * HTTP statuses that do not show whether Facebook or Instagram carried out the call, because a proxy may have sent
+ * them.
+ */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
 function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
@@ -68,8 +71,8 @@ export function toGraphFailure(answer: PlatformAnswer, own: GraphMeanings): Fail
 }
 
 /**
- * Whether the error says that the object does not exist or is not accessible; the platform does not distinguish the
- * two.
+ * Whether a Graph API error says that the requested post or file does not exist or is not accessible; the Graph API
+ * does not distinguish the two.
  */
 export function isMissing(answer: PlatformAnswer): boolean {
   const error = readGraphError(answer);
@@ -81,7 +84,8 @@ function describe(answer: PlatformAnswer): string {
 }
 
 /**
- * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ * Maps a Graph API answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
+ * unclear answer.
  */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
@@ -89,8 +93,8 @@ export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeani
 }
 
 /**
- * Maps the answer to an unsuccessful publishing call to an outcome. Only a parsed error of the platform shows that the
- * post was not created.
+ * Maps a Graph API answer to an unsuccessful publishing call to an outcome. Only a parsed error of the platform shows
+ * that the post was not created.
  */
 export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {
   const isParsed = answer.status >= 400 && answer.status < 500 && !AMBIGUOUS.has(answer.status);

@@ -3,23 +3,25 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** The hosts of a Graph API. */
 export interface GraphApi {
-  /** The URL of the API, without the version. */
+  /** The base URL of the Graph API, without the version. */
   readonly baseUrl: string;
   /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;
-  /** The upload host. A token is never sent to an upload URL on another host. */
+  /** URL of the host for uploads. A token is never sent to an upload URL on another host. */
   readonly uploadBaseUrl: string;
 }
 
 export interface GraphCall {
   readonly method: PlatformRequest["method"];
-  /** Path of the call below the API version. */
+  /** Path of the Graph API call below the API version. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
 }
 
-/** Creates a request in the name of the account. The token is sent in a header, because URLs are often logged. */
+/**
+ * Creates a Graph API request in the name of the account. The token is sent in a header, because URLs are often logged.
+ */
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,

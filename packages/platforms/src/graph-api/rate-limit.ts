@@ -2,8 +2,8 @@ import { header, type PlatformAnswer } from "#src/http/platform-answer.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Wait in milliseconds when the answer does not say how long to wait. Limits per hour or per day recover gradually, so
- * a retry may succeed early.
+ * Wait in milliseconds after a Graph API rate limit whose answer does not say how long to wait. Limits per hour or per
+ * day recover gradually, so a retry may succeed early.
  */
 const DEFAULT_WAIT_MS = 5 * MINUTE_MS;
 
@@ -22,8 +22,8 @@ function minutesOf(entry: unknown): number {
 }
 
 /**
- * Returns how many milliseconds a rate limit lasts: the longest time in `X-Business-Use-Case-Usage`, which lists
- * minutes by account and use case.
+ * Returns how many milliseconds a Graph API rate limit lasts: the longest time in the header
+ * `X-Business-Use-Case-Usage`, which lists minutes by account and use case.
  */
 export function limitedForMs(answer: PlatformAnswer): number {
   const usage = parse(header(answer, "x-business-use-case-usage"));

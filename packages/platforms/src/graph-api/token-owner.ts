@@ -9,19 +9,19 @@ export interface GraphApp {
   readonly baseUrl: string;
   /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;
-  /** The dialog in which a person approves and selects Pages; its host differs from the API's. */
+  /** The page of Meta on which a person approves and selects Facebook Pages; its host differs from the API's. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 /**
- * Error codes for a token that is invalid, does not belong to a Page or lacks a permission (platforms reference 1.7);
- * the codes 200 to 299 mean the same.
+ * Graph API error codes for a token that is invalid, does not belong to a Page or lacks a permission (platforms
+ * reference 1.7); the codes 200 to 299 mean the same.
  */
 const REFUSALS = new Set([190, 100, 10]);
 
-/** Whether the Graph API refuses this token for every call. */
+/** Whether the Graph API refuses the token for every call. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const code = number(object(json, "error"), "code");
   if (status >= 500 || code === undefined) return false;
@@ -35,7 +35,7 @@ export interface TokenOwner {
   readonly answer: PlatformAnswer;
 }
 
-/** Asks for the owner of the token, which also shows that the token is valid. */
+/** Requests the owner of the token from the Graph API, which also shows that the token is valid. */
 export async function askOwner(
   { baseUrl, version }: Pick<GraphApp, "baseUrl" | "version">,
   { accessToken }: EnteredCredentials,

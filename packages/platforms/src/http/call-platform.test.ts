@@ -36,7 +36,7 @@ const serve = (
   handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
 ) => open(createServer((request, response) => void handle(request, response)));
 
-/** A server that answers with the headers and the body that it received. */
+/** Starts a server that answers with the headers and the body of the request that it received. */
 async function echo(): Promise<string> {
   return await serve(async (request, response) => {
     const body = await new Response(request).text();
@@ -69,7 +69,7 @@ describe("request bodies", () => {
     ],
     ["a body of bytes", bytesBody("video/mp4", source(["one", "two"])), "video/mp4", "onetwo"],
   ])(
-    "%s as a request body arrives complete, with its exact length in content-length",
+    "%s as the body of a platform request arrives complete, with its exact length in content-length",
     async (_name, body, contentType, text) => {
       const url = await echo();
       const call = { method: "POST", url, body } as const;
@@ -87,7 +87,7 @@ describe("request bodies", () => {
     },
   );
 
-  test("a multipart body with files is parsed correctly by another implementation", async () => {
+  test("a multipart request body with files is parsed correctly by another implementation of multipart forms", async () => {
     const url = await serve(async (request, response) => {
       const { "content-type": type = "", "content-length": length } = request.headers;
       const bytes = await new Response(request).arrayBuffer();
@@ -138,7 +138,7 @@ describe("request bodies", () => {
     const body = bytesBody("video/mp4", { bytes: total, read });
     const before = process.memoryUsage();
     const answer = callPlatform({ method: "POST", url, body }, signal);
-    // Only the buffers of the two kernels are filled, however long the server waits.
+    // However long the server waits, only the socket buffers of the two processes are filled.
     let seen = 0;
     await eventually(() => {
       const isHeldBack = produced > 0 && produced === seen;
@@ -214,7 +214,7 @@ describe("publishing calls with a streamed body", () => {
     });
   });
 
-  test("sendOnce sends no request when its guard forbids sending while the first bytes of the body are read", async () => {
+  test("sendOnce sends no request when its send guard forbids sending after the first bytes of the body were read", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),
@@ -276,7 +276,7 @@ describe("answers to calls", () => {
     expect(await sendOnce(call, guard)).toMatchObject({ json });
   });
 
-  test("an answer that exceeds the size limit counts as no answer", async () => {
+  test("a platform answer that exceeds the size limit counts as no answer", async () => {
     const url = await serve((_request, response) => {
       const more = (): void => {
         while (response.write(Buffer.alloc(64 * 1024)));

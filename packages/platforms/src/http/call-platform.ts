@@ -16,19 +16,19 @@ import {
   toHeaders,
 } from "./platform-request.ts";
 
-/** The request was sent, at least in part, and no readable answer came. */
+/** The result of a platform call that was sent, at least in part, but got no readable answer. */
 export interface NoAnswer {
   readonly kind: "no_answer";
-  /** Contains no secrets. */
+  /** Description of the failure; it contains no secrets. */
   readonly message: string;
 }
 
 export const CONNECT_TIMEOUT_MS = 5000;
-/** Time limit in milliseconds of a call without a body; the size of a body extends it. */
+/** Time limit in milliseconds of a platform call without a body; a body extends it by the time to upload it. */
 const CALL_TIMEOUT_MS = 30_000;
 
 /**
- * Calls that publish nothing share this connection pool; `sendOnce` opens a new connection for each publishing call.
+ * Calls that publish nothing share this connection pool. `sendOnce` opens a new connection for each publishing call.
  */
 const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
 
@@ -36,8 +36,8 @@ export const connectPublic = createPublicConnector({ connectMs: CONNECT_TIMEOUT_
 const publicAgent = new Agent({ connections: 8, connect: connectPublic });
 
 /**
- * Makes a call that does not publish anything. The call is not retried; the caller decides about retries. Its deadline
- * grows with the size of its body.
+ * Makes a platform call that does not publish anything. The call is not retried; the caller decides about retries. Its
+ * deadline grows with the size of its body.
  *
  * @throws The error of the source that provides the body; such an error is not a failure of the platform.
  */

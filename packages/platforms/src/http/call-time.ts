@@ -1,18 +1,18 @@
-/** The minimum upload speed in bytes per millisecond; a slower upload exceeds its deadline. */
+/** The minimum upload speed in bytes per millisecond; a slower upload to a platform exceeds its deadline. */
 const MIN_UPLOAD_BYTES_PER_MS = 250;
 
 /**
- * Returns the deadline in milliseconds of a call that uploads `bytes` bytes; `baseMs` is its deadline without an
- * upload.
+ * Returns the deadline in milliseconds of a platform call that uploads `bytes` bytes; `baseMs` is its deadline without
+ * an upload.
  */
 export function withUploadTime(baseMs: number, bytes: number): number {
   return baseMs + Math.ceil(bytes / MIN_UPLOAD_BYTES_PER_MS);
 }
 
 /**
- * Maximum duration of a publishing call in milliseconds. Without it, an album of ten videos would get half an hour
- * because of its size. A stopping process waits for its publishing calls, and orchestrators do not wait that long for a
- * process to stop.
+ * Maximum duration of a publishing call in milliseconds. Without this limit, an album of ten videos would get half an
+ * hour because of its size. A stopping process waits for its publishing calls, and orchestrators do not wait that long
+ * for a process to stop.
  */
 export const MAX_VISIBLE_CALL_MS = 295_000;
 

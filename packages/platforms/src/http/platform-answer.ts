@@ -1,18 +1,18 @@
-/** A platform's answer. `json` is undefined when the body is not a JSON object. */
+/** A platform's answer to an HTTP request. `json` is undefined when the body is not a JSON object. */
 export interface PlatformAnswer {
   readonly kind: "answer";
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** Integers that JavaScript cannot represent exactly are strings of their digits. */
+  /** The body as a JSON object. Integers that JavaScript cannot represent exactly are strings of their digits. */
   readonly json: JsonObject | undefined;
 }
 
 /**
- * Maximum size of an answer. Normal answers of the platforms are far smaller; a larger answer comes from a broken or
+ * Maximum size in bytes of a platform's answer. Normal answers are far smaller; a larger answer comes from a broken or
  * hostile host.
  */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Maximum length of a platform's message that is stored and shown. */
+/** Maximum length of a platform's error message that is stored and shown. */
 const MAX_MESSAGE_LENGTH = 300;
 const BIG_NUMBER = /\d{16}/;
 
@@ -31,7 +31,7 @@ function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** Builds the answer from the received status, headers and body. The caller must have redacted the body. */
+/** Builds a platform's answer from the received status, headers and body. The caller must have redacted the body. */
 export function toAnswer(
   status: number,
   headers: PlatformAnswer["headers"],
@@ -40,19 +40,19 @@ export function toAnswer(
   return { kind: "answer", status, headers, json: parseObject(body) };
 }
 
-/** Returns the first value of a header. */
+/** Returns the first value of a header of a platform's answer. */
 export function header(answer: PlatformAnswer, name: string): string | undefined {
   const value = answer.headers[name];
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Returns a platform's message on one line, shortened to the maximum length. */
+/** Returns a platform's error message on one line, shortened to the maximum length. */
 export function shorten(message: string | undefined): string {
   const line = (message ?? "").replaceAll(/\s+/g, " ").trim();
   return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : line;
 }
 
-/** Returns the text to store as the message of an answer that contains no message of the platform. */
+/** Returns the error message to store for an answer that contains no message of the platform. */
 export function describeStatus({ status }: PlatformAnswer): string {
   return `HTTP ${status} without a readable answer`;
 }
@@ -67,8 +67,8 @@ const UNREACHABLE = new Set([
 ]);
 
 /**
- * Describes a network failure for people. The text of the error itself is never used: it may contain a URL with a token
- * in it.
+ * Describes a network failure for people. The text of the network error itself is never used, because it may contain a
+ * URL with a token in it.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return "the network failed";
@@ -83,7 +83,7 @@ export function describeFailure(error: unknown): string {
 /** A JSON object whose properties are not checked yet. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Whether a value is a JSON object, which a list is not. */
+/** Whether a value is a JSON object; a JSON array is not. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -92,25 +92,25 @@ function property(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** The property of that name if it is a string that is not empty, else undefined. */
+/** Returns the property with this name if it is a non-empty string, else undefined. */
 export function text(value: unknown, name: string): string | undefined {
   const found = property(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** The property of that name if it is a number, else undefined. */
+/** Returns the property with this name if it is a number, else undefined. */
 export function number(value: unknown, name: string): number | undefined {
   const found = property(value, name);
   return typeof found === "number" ? found : undefined;
 }
 
-/** The property of that name if it is an object, else undefined. */
+/** Returns the property with this name if it is a JSON object, else undefined. */
 export function object(value: unknown, name: string): JsonObject | undefined {
   const found = property(value, name);
   return isObject(found) ? found : undefined;
 }
 
-/** The property of that name if it is a list, else an empty list. */
+/** Returns the property with this name if it is a JSON array, else an empty list. */
 export function list(value: unknown, name: string): readonly unknown[] {
   const found = property(value, name);
   return Array.isArray(found) ? found : [];

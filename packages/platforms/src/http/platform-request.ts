@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** One call of a platform. */
+/** One HTTP request to a platform. */
 export interface PlatformRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly url: string;
@@ -8,16 +8,16 @@ export interface PlatformRequest {
   readonly body?: RequestBody;
   /** True when the account's owner chose the host; the connection is then allowed to public addresses only. */
   readonly isForeign?: boolean;
-  /** Values to redact in the answer, besides the credential in the `authorization` header. */
+  /** Texts that are redacted in the platform's answer, besides the credential in the `authorization` header. */
   readonly secrets?: readonly string[];
   /**
-   * True for token endpoints, which may return the very token that was sent: a JSON string that consists of one secret
-   * is kept, and a secret inside a longer text is redacted.
+   * True for requests to token endpoints, which may return the same token that was sent. A JSON string that consists of
+   * exactly one secret is then kept, and a secret inside a longer text is redacted.
    */
   readonly returnsTokens?: boolean;
 }
 
-/** Secrets shorter than this are not redacted: they would match ordinary words. */
+/** Minimum length of a secret that is redacted in answers; shorter secrets would match ordinary words. */
 const MIN_SECRET_LENGTH = 8;
 
 /** Returns the `authorization` header with an OAuth 2.0 access token. */
@@ -25,7 +25,7 @@ export function bearer(token: string): { readonly authorization: string } {
   return { authorization: `Bearer ${token}` };
 }
 
-/** The headers of a call, including those that its body needs. */
+/** Returns the headers of a platform request, including those that its body needs. */
 export function toHeaders(call: PlatformRequest, outgoing: OutgoingBody): Record<string, string> {
   return {
     accept: "application/json",
@@ -35,7 +35,10 @@ export function toHeaders(call: PlatformRequest, outgoing: OutgoingBody): Record
   };
 }
 
-/** Replaces the secrets of the call in its answer: a platform may quote them in a message, which is stored and shown. */
+/**
+ * Replaces the secrets of a request in the platform's answer: a platform may quote them in a message, which is stored
+ * and shown.
+ */
 export function redact(answer: string, call: PlatformRequest): string {
   const { headers, secrets = [], returnsTokens = false } = call;
   const [, credential = ""] = (headers?.authorization ?? "").split(" ");
@@ -53,57 +56,65 @@ function isWholeString(json: string, start: number, length: number): boolean {
   return json.charAt(start - 1) === '"' && json.charAt(start + length) === '"';
 }
 
-/** Bytes whose number is known before the first of them is read. */
+/** A source of bytes for a request body. The number of bytes is known before the first byte is read. */
 export interface ByteSource {
-  /** The exact number of bytes; the call fails when the source yields more or fewer. */
+  /** The exact number of bytes; the platform call fails when the source yields more or fewer. */
   readonly bytes: number;
-  /** Reads the bytes from the start, each time that it is called. */
+  /** Reads the bytes of the source, from the first byte at each call. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** The body of a request. A string is sent at once; a source is streamed as fast as the platform accepts it. */
+/**
+ * The body of a platform request. A string is sent at once; a source is streamed as fast as the platform accepts it.
+ */
 export interface RequestBody {
   readonly contentType: string;
   readonly content: string | ByteSource;
 }
 
-/** A body of type `application/json`. */
+/** Creates a request body of type `application/json`. */
 export function jsonBody(value: unknown): RequestBody {
   return { contentType: "application/json", content: JSON.stringify(value) };
 }
 
-/** A body of type `application/x-www-form-urlencoded`. */
+/** Creates a request body of type `application/x-www-form-urlencoded`. */
 export function formBody(fields: Readonly<Record<string, string>>): RequestBody {
   const content = new URLSearchParams(fields).toString();
   return { contentType: "application/x-www-form-urlencoded", content };
 }
 
-/** A body of the source's bytes, unchanged. */
+/** Creates a request body from the bytes of the source, unchanged. */
 export function bytesBody(contentType: string, source: ByteSource): RequestBody {
   return { contentType, content: source };
 }
 
-/** Returns the number of bytes of a body. */
+/** Returns the number of bytes of a request body. */
 export function countBytes({ content }: RequestBody): number {
   return typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
 }
 
 /**
- * The body of one request while it is sent. It distinguishes failures of the network from failures of the body's
- * source, and records how much of the request the platform can have received.
+ * The body of one platform request while it is sent. It distinguishes failures of the network from failures of the
+ * body's source, and records how much of the request the platform can have received.
  */
 export class OutgoingBody implements Disposable {
-  /** The failure of the source; undefined if it has not failed. */
+  /** The failure of the source that provides the request body; undefined if it has not failed. */
   failure: Error | undefined;
-  /** Whether a byte may have been written. The headers of a stream are written together with its first bytes. */
+  /**
+   * Whether a byte of the request may have been written. The headers of a streamed request are written together with
+   * its first bytes.
+   */
   isStarted: boolean;
-  /** Whether the last byte may have been written. */
+  /** Whether the last byte of the request may have been written. */
   isComplete: boolean;
   readonly #body: RequestBody | undefined;
   readonly #ended = new AbortController();
   readonly #mayStart: () => boolean;
 
-  /** @param mayStart Called right before the first bytes of a stream are written; false sends nothing. */
+  /**
+   * @param mayStart Called right before the first bytes of a streamed body are written; when it returns false,
+   *   nothing is sent.
+   */
   constructor(body: RequestBody | undefined, mayStart: () => boolean = () => true) {
     this.#body = body;
     this.#mayStart = mayStart;
@@ -118,11 +129,12 @@ export class OutgoingBody implements Disposable {
     return { "content-type": this.#body.contentType, "content-length": length };
   }
 
-  /** The body in the form that undici sends. */
+  /** The request body in the form that undici sends. */
   get content(): string | Readable | null {
     const content = this.#body?.content ?? null;
     if (content === null || typeof content === "string") return content;
-    // Undici can send any async iterable, but its types allow only streams. A stream would add another buffer.
+    // Undici can send any async iterable, but its types allow only streams. Converting the iterable to a stream would
+    // add another buffer.
     return this.#stream(content) as unknown as Readable;
   }
 
@@ -136,7 +148,7 @@ export class OutgoingBody implements Disposable {
           throw new Error(
             "the call must not be sent, because its recorded start (mark) is too old",
           );
-        // Must be set before the bytes are passed to undici, because from then on they may have been written.
+        // This flag must be set before the bytes are passed to undici, because from then on they may have been written.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;
         yield chunk;
@@ -148,7 +160,7 @@ export class OutgoingBody implements Disposable {
     }
   }
 
-  /** Stops reading the source, even when the request has already failed. */
+  /** Stops reading the source of the request body, even when the request has already failed. */
   [Symbol.dispose](): void {
     this.#ended.abort();
   }

@@ -9,32 +9,40 @@ import {
 } from "./platform-answer.ts";
 import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
 
-/** The condition under which the first byte of a publishing call may be sent. */
+/** The condition under which the first byte of a publishing call may be sent, and the deadline of the call. */
 export interface SendGuard {
-  /** Returns false when the mark (the recorded intent to make the call) is too old; then no byte may be sent. */
+  /**
+   * Returns false when the recorded intent to make the publishing call (the mark) is too old; then no byte may be sent.
+   */
   mayStillSend(): boolean;
-  /** Deadline of the whole call in milliseconds. */
+  /** Deadline of the whole publishing call in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** No byte was sent, because the mark (the recorded intent to make the call) was too old. */
+/**
+ * The result of a publishing call of which no byte was sent, because the recorded intent to make the call (the mark)
+ * was too old.
+ */
 export interface NotSent {
   readonly kind: "not_sent";
 }
 
-/** No connection was made, or it broke before the first byte: the platform certainly did nothing. */
+/**
+ * The result of a publishing call without a connection, or whose connection broke before the first byte: the platform
+ * certainly did nothing.
+ */
 export interface NotConnected {
   readonly kind: "not_connected";
   readonly message: string;
 }
 
 /**
- * No readable answer to a publishing call. A server treats an interrupted request as incomplete (RFC 9112, section 8),
- * but a platform that processes a form while it receives it may already have acted on the first part. The outcome is
- * therefore unknown, unless the platform's protocol requires the last byte.
+ * The result of a publishing call that got no readable answer. A server treats an interrupted request as incomplete
+ * (RFC 9112, section 8), but a platform that processes a form while it receives it may already have acted on the first
+ * part. The outcome is therefore unknown, unless the platform's protocol requires the last byte.
  */
 export interface NoAnswerToVisible extends NoAnswer {
-  /** Whether the last byte of the request may have been sent. */
+  /** Whether the last byte of the publishing call may have been sent. */
   readonly isComplete: boolean;
 }
 
@@ -107,7 +115,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
     this.fail(isSourceFailure ? "the media could not be read to its end" : describeFailure(error));
   }
 
-  /** Ends the call without an answer. The call counts as not sent only if no byte was written. */
+  /** Ends the publishing call without an answer. It counts as not sent only if no byte was written. */
   fail(message: string): void {
     const { isStarted, isComplete } = this.outgoing;
     if (this.#refused) this.#resolve({ kind: "not_sent" });
@@ -134,16 +142,16 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
     ...(call.isForeign === true
       ? { connect: connectPublic }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
-    // The timer below is the only deadline, because after a pause of the process undici's own timers would fire before
-    // the socket is read.
+    // The timer below is the only deadline of the publishing call. After a pause of the process, undici's own timers
+    // would fire before the socket is read.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;
-  // After a pause of the process, the timer may be due although the answer is already in the socket, so the socket is
-  // read first.
+  // After a pause of the process, this timer may be due although the answer is already in the socket. Therefore the
+  // socket is read before the call times out.
   let timer = setTimeout(() => {
     timer = setTimeout(() => visible.timeOut(), 100);
   }, guard.timeoutMs);

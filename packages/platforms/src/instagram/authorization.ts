@@ -19,15 +19,18 @@ export interface InstagramApp extends GraphApp {
   /** `facebook` = Facebook Login, through a Page; `instagram` = Instagram Login, without a Page. */
   readonly login: "facebook" | "instagram";
   /**
-   * Hosts of Instagram Login. With Facebook Login they are used to refresh the tokens of accounts that were connected
-   * with Instagram Login before.
+   * The hosts of Instagram Login. When Facebook Login is configured, they are still used to refresh the tokens of
+   * accounts that were connected with Instagram Login before.
    */
   readonly instagramLogin: InstagramLoginUrls;
 }
 
-/** The account that is linked to the Page, and the id and name of the Page. */
+/**
+ * The fields to request from the Graph API: the Instagram account that is linked to the Page, and the id and name of
+ * the Page.
+ */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
-/** Permissions (scopes) for publishing, deleting, comments, metrics and private replies. */
+/** Permissions (scopes) of Instagram for publishing, deleting, comments, metrics and private replies. */
 const SCOPES = [
   "instagram_basic",
   "instagram_content_publish",
@@ -54,13 +57,16 @@ function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
     displayName: text(account, "name"),
     avatarUrl: text(account, "profile_picture_url"),
   };
-  // A Page's token does not expire and has no refresh token. The id of the Page is stored because the Page sends
-  // private replies.
+  // The token of a Facebook Page does not expire and has no refresh token. The id of the Page is stored because the
+  // Page sends private replies.
   const connection = { tokens: { accessToken }, attributes: { pageId } };
   return toConnectResult(profile, connection, NO_ACCOUNT);
 }
 
-/** Instagram with Facebook Login: professional accounts that are linked to a Page, with the token of the Page. */
+/**
+ * Creates the Instagram connector for Facebook Login: it connects professional accounts that are linked to a Page, with
+ * the token of the Page.
+ */
 function createPageLogin(
   app: GraphApp,
 ): Required<Pick<AuthorizationConnector, "connect" | "codeFlow">> {
@@ -72,8 +78,8 @@ function createPageLogin(
 }
 
 /**
- * Connects professional accounts of Instagram. After the operator changes the login setting, accounts that were
- * connected with Instagram Login keep their tokens, which are still refreshed.
+ * Creates the connector that connects professional accounts of Instagram. After the operator changes the login setting,
+ * accounts that were connected with Instagram Login keep their tokens, which are still refreshed.
  */
 export function createInstagramAuthorizationConnector(app: InstagramApp): AuthorizationConnector {
   const { login, instagramLogin: urls } = app;

@@ -24,16 +24,19 @@ import { number, object, type PlatformAnswer, text } from "#src/http/platform-an
 
 /** The three hosts of Instagram Login. */
 export interface InstagramLoginUrls {
-  /** The Graph API, without the version. */
+  /** The base URL of Instagram's Graph API, without the version. */
   readonly baseUrl: string;
-  /** The host that exchanges codes for tokens. */
+  /** URL of the host that exchanges Instagram's authorization codes for tokens. */
   readonly oauthBaseUrl: string;
-  /** The authorization page. */
+  /** URL of Instagram's authorization page. */
   readonly authorizeUrl: string;
 }
 
 const FIELDS = "user_id,username,name,profile_picture_url";
-/** Permissions (scopes) for publishing, comments, metrics and private replies; no scope exists for deleting. */
+/**
+ * Permissions (scopes) of Instagram Login for publishing, comments, metrics and private replies; no scope exists for
+ * deleting.
+ */
 const SCOPES = [
   "instagram_business_basic",
   "instagram_business_content_publish",
@@ -41,10 +44,13 @@ const SCOPES = [
   "instagram_business_manage_insights",
   "instagram_business_manage_messages",
 ];
-/** Error codes for an invalid code or token: 190 of the Graph API, 400 of the token host. */
+/** Instagram's error codes for an invalid code or token: 190 of the Graph API, 400 of the token host. */
 const REFUSALS = new Set([190, 400]);
 
-/** The access token is also the refresh token. After it has expired, the account's owner must authorize again. */
+/**
+ * Returns the tokens of an Instagram Login account. The access token is also the refresh token. After it has expired,
+ * the account's owner must authorize again.
+ */
 function toTokens(accessToken: string, lifetimeMs: number): Tokens {
   return { accessToken, refreshToken: accessToken, lifetimeMs, refreshLifetimeMs: lifetimeMs };
 }
@@ -57,7 +63,7 @@ function readTokens({ status, json }: PlatformAnswer): Tokens | undefined {
     : undefined;
 }
 
-/** Maps an answer of a token endpoint without a token to a refusal or `unavailable`. */
+/** Maps an answer of Instagram's token endpoint that contains no token to a refusal or `unavailable`. */
 function toRefusal({ status, json }: PlatformAnswer): Refused | Unavailable {
   const message = `the token endpoint answered ${status}`;
   const code = number(object(json, "error"), "code") ?? number(json, "code");
@@ -91,7 +97,7 @@ async function identify(
     displayName: text(json, "name"),
     avatarUrl: text(json, "profile_picture_url"),
   };
-  // The attribute tells the publishing connector that the token works only on the host of Instagram Login.
+  // The attribute `login` tells the publishing connector that the token works only on the host of Instagram Login.
   const connection = { tokens, attributes: { login: "instagram" } };
   return toConnectResult(profile, connection, unavailable(`Instagram answered ${status}`));
 }
@@ -106,7 +112,7 @@ async function connect(
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
-/** Exchanges a code for a token that is valid for an hour. */
+/** Exchanges an authorization code of Instagram Login for a token that is valid for an hour. */
 async function redeem(
   { clientId, clientSecret }: GraphApp,
   { oauthBaseUrl }: InstagramLoginUrls,
@@ -118,7 +124,7 @@ async function redeem(
     client_secret: clientSecret,
     grant_type: "authorization_code",
     redirect_uri: redirectUri,
-    // Instagram appends this to the code in the URL; it is not part of the code.
+    // Instagram appends `#_` to the code in the URL; it is not part of the code.
     code: code.replace(/#_$/, ""),
   };
   const call = postToTokenEndpoint(`${oauthBaseUrl}/oauth/access_token`, fields);
@@ -146,7 +152,9 @@ async function exchange(
   return toExchangeResult(await identify(app, long.tokens, signal));
 }
 
-/** Refreshes the token of an account that was connected with Instagram Login. The call does not need the app secret. */
+/**
+ * Refreshes the token of an account that was connected with Instagram Login. This call does not need the app secret.
+ */
 export async function refreshInstagramToken(
   { baseUrl }: Pick<InstagramLoginUrls, "baseUrl">,
   token: string,
@@ -157,7 +165,10 @@ export async function refreshInstagramToken(
   return renewed.kind === "tokens" ? { kind: "renewed", tokens: renewed.tokens } : renewed;
 }
 
-/** Instagram Login (platforms reference 1.6): professional accounts without a Page, one per authorization. */
+/**
+ * Creates the flow of Instagram Login (platforms reference 1.6): it connects professional accounts without a Page, one
+ * per authorization.
+ */
 export function createInstagramLogin(
   facebookApp: GraphApp,
   urls: InstagramLoginUrls,

@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * Instagram, an image-sharing network. Every post needs media.
+ * The rules of Instagram, an image-sharing network. Every post needs media.
  *
  * Source: Content publishing guide, 2026-06-30.
  * Source: IG User and content_publishing_limit references, 2026-09-11.

@@ -7,7 +7,7 @@ import type { AccountAccess, MediaPart, Publication } from "./publication.ts";
 import type { PrepareStep } from "./steps.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
-/** Finds out whether a publication is visible. */
+/** Searches the platform to find out whether a publication is visible. */
 export type FindPublication = (
   publication: Publication,
   handles: Handles,
@@ -15,17 +15,26 @@ export type FindPublication = (
   signal: AbortSignal,
 ) => Promise<Verdict>;
 
-/** Publishes to one platform and deletes from it. A connector knows nothing of tasks, leases or the database. */
+/**
+ * Publishes posts to one platform and deletes posts from it. A connector does not know tasks, leases or the database.
+ */
 export interface PublishingConnector {
   readonly platform: PlatformId;
-  /** Maximum number of publishing calls per generation that may follow after the post was proved to be absent. */
+  /**
+   * Maximum number of publishing calls per publish generation of a target that may follow after searches proved that
+   * the post is absent.
+   */
   readonly maxResends: number;
-  /** The steps before the publishing call, in order: one step for each handle that the platform returns. */
+  /**
+   * The preparation steps before the publishing call, in order: one step for each handle (stored id or value) that the
+   * platform returns.
+   */
   steps(publication: Publication): readonly PrepareStep[];
   /**
-   * The media in the body of the publishing call; absent when the body contains none. The caller copies these bytes to
-   * the local disk before it marks the call, so that a slow media service cannot interrupt it: in `publish`, `read`
-   * returns the local bytes of these parts. The deadline of the call grows with their size.
+   * The files in the body of the publishing call; absent when the body contains none. The caller copies the bytes of
+   * these files to the local disk before it records the intent to make the call, so that a slow media service cannot
+   * interrupt the call. In `publish`, `read` then returns the local bytes. The deadline of the call grows with their
+   * size.
    */
   visibleParts?(publication: Publication, handles: Handles): readonly MediaPart[];
   /**
@@ -36,18 +45,21 @@ export interface PublishingConnector {
   /** Finds out the outcome of a publishing call whose outcome is unknown or pending. */
   readonly reconcile: FindPublication;
   /**
-   * Searches everything that the account published since the call for a post with the same content. Used after a
-   * restore, when the stored data does not say how the post was sent. Without this function the outcome stays unknown,
-   * and the target is not sent again.
+   * Searches everything that the account published since the publishing call for a post with the same content. Used
+   * after a database restore, when the stored data does not say how the post was sent. Without this function the
+   * outcome stays unknown, and the target is not sent again.
    */
   readonly findMatchingPost?: FindPublication;
   /**
-   * Asks for the id of a post that was published without one. The post stays published whatever the answer is. Required
-   * if `publish` can return `askLater`.
+   * Requests the id of a post that was published without an id. The post stays published whatever the answer is.
+   * Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
-  /** Whether posts can be deleted through the platform's API. */
+  /** Whether Postrider can delete posts through the platform's API. */
   readonly canDelete: boolean;
-  /** Deletes the post `externalId`. The call can be repeated safely. It is made only if `canDelete` is true. */
+  /**
+   * Deletes the post with the id `externalId` from the platform. The call can be repeated safely. It is made only if
+   * `canDelete` is true.
+   */
   delete(account: AccountAccess, externalId: string, signal: AbortSignal): Promise<DeletionOutcome>;
 }

@@ -48,17 +48,17 @@ test.each([
   [0, 0, { kind: "look_again", afterMs: MINUTE_MS }],
   [MINUTE_MS, 1, { kind: "look_again", afterMs: 2 * MINUTE_MS }],
   [3 * MINUTE_MS, 2, { kind: "look_again", afterMs: 7 * MINUTE_MS }],
-  // A process that was down starts late but makes every scheduled search.
+  // A process that was down begins its searches late, but makes every scheduled search.
   [60 * MINUTE_MS, 1, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],
 ])(
-  "when no post matches %i ms after the publishing call and after %i searches, the verdict is %j",
+  "when no post on the platform matches %i ms after the publishing call and after %i searches, the verdict is %j",
   async (afterMs, looks, verdict) => {
     expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
   },
 );
 
-test("one search proves that a post is absent when the platform's list of posts has no delay", async () => {
+test("one search that finds nothing proves that a post is absent when the platform's list of posts has no delay", async () => {
   expect(await judgeMatchingPosts([], PUBLICATION, call(0, 0), [])).toEqual({ kind: "absent" });
 });

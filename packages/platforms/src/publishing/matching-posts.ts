@@ -2,7 +2,10 @@ import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
 import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
-/** Maximum difference between our clock and a platform's, and the precision of the platform's timestamps. */
+/**
+ * Maximum difference in milliseconds between the time of a post on a platform and on our clock. It includes the
+ * precision of the platform's timestamps.
+ */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /** A post of the account that has the text and the number of files of the publication. */
@@ -11,12 +14,12 @@ export interface MatchingPost {
   readonly permalink: string | null;
 }
 
-/** Returns the earliest creation time that a post of this publishing call can have. */
+/** Returns the earliest creation time that a post of this publishing call can have on the platform. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
 }
 
-/** Normalizes what platforms may change in a text: the Unicode form and white space. */
+/** Normalizes the parts of a post's text that platforms may change: the Unicode form and white space. */
 export function foldText(text: string | undefined): string {
   return (text ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
 }

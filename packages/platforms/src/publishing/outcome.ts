@@ -1,7 +1,7 @@
 import type { NotSent } from "#src/http/send-once.ts";
 import type { Handles } from "./handles.ts";
 
-/** The reason why a target failed or waits; the `error.code` of the REST API. */
+/** The reason why a target failed or waits; the value of `error.code` in the REST API. */
 export type TargetErrorCode =
   | "content_rejected"
   | "media_rejected"
@@ -20,9 +20,14 @@ export type TargetErrorCode =
   | "missed"
   | "internal_error";
 
-/** The platform refused the call or could not be reached; the call certainly made no post visible. */
+/**
+ * The result of a platform call that was refused or could not reach the platform. The call certainly made no post
+ * visible.
+ */
 export type Failure =
-  /** The platform's refusal was parsed and is definite; the same call would be refused again. */
+  /**
+   * The platform definitely refused the call: the refusal could be parsed, and the same call would be refused again.
+   */
   | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
   /**
    * The post was certainly not created. A later attempt may succeed, after the wait that the platform stated, if any.
@@ -38,36 +43,39 @@ export type Failure =
        */
       readonly isLimit?: boolean;
     }
-  /** The platform refused the access token: refresh it once, then ask the owner to connect the account again. */
+  /**
+   * The platform refused the access token: the token is refreshed once, then the owner must connect the account again.
+   */
   | { readonly kind: "token_refused"; readonly message: string };
 
-/** The post is visible. */
+/** The outcome of a publishing call after which the post is visible. */
 export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** The values that `findDetails` needs when the platform assigns the id later; not secret. */
+  /** The values that `findDetails` needs when the platform assigns the post's id later; not secret. */
   readonly askLater?: Handles;
 }
 
 /**
- * The post may be visible, because the publishing call ended in a time-out, a reset after sending, HTTP 5xx or 429, an
- * unreadable answer or a crash of the worker.
+ * The outcome of a publishing call after which the post may be visible, because the call ended in a time-out, a reset
+ * after sending, HTTP 5xx or 429, an unreadable answer or a crash of the worker.
  */
 export interface Unknown {
   readonly kind: "unknown";
   readonly message: string;
   /**
-   * Set when the platform's rate limit answered a call that has no idempotency key. The outcome is reconciled like any
-   * other unknown outcome, but a resend after proved absence does not count against `maxResends`, and the account waits
-   * this long.
+   * Wait in milliseconds of the account; set when the platform's rate limit answered a call that has no idempotency
+   * key. The outcome is reconciled like any other unknown outcome. If the post is then proved to be absent, sending it
+   * again does not count against `maxResends`.
    */
   readonly limitedForMs?: number;
 }
 
 /**
- * The platform has received the whole post and is processing it. `reconcile` asks for the result, for the first time
- * after `afterMs`. For the user the outcome is not unknown: the post is still being processed.
+ * The outcome of a publishing call after which the platform has received the whole post and is processing it.
+ * `reconcile` requests the result, for the first time after `afterMs`. For the user the outcome is not unknown: the
+ * post is still being processed.
  */
 export interface Pending {
   readonly kind: "pending";
@@ -78,18 +86,23 @@ export interface Pending {
 
 export type Outcome = Published | Failure | NotSent | Unknown | Pending;
 
-/** The post no longer exists, whether this call removed it or it was already gone. */
+/**
+ * The result of a deletion after which the post no longer exists, whether this call removed it or it was already gone.
+ */
 export type Deleted = { readonly kind: "deleted" };
 
-/** The result of a deletion. After `unknown` the deletion is repeated. */
+/** The result of a deletion of a post from its platform. After `unknown` the deletion is repeated. */
 export type DeletionOutcome = Deleted | Failure | Unknown;
 
-/** The platform could not be reached, or its answer is not definite; a later try may succeed. */
+/**
+ * Returns the failure for a platform that could not be reached, or whose answer is not definite; a later attempt may
+ * succeed.
+ */
 export function platformUnavailable(message: string): Extract<Failure, { kind: "retryable" }> {
   return { kind: "retryable", code: "platform_unavailable", message };
 }
 
-/** A limit of the platform refused the call; it may be repeated after the wait. */
+/** Returns the failure for a call that a limit of the platform refused; the call may be repeated after the wait. */
 export function limitReached(
   code: TargetErrorCode,
   message: string,

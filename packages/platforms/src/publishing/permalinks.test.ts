@@ -15,7 +15,7 @@ test.each([
     "https://www.tiktok.com/@some_account/video/7400000000000000000",
     "7400000000000000000",
   ],
-  // The API of the platform uses another id than the link.
+  // The link of an Instagram post contains another id than Instagram's API uses.
   ["instagram", "https://www.instagram.com/p/Cabc123/", null],
   ["facebook", "https://www.facebook.com/some_account/posts/1", null],
   ["facebook", "https://www.facebook.com/100064", null],

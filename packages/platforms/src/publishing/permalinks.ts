@@ -2,18 +2,21 @@ import type { PlatformId } from "#src/registry.ts";
 
 interface LinkForm {
   readonly hosts: readonly string[];
-  /** Matches the path and query of a link; its first group is the platform's id of the post. */
+  /** Matches the path and query of a link to a post; the pattern's first group is the platform's id of the post. */
   readonly pattern: RegExp;
 }
 
-/** The forms of links to posts. Undefined where a link contains another id than the API of the platform uses. */
+/**
+ * For each platform, the forms of links to posts. Undefined for a platform whose links contain another id than its API
+ * uses.
+ */
 const FORMS = {
   instagram: undefined,
   x: {
     hosts: ["x.com", "twitter.com", "mobile.twitter.com"],
     pattern: /^\/(?:i\/web|\w+)\/status\/(\d+)/,
   },
-  // Only these forms of links contain the id of the API; links to other posts contain another id.
+  // Only these forms of links to Facebook posts contain the id that Facebook's API uses.
   facebook: {
     hosts: ["facebook.com", "m.facebook.com"],
     pattern: /^\/(?:reel\/|[\w.-]+\/videos\/|(?=\d+_))(\d+(?:_\d+)?)/,
@@ -27,7 +30,7 @@ const FORMS = {
   bluesky: { hosts: ["bsky.app"], pattern: /^\/profile\/[^/]+\/post\/([\w.~:-]+)/ },
 } satisfies Record<PlatformId, LinkForm | undefined>;
 
-/** Returns the platform's id of the post to which a link leads, or null when the link does not contain the id. */
+/** Returns the platform's id of the post to which a link leads, or null when the link does not contain this id. */
 export function findExternalId(platform: PlatformId, link: URL): string | null {
   const form: LinkForm | undefined = FORMS[platform];
   const host = link.hostname.replace(/^www\./, "");

@@ -3,7 +3,8 @@ import { platformUnavailable, type Failure } from "./outcome.ts";
 import { runAgain, type StepWait } from "./steps.ts";
 
 /**
- * Time in milliseconds that a platform may take to process media before the attempt fails; the next attempt asks again.
+ * Time in milliseconds that a platform may take to process media before the attempt fails; the next attempt checks the
+ * same upload again.
  */
 export const MAX_PROCESSING_MS = 30 * 60_000;
 const MIN_CHECK_MS = 1000;
@@ -15,7 +16,7 @@ export const STILL_PROCESSING: Failure = platformUnavailable("the media is still
  * Returns the wait until the next check whether the platform has processed the media: short at first, then longer and
  * longer.
  *
- * @param waitingSince When the wait began, in Unix milliseconds.
+ * @param waitingSince Time at which the wait for the processing began, in Unix milliseconds.
  */
 export function waitForProcessing(waitingSince: number, handles: Handles): StepWait | Failure {
   const elapsedMs = Date.now() - waitingSince;

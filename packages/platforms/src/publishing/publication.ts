@@ -1,10 +1,10 @@
 /** The account for which a connector acts, with its access token. */
 export interface AccountAccess {
-  /** The platform's own id of the account. */
+  /** The platform's id of the account. */
   readonly externalId: string;
   readonly username: string;
   readonly accessToken: string;
-  /** Data of the credential that is not secret, for example the host of a Bluesky repository. */
+  /** Data of the account's credential that is not secret, for example the host of a Bluesky repository. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
@@ -14,33 +14,35 @@ export interface ByteRange {
   readonly length?: number;
 }
 
-/** An image or a video in the form that the platform receives: without location and other metadata. */
+/**
+ * A file of a post, an image or a video, in the form that the platform receives: without location and other metadata.
+ */
 export interface PublicationMedia {
   readonly id: string;
   readonly kind: "image" | "video";
-  /** Media type of the bytes that `read` returns; `bytes` and `sha256` also describe these bytes. */
+  /** Media type of the file's bytes that `read` returns; `bytes` and `sha256` also describe these bytes. */
   readonly contentType: string;
   readonly bytes: number;
-  /** SHA-256 hash in lower-case hex. */
+  /** SHA-256 hash of the file in lower-case hex. */
   readonly sha256: string;
-  /** Width in pixels after rotation; null when it is not known. */
+  /** Width of the picture or video in pixels after rotation; null when it is not known. */
   readonly width: number | null;
-  /** Height in pixels after rotation; null when it is not known. */
+  /** Height of the picture or video in pixels after rotation; null when it is not known. */
   readonly height: number | null;
   readonly durationMs: number | null;
   readonly fileName: string;
-  /** A signed public URL that answers without redirects, for platforms that fetch the file themselves. */
+  /** A signed public URL of the file that answers without redirects, for platforms that fetch the file themselves. */
   readonly url: string;
   /**
-   * Streams the bytes. The platform's upload speed limits the reading; the file is never held in memory.
+   * Streams the bytes of the file. The platform's upload speed limits the reading; the file is never held in memory.
    *
    * @throws MediaUnreadable When the media service does not answer, the stream breaks or the file no longer exists. A
-   * step does not catch it: the caller retries the step, or fails the target with `media_fetch_failed`.
+   *   step does not catch it: the caller retries the step, or fails the target with `media_fetch_failed`.
    */
   read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
 
-/** A range of one file of the post. */
+/** A range of bytes of one file of the post. */
 export interface MediaPart {
   readonly media: PublicationMedia;
   readonly start: number;

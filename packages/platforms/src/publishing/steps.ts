@@ -3,8 +3,9 @@ import type { Failure } from "./outcome.ts";
 import type { Publication } from "./publication.ts";
 
 /**
- * The platform is still processing: the step runs again after `afterMs`, with these handles added. A wait does not
- * count as an attempt. The connector limits the total waiting time by means of times that it stores in its handles.
+ * The result of a preparation step while the platform is still processing: the step runs again after `afterMs`, with
+ * these handles added. A wait does not count as an attempt. The connector limits the total waiting time by means of
+ * times that it stores in its handles.
  */
 export interface StepWait {
   readonly kind: "wait";
@@ -12,16 +13,16 @@ export interface StepWait {
   readonly handles?: Handles;
 }
 
-/** The result of a step: handles to store, a failure or a wait. */
+/** The result of a preparation step: handles to store, a failure or a wait. */
 export type StepResult = Handles | Failure | StepWait;
 
 /**
- * A preparation step, which makes nothing visible. It can be repeated safely; its result is stored before the next
- * call.
+ * A preparation step of a post, which makes nothing visible. It can be repeated safely. Its result is stored before the
+ * next platform call.
  */
 export interface PrepareStep {
   readonly name: string;
-  /** Whether the handles of the step are already stored, so that the step does not run again. */
+  /** Whether the handles of the preparation step are already stored, so that the step does not run again. */
   isDone(handles: Handles): boolean;
   run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }
@@ -32,17 +33,17 @@ const FAILURE_KINDS: ReadonlySet<string> = new Set<Failure["kind"]>([
   "token_refused",
 ]);
 
-/** Whether a step failed. */
+/** Whether the result of a preparation step is a failure. */
 export function isFailure(result: StepResult): result is Failure {
   return FAILURE_KINDS.has(result.kind ?? "");
 }
 
-/** Whether a step waits for the platform. */
+/** Whether the result of a preparation step is a wait for the platform. */
 export function isWait(result: StepResult): result is StepWait {
   return result.kind === "wait";
 }
 
-/** Stores the handles and runs the step again, immediately unless `afterMs` says otherwise. */
+/** Stores the handles and runs the preparation step again, immediately unless `afterMs` is given. */
 export function runAgain(handles: Handles, afterMs = 0): StepWait {
   return { kind: "wait", afterMs, handles };
 }

@@ -3,7 +3,7 @@ import type { NotSent, SendResult } from "#src/http/send-once.ts";
 import { platformUnavailable, type Failure, type Unknown } from "./outcome.ts";
 
 /**
- * Maps a publishing call without an answer to an outcome, for platforms whose protocol gives no further information.
+ * Maps a publishing call that got no answer to an outcome, for platforms whose protocol gives no further information.
  */
 export function toUnanswered(
   sent: Exclude<SendResult, PlatformAnswer>,

@@ -1,7 +1,7 @@
 import type { Handles } from "./handles.ts";
 import type { TargetErrorCode } from "./outcome.ts";
 
-/** The result of searching the platform for the post of a publishing call with an unknown outcome. */
+/** The verdict: the result of searching the platform for the post of a publishing call with an unknown outcome. */
 export type Verdict =
   | {
       readonly kind: "present";
@@ -11,7 +11,7 @@ export type Verdict =
     }
   /**
    * The post is proved to be absent, so another publishing call is safe. `handles`, when set, replace the stored
-   * handles; steps whose handles are missing run again.
+   * handles; preparation steps whose handles are missing run again.
    */
   | { readonly kind: "absent"; readonly handles?: Handles }
   /** The platform ended the publication: no post is visible, and the same content would be refused again. */
@@ -22,27 +22,27 @@ export type Verdict =
    */
   | { readonly kind: "repeat" }
   /**
-   * The outcome is not known yet: search again after `afterMs` milliseconds. A search that could not read everything is
-   * incomplete and does not count in `UnknownCall.looks`.
+   * The outcome is not known yet: the platform is searched again after `afterMs` milliseconds. A search that could not
+   * read all posts is incomplete and does not count in `UnknownCall.looks`.
    */
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
-/** The publishing call with an unknown outcome for whose post `reconcile` searches. */
+/** A publishing call with an unknown outcome, for whose post `reconcile` searches the platform. */
 export interface UnknownCall {
   readonly calledAt: Date;
   readonly callUntil: Date;
-  /** Number of complete searches (looks) for this call so far; 0 at the first search. */
+  /** Number of complete searches (looks) for the post of this call so far; 0 at the first search. */
   readonly looks: number;
   /** Database time of this search. */
   readonly now: Date;
-  /** Factor for the waiting times (1 in production). */
+  /** Factor by which waiting times are multiplied (1 in production). */
   readonly timeScale: number;
-  /** Whether the call was answered with `pending`, so that the platform certainly has all of the content. */
+  /** Whether the platform answered the publishing call as `pending`, so that it certainly has all of the content. */
   readonly isPending?: boolean;
   /**
-   * Returns those of the platform's post ids that already belong to a target of this account, including deleted
-   * targets; such posts never match.
+   * Returns which of the given post ids of the platform already belong to a target of this account, including deleted
+   * targets. Such posts never match.
    */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

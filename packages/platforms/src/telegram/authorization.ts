@@ -9,7 +9,7 @@ import type {
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 
-/** HTTP statuses with which the Bot API refuses the token, the chat or the bot's rights in the chat. */
+/** HTTP statuses with which Telegram's Bot API refuses the token, the channel or the bot's rights in the channel. */
 const REFUSALS = new Set([400, 401, 403, 404]);
 
 type Result = { readonly kind: "result"; readonly result: JsonObject };
@@ -32,7 +32,8 @@ function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
 }
 
 /**
- * Returns why the bot cannot post in the channel, or why its rights could not be checked; undefined when it can post.
+ * Returns why the bot cannot post in the Telegram channel, or why its rights could not be checked; undefined when it
+ * can post.
  */
 async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavailable | undefined> {
   const me = await ask("getMe");
@@ -44,7 +45,7 @@ async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavaila
   return { kind: "refused", message: "the bot may not post in the channel" };
 }
 
-/** Checks the token, the channel and the bot's right to post there. */
+/** Checks the bot token, the Telegram channel and the bot's right to post there, and connects the channel. */
 async function connect(
   baseUrl: string,
   { botToken, chatId }: EnteredCredentials,
@@ -63,7 +64,10 @@ async function connect(
   return toConnectResult(profile, { tokens: { accessToken: botToken } }, otherwise);
 }
 
-/** Telegram: the token of a bot, which does not expire, and a channel that the bot administers. */
+/**
+ * Creates the connector of Telegram channels: an account has the token of a bot, which does not expire, and a channel
+ * that the bot administers.
+ */
 export function createTelegramAuthorizationConnector({
   baseUrl,
 }: {

@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * Telegram channels, posted to by a bot.
+ * The rules of Telegram channels, to which a bot posts.
  *
  * Source: Bot API 10.3, 2026-08-24.
  */

@@ -6,8 +6,8 @@ export interface TextRange {
   readonly end: number;
 }
 
-// The character sets of twitter-text 3.1. The sets list UTF-16 units: a letter outside the basic plane consists of two
-// units.
+// The character sets for domain names of twitter-text 3.1. The sets list UTF-16 units: a letter outside the basic plane
+// consists of two units.
 const NOT_IN_NAMES =
   "\\x09-\\x0D\\x20\\x85\\xA0\\u1680\\u180E\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000" +
   "\\u202A-\\u202E\\u061C\\u200E\\u200F\\u2066-\\u2069\\uFFFE\\uFEFF\\uFFFF" +
@@ -24,22 +24,22 @@ const LATIN_LABELS = new RegExp(`(?:[-a-z0-9${LATIN_ACCENTS}]+\\.)+`, "gi");
 const TOP_LEVEL = new Set(tlds);
 const LONGEST_TLD = Math.max(...tlds.map((name) => name.length));
 
-/** The next run of characters that may occur in domain names, including dots, hyphens and underscores. */
+/** Returns the next run of characters that may occur in domain names, including dots, hyphens and underscores. */
 export function nextRun(text: string, from: number): TextRange | undefined {
   RUN.lastIndex = from;
   const match = RUN.exec(text);
   return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
 }
 
-/** Whether a URL may begin at `start`, when everything before `consumed` belongs to the URL before it. */
+/** Whether a URL may begin at `start`, when the URL before it ends at `consumed`. */
 export function mayBegin(text: string, start: number, consumed: number): boolean {
   if (start === 0) return true;
   return start > consumed && !NO_NAME_AFTER.test(text.charAt(start - 1));
 }
 
 /**
- * The domain names in one run, each as long as possible: labels, then a known top-level domain. The first name may not
- * begin before `consumed`. Each character is read a fixed number of times.
+ * Returns the domain names in one run of characters, each as long as possible: labels, then a known top-level domain.
+ * The first name may not begin before `consumed`. Each character is read a fixed number of times.
  */
 export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
   const labels = splitLabels(text, run);
@@ -48,7 +48,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   for (const [index, label] of labels.entries()) {
     const lastDot = lastDots[index];
     if (lastDot === undefined || label.end < position) continue;
-    // Only the label before the top-level domain must not contain an underscore.
+    // Only the label before the top-level domain of a domain name must not contain an underscore.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
@@ -58,7 +58,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
 }
 
 interface Label extends TextRange {
-  /** Position of the label's last underscore, or -1. */
+  /** Position of the last underscore in the label, or -1. */
   readonly underscore: number;
 }
 
@@ -75,19 +75,19 @@ function splitLabels(text: string, run: TextRange): Label[] {
 }
 
 interface LastDot {
-  /** Index of the label before the top-level domain. */
+  /** Index of the domain label before the top-level domain. */
   readonly index: number;
   /** Exclusive end of the top-level domain. */
   readonly end: number;
 }
 
 /**
- * For each label, the last dot before a top-level domain that a name beginning in that label can reach. Reads the labels
- * from the last to the first, each once.
+ * For each label, finds the last dot before a top-level domain that a domain name beginning in that label can reach.
+ * Reads the labels from the last to the first, each once.
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
-  // The last dot for a name that begins in an earlier label and contains the whole next label.
+  // The last dot for a domain name that begins in an earlier label and contains the whole next label.
   let onward: LastDot | undefined;
   for (const [index, label] of [...labels.entries()].toReversed()) {
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
@@ -104,7 +104,7 @@ function dotAfter(text: string, index: number, next: Label | undefined): LastDot
   return end === undefined ? undefined : { index, end };
 }
 
-/** Whether a name may continue after this label. */
+/** Whether a domain name may continue after this label. */
 function isClosed(text: string, label: Label): boolean {
   return label.end > label.start && !isJoiner(text, label.end - 1);
 }
@@ -133,7 +133,10 @@ function firstStart(
   return undefined;
 }
 
-/** Exclusive end of the top-level domain at the start of a label, or undefined when there is none. */
+/**
+ * Returns the exclusive end of the top-level domain at the start of a label, or undefined when the label does not start
+ * with a top-level domain.
+ */
 function endOfTopLevel(text: string, label: TextRange): number | undefined {
   const longest = Math.min(LONGEST_TLD, label.end - label.start);
   const candidate = text.slice(label.start, label.start + longest).toLowerCase();
@@ -146,7 +149,7 @@ function endOfTopLevel(text: string, label: TextRange): number | undefined {
   return PUNYCODE_TLD.test(text) ? PUNYCODE_TLD.lastIndex : undefined;
 }
 
-/** The parts of a domain name that are domain names in Latin letters. */
+/** Returns the parts of a domain name that are themselves domain names in Latin letters. */
 export function latinDomains(domain: string): TextRange[] {
   const found: TextRange[] = [];
   LATIN_LABELS.lastIndex = 0;
@@ -159,7 +162,9 @@ export function latinDomains(domain: string): TextRange[] {
   return found;
 }
 
-/** Tries the dots from the last to the first, so that the name is as long as possible. */
+/**
+ * Returns the end of the longest domain name in Latin letters; therefore the dots are tried from the last to the first.
+ */
 function endOfLatinDomain(domain: string, start: number, labelsEnd: number): number | undefined {
   for (let dot = labelsEnd - 1; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {
     const end = endOfTopLevel(domain, { start: dot + 1, end: domain.length });

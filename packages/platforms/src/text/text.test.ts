@@ -14,7 +14,7 @@ import { findUrls } from "./urls.ts";
 const weighted = (text: string) => countText(text, "weighted");
 const urlsOf = (text: string) => findUrls(text).map(({ start, end }) => text.slice(start, end));
 
-/** Emoji that twitter-text knows; its list ends with Unicode 11. */
+/** Emoji that the library twitter-text knows; its list ends with Unicode 11. */
 const EMOJI = ["😀", "❤️", "👍🏽", "👨‍👩‍👧‍👦", "🇰🇷", "🏳️‍🌈", "1️⃣", "#⃣", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "©️"];
 const PIECES = [
   ...EMOJI,
@@ -32,11 +32,14 @@ const PIECES = [
   "museum",
 ];
 
-/** False where the length that twitter-text reports for a URL contradicts its position: a path after letters of another script. */
+/**
+ * False for a URL for which twitter-text reports a length that contradicts its position: a path after letters of
+ * another script.
+ */
 const isConsistent = ({ url, indices: [start, end] }: twitter.UrlWithIndices) =>
   url.length === end - start;
 
-/** Mixtures without long labels, for which the two implementations of Punycode could differ. */
+/** Random texts without long domain labels, because the two implementations of Punycode could differ on long labels. */
 const texts = fc
   .array(fc.constantFrom(...PIECES), { maxLength: 30 })
   .map((pieces) => pieces.join(""))
@@ -167,7 +170,7 @@ describe("other units of text length", () => {
     expect(countText(text, "graphemes")).toBe(count);
   });
 
-  test("the length of a text without URLs never exceeds its number of bytes in any unit", () => {
+  test("in every unit of text length, the length of a text without URLs is at most its number of bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         fc.pre(!text.includes("."));

@@ -1,7 +1,7 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
 import { findUrls } from "./urls.ts";
 
-/** The media that a text is published with; images and a video together count as a video. */
+/** The kind of media that a text is published with; images and a video together count as a video. */
 export type AttachedMedia = "none" | "image" | "video";
 
 /** The maximum length of a text, and the unit in which it is counted. */
@@ -20,19 +20,19 @@ const COUNTERS = {
 } satisfies Record<TextUnit, (text: string) => number>;
 
 /**
- * The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of X, `utf8_bytes` = bytes,
- * `graphemes` = user-perceived characters.
+ * Returns the length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of X,
+ * `utf8_bytes` = bytes, `graphemes` = user-perceived characters.
  */
 export function countText(text: string, unit: TextUnit): number {
   return COUNTERS[unit](text);
 }
 
-/** A function that returns the same as `countText`. */
+/** A function that returns the same text lengths as `countText`. */
 export type TextCounter = typeof countText;
 
 /**
- * A counter for one request that counts each text once per unit. Counting a text of the maximum size takes tens of
- * milliseconds, and a post to a hundred accounts needs the length a hundred times.
+ * Creates a text counter for one request, which counts each text once per unit. Counting a text of the maximum size
+ * takes tens of milliseconds, and a post to a hundred accounts needs the length a hundred times.
  */
 export function createTextCounter(): TextCounter {
   const counted = new Map<string, number>();
@@ -61,14 +61,17 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
 }
 
 /**
- * Number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated hashtags count
- * again.
+ * Returns the number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated
+ * hashtags count again.
  */
 export function countHashtags(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
 }
 
-/** Number of mentions in a text: `@` and a user name, outside of words, so that e-mail addresses do not count. */
+/**
+ * Returns the number of mentions in a text: `@` and a user name, outside of words, so that e-mail addresses do not
+ * count.
+ */
 export function countMentions(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu)?.length ?? 0;
 }
@@ -79,7 +82,7 @@ function countGraphemes(text: string): number {
   return count;
 }
 
-/** Ranges of code points that count 1; every other character counts 2. */
+/** Ranges of code points that count 1 in a text's length on X; every other character counts 2. */
 const LIGHT_RANGES = [
   [0, 4351],
   [8192, 8205],
@@ -92,14 +95,15 @@ const HEAVY = 2;
 const URL_WEIGHT = 23;
 
 /**
- * An emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes matching
- * faster: it skips the long list for characters that do not begin a sequence.
+ * Matches an emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes
+ * matching faster: it skips the long list for characters that do not begin a sequence.
  */
 const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-9#*]\u20e3)/gv;
 
 /**
- * The length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL 23,
- * whatever its length. The text is counted in its NFC form.
+ * Returns the length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL
+ * 23, whatever its length. The text is counted in its NFC form.
+ *
  * Source: the configuration and the conformance text of twitter-text v3.
  */
 export function weightedLength(text: string): number {

@@ -8,7 +8,7 @@ import {
   type TextRange,
 } from "./domains.ts";
 
-// The grammar of paths and queries is that of twitter-text 3.1.
+// The grammar for the paths and queries of URLs is that of twitter-text 3.1.
 const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;
 const PATH_CHAR = `[${LETTERS}!*';:=+,.$/%#\\[\\]\\-\\u2013_~@|&]`;
 const PARENTHESES = `\\((?:${PATH_CHAR}+|${PATH_CHAR}*\\(${PATH_CHAR}+\\)${PATH_CHAR}*)\\)`;
@@ -26,8 +26,9 @@ const MAX_LABEL_LENGTH = 63;
 const MAX_SHORT_LINK_SLUG = 40;
 
 /**
- * Finds what X treats as a URL, in order and without overlaps: URLs with http(s), and bare domains such as `example.com`
- * that end in a known top-level domain. Its run time is linear in the length of the text.
+ * Finds the URLs in a text as X defines them, in order and without overlaps: URLs with http(s), and bare domains such
+ * as `example.com` that end in a known top-level domain. The run time is linear in the length of the text.
+ *
  * Source: the grammar of twitter-text 3.1; the top-level domains are IANA's list as the package `tlds` carries it.
  */
 export function findUrls(text: string): TextRange[] {
@@ -45,7 +46,7 @@ export function findUrls(text: string): TextRange[] {
   return urls;
 }
 
-/** A range of text in the form of a URL; the text before it determines whether it counts as a URL. */
+/** A range of a text in the form of a URL; the text before the range determines whether it counts as a URL. */
 interface Candidate extends TextRange {
   readonly domain: TextRange;
   readonly hasProtocol: boolean;
@@ -78,19 +79,22 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }
 
-/** Returns the length of a label in ASCII; labels with other letters are converted to Punycode. */
+/** Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. */
 function asciiLength(label: string): number {
   return /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
 }
 
 function toUrls(text: string, candidate: Candidate): TextRange[] {
   if (candidate.hasProtocol) return linkRanges(text, candidate);
-  // A domain after one of these characters is part of a word, a path or a file name.
+  // A domain after one of these characters is not a URL, because it is part of a word, a path or a file name.
   if (/[-_./]/.test(text.charAt(candidate.start - 1))) return [];
   return bareDomainRanges(text, candidate);
 }
 
-/** A t.co link ends with its slug; the text after the slug is not part of it. */
+/**
+ * Returns the URLs in a range that begins with a protocol. A t.co link ends with its slug; the text after the slug is
+ * not part of the link.
+ */
 function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   const short = SHORT_LINK.exec(text.slice(start, end));
   if (short === null) return [{ start, end }];
@@ -98,7 +102,10 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   return slug.length > MAX_SHORT_LINK_SLUG ? [] : [{ start, end: start + link.length }];
 }
 
-/** Without a protocol, only the parts in Latin letters are domain names; a path belongs to the last of these parts. */
+/**
+ * Returns the URLs in a range without a protocol. Only the parts in Latin letters are domain names; a path belongs to
+ * the last of these parts.
+ */
 function bareDomainRanges(text: string, candidate: Candidate): TextRange[] {
   const { start, end } = candidate.domain;
   const names = latinDomains(text.slice(start, end)).map((name) => ({

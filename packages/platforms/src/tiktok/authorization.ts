@@ -18,11 +18,11 @@ import {
   type TiktokApp,
 } from "./token-endpoint.ts";
 
-/** Permissions (scopes) for identifying the account, publishing posts, and reading the published posts. */
+/** Permissions (scopes) of TikTok for identifying the account, publishing posts, and reading the published posts. */
 const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
 const FIELDS = "open_id,username,display_name,avatar_url";
 
-/** The token is invalid, or a permission was not granted. */
+/** Whether TikTok refused because the token is invalid or a permission was not granted. */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const code = text(object(json, "error"), "code");
   return status === 401 || code === "scope_not_authorized" || code === "scope_permission_missed";
@@ -63,7 +63,10 @@ function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest):
   });
 }
 
-/** TikTok: OAuth 2.0 with access tokens that last two hours and rotating refresh tokens. */
+/**
+ * Creates TikTok's authorization connector: OAuth 2.0 with access tokens that last two hours and rotating refresh
+ * tokens.
+ */
 export function createTiktokAuthorizationConnector(app: TiktokApp): AuthorizationConnector {
   return createOAuthConnector({
     refreshLifetimeMs: REFRESH_TOKEN_MS,

@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * TikTok, a short-video network. A post names its privacy: there is no default.
+ * The rules of TikTok, a short-video network. A post must state its privacy, because TikTok has no default.
  *
  * Source: Direct post, photo post and sharing guidelines, 2026-09-11.
  */

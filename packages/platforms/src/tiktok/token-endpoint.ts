@@ -9,26 +9,29 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface TiktokApp {
   readonly baseUrl: string;
-  /** The authorization page, whose host differs from the host of the API. */
+  /** URL of TikTok's authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientKey: string;
   readonly clientSecret: string;
 }
 
 /**
- * TikTok also reports errors in answers with HTTP 200. Other errors concern our app and do not refuse the account's
- * token.
+ * Whether TikTok's token endpoint refused the code or the refresh token. TikTok also reports errors in answers with
+ * HTTP 200. Other errors concern our app and do not refuse the account's token.
  */
 export function isGrantRefused({ status, json }: PlatformAnswer): boolean {
   return status < 500 && text(json, "error") === "invalid_grant";
 }
 
-/** Lifetime of a refresh token when the answer does not state it (TikTok's page of November 2026). */
+/**
+ * Lifetime in milliseconds of a TikTok refresh token when the answer does not state it (TikTok's page of November
+ * 2026).
+ */
 export const REFRESH_TOKEN_MS = 180 * 86_400_000;
 
 /**
- * TikTok has changed token lifetimes more than once, so the lifetimes in the answer take precedence (platforms
- * reference 4.6).
+ * Returns the tokens in an answer of TikTok's token endpoint. TikTok has changed token lifetimes more than once, so the
+ * lifetimes in the answer take precedence (platforms reference 4.6).
  */
 export function toTokens(json: unknown): Tokens | undefined {
   const accessToken = text(json, "access_token");
@@ -52,8 +55,8 @@ async function ask(
 }
 
 /**
- * Exchanges a code or a refresh token for tokens. TikTok's refresh tokens work once, so the answer must be stored
- * before the new access token is used.
+ * Exchanges a code or a refresh token for tokens of TikTok. TikTok's refresh tokens work once, so the answer must be
+ * stored before the new access token is used.
  */
 export function askForTokens(
   app: TiktokApp,
@@ -63,7 +66,7 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/** Revokes everything that the person granted to our app. TikTok confirms with an empty answer. */
+/** Revokes everything that the person granted to our TikTok app. TikTok confirms with an empty answer. */
 export async function revokeTokens(
   app: TiktokApp,
   { accessToken }: RevokedTokens,

@@ -16,7 +16,7 @@ import {
   type XApp,
 } from "./token-endpoint.ts";
 
-/** Permissions (scopes) for publishing, deleting and replying; `offline.access` grants the refresh token. */
+/** Permissions (scopes) of X for publishing, deleting and replying; `offline.access` grants the refresh token. */
 const SCOPES = [
   "tweet.read",
   "tweet.write",
@@ -44,7 +44,10 @@ async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise
   return toConnectResult(profile, { tokens }, otherwise);
 }
 
-/** X: OAuth 2.0 with access tokens that last two hours and rotating refresh tokens. */
+/**
+ * Creates the authorization connector of X: OAuth 2.0 with access tokens that last two hours and rotating refresh
+ * tokens.
+ */
 export function createXAuthorizationConnector(app: XApp): AuthorizationConnector {
   return createOAuthConnector({
     usesPkce: true,

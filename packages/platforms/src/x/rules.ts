@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * X, a short-text network. The text is measured in weighted characters.
+ * The rules of X, a short-text network. The text is measured in weighted characters.
  *
  * Source: X API OpenAPI 2.167, rate limits and pricing pages, 2026-08-22.
  * Source: twitter-text configuration v3.

@@ -9,15 +9,16 @@ import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 
 export interface XApp {
   readonly baseUrl: string;
-  /** The authorization page, whose host differs from the host of the API. */
+  /** URL of X's authorization page, whose host differs from the host of the API. */
   readonly authorizeUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
 }
 
 /**
- * X answers `invalid_request` with this text where OAuth specifies `invalid_grant` (platforms reference 2.6). Other
- * errors, such as `invalid_client`, concern our app and do not refuse the account's token.
+ * Matches the error text of X for a refused token or code. X answers `invalid_request` with this text where OAuth
+ * specifies `invalid_grant` (platforms reference 2.6). Other errors, such as `invalid_client`, concern our app and do
+ * not refuse the account's token.
  */
 const INVALID_GRANT_TEXT = /(token|code) was invalid/i;
 
@@ -52,8 +53,8 @@ async function ask(
 }
 
 /**
- * Exchanges a code or a refresh token for tokens. X's refresh tokens work once, so the answer must be stored before the
- * new access token is used.
+ * Exchanges a code or a refresh token for tokens of X. X's refresh tokens work once, so the answer must be stored
+ * before the new access token is used.
  */
 export function askForTokens(
   app: XApp,
@@ -63,7 +64,9 @@ export function askForTokens(
   return ask(app, "token", grant, signal);
 }
 
-/** Revokes the refresh token first: without it no new tokens can be requested. */
+/**
+ * Revokes the tokens of an account at X. The refresh token is revoked first: without it no new tokens can be requested.
+ */
 export async function revokeTokens(
   app: XApp,
   { accessToken, refreshToken }: RevokedTokens,

@@ -18,14 +18,16 @@ import {
 } from "./token-endpoint.ts";
 
 const SCOPE = "https://www.googleapis.com/auth";
-/** Permissions (scopes) for uploading, for identifying the channel, and for deleting and replying. */
+/** Permissions (scopes) of YouTube for uploading, for identifying the channel, and for deleting and replying. */
 const SCOPES = [
   `${SCOPE}/youtube.upload`,
   `${SCOPE}/youtube.readonly`,
   `${SCOPE}/youtube.force-ssl`,
 ];
 
-/** The token is invalid, or a permission was not granted. An exhausted quota is neither. */
+/**
+ * Whether YouTube refused because the token is invalid or a permission was not granted. An exhausted quota is neither.
+ */
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const [first] = list(object(json, "error"), "errors");
   const isPermission = status === 403 && text(first, "reason") === "insufficientPermissions";
@@ -61,12 +63,18 @@ async function identify(
   return toConnectResult(toProfile(channel), { tokens }, noChannel);
 }
 
-/** Google returns a refresh token only for offline access, and only after the person consents again. */
+/**
+ * Returns the link to Google's authorization page. Google returns a refresh token only for offline access, and only
+ * after the person consents again.
+ */
 function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>): string {
   return toAuthorizeUrl(app.authorizeUrl, { ...query, access_type: "offline", prompt: "consent" });
 }
 
-/** YouTube: Google's OAuth 2.0 with access tokens that last an hour and refresh tokens that stay the same. */
+/**
+ * Creates YouTube's authorization connector: Google's OAuth 2.0 with access tokens that last an hour and refresh tokens
+ * that stay the same.
+ */
 export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
   return createOAuthConnector({
     refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS,

@@ -1,7 +1,7 @@
 import type { PlatformRules } from "#src/rules.ts";
 
 /**
- * YouTube. A post is one video with a title; the text becomes its description.
+ * The rules of YouTube. A post is one video with a title; the post's text becomes the description of the video.
  *
  * Source: Data API videos.insert, 2026-01-07.
  * Source: quota page, 2026-09-11.

@@ -1,4 +1,4 @@
-/** Creates a session with an app password and returns its access token. */
+/** Creates a Bluesky session with an app password and returns its access token. */
 export async function createSession(
   platformUrl: string,
   { identifier, appPassword }: Readonly<Record<string, string>>,

@@ -48,7 +48,7 @@ beforeEach(async () => {
 
 const link = (path = "/ships") => `http://harbour.example.com:${port}${path}`;
 
-/** Publishes the text and reads its record in the repository. */
+/** Publishes the text on Bluesky and reads its record in the repository. */
 async function publish(text: string, media: readonly ReturnType<typeof pngMedia>[] = []) {
   const publication = await platform.createPublication(media, text, (credentials) =>
     createSession(platform.url, credentials),
@@ -68,7 +68,7 @@ test("a Bluesky post with a link and no files has a link card, and the linked pa
     external: { uri: link(), title: "Häfen", description: "Wo Schiffe liegen" },
   });
   expect(requests).toBe(1);
-  // The record does not change when the page changes later.
+  // The prepared record does not change when the linked page changes later.
   answer = (response) => response.writeHead(200, HTML).end("<title>Changed</title>");
   const again = await platform.prepare(bluesky, publication, { handles });
   expect(again.handles).toEqual(handles);

@@ -32,7 +32,7 @@ async function readRecord(publication: Publication, { rkey = "" }: Handles) {
   return ((await answer.json()) as { value: Record<string, unknown> }).value;
 }
 
-/** Returns the handles as if their blobs had been uploaded `byMs` milliseconds earlier. */
+/** Returns the handles as if their blobs (uploaded files) had been uploaded `byMs` milliseconds earlier. */
 function aged(handles: Handles, byMs: number): Handles {
   return Object.fromEntries(
     Object.entries(handles).map(([name, value]) => {
@@ -105,7 +105,7 @@ describe("publishing media on Bluesky", () => {
 
 describe("interrupted uploads to Bluesky", () => {
   test.each([1, 2, 3, 4])(
-    "a Bluesky upload that is interrupted after answer %i repeats no call whose result was stored",
+    "a Bluesky upload that is interrupted after the platform's answer number %i repeats no call whose result was stored",
     async (runs) => {
       const images = [pngMedia(1), pngMedia(2), pngMedia(3)];
       const publication = await createPublication(images);
@@ -182,7 +182,7 @@ describe("interrupted uploads to Bluesky", () => {
     const { handles: ready } = await prepare(changed, aged(handles, HOUR_MS));
     expect(ready.rkey).toBe(handles.rkey);
     expect(ready.record).not.toBe(handles.record);
-    // The first write took effect, so the platform refuses the second write, and the search finds the record.
+    // The first write took effect, so Bluesky refuses the second write, and the search finds the record.
     expect(await bluesky.publish(changed, ready, guard)).toMatchObject({ kind: "unknown" });
     expect(await platform.visible()).toHaveLength(1);
   });

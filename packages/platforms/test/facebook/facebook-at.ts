@@ -1,7 +1,7 @@
 import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 
-/** The Facebook connector at a simulator, with the given settings instead of the usual ones. */
+/** Creates the Facebook connector for a simulator, with the given settings instead of the usual ones. */
 export function facebookAt(
   url: string,
   given: { readonly uploadBaseUrl?: string; readonly isTwoPhase?: boolean } = {},

@@ -134,11 +134,12 @@ describe("failing preparation steps on Facebook", () => {
     const { outcome } = await driver.settle(publication);
     expect(outcome).toMatchObject({ kind: "published" });
     const calls = (await platform.calls()).filter((call) => call === "POST videos");
-    // Three chunks of which one is sent twice, a beginning and an end.
+    // Six upload calls: one that begins the upload, three chunks of which one is sent twice, and one that ends the
+    // upload.
     expect(calls).toHaveLength(6);
   });
 
-  test("a reel upload whose answer was lost asks Facebook how much arrived and sends no byte twice", async () => {
+  test("the upload of a Facebook reel whose answer was lost reads from Facebook how many bytes arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);
@@ -202,7 +203,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
     60_000,
   );
 
-  test("a Facebook post is published once even if Facebook's reads are stale", async () => {
+  test("a Facebook post is published once even if Facebook's answers to read calls are outdated", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -256,7 +257,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
 });
 
 describe("reconciling on Facebook", () => {
-  test("the Facebook connector looks three times for a prepared post that is gone and then reports that it cannot tell the outcome", async () => {
+  test("the Facebook connector searches three times for a prepared post that no longer exists and then reports that it cannot tell the outcome", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await facebook.delete(publication, handles.postId ?? "", signal);
@@ -324,7 +325,7 @@ describe("Facebook posts that are created visible at once", () => {
   const POSTS = KINDS.slice(0, 3);
   const atOnce = facebookAt(platform.url, { isTwoPhase: false });
 
-  /** Publishes, and searches the platform until the outcome is known. */
+  /** Publishes a Facebook post that is visible at once, and searches the platform until the outcome is known. */
   async function settleAtOnce(publication: Publication): Promise<Outcome | Verdict> {
     const { handles } = await platform.prepare(atOnce, publication);
     for (let calls = 0; calls < 2; calls += 1) {
@@ -378,7 +379,7 @@ describe("Facebook posts that are created visible at once", () => {
     });
   });
 
-  test("the Facebook connector does not mistake a post of another target for the published post", async () => {
+  test("the Facebook connector does not take a post of another target as the published post", async () => {
     const publication = await createPublication([]);
     await settleAtOnce(publication);
     const [entry] = await platform.visible();

@@ -257,7 +257,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     },
   );
 
-  test("an Instagram post is not reported as absent while Instagram's reads are stale", async () => {
+  test("an Instagram post is not reported as absent while Instagram's answers to read calls are outdated", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: 3 * MINUTE_MS });
@@ -277,7 +277,8 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
-    // Both looks come before the late commit, which is more than the protocol allows.
+    // Both status checks come before the late publishing call takes effect, which is later than Instagram's
+    // documentation allows.
     const verdict = await driver.reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);
@@ -334,7 +335,7 @@ describe("reconciling on Instagram", () => {
     expect(again.handles.container0).toBe(handles.container0);
   });
 
-  test("the Instagram connector does not mistake a post of another target or one of two equal posts for the published post", async () => {
+  test("the Instagram connector does not take a post of another target or one of two equal posts as the published post", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     const mine = (await platform.visible()).at(0)?.id ?? "";

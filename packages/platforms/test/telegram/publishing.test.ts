@@ -100,7 +100,7 @@ describe("deleting on Telegram", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the Telegram connector completes a deletion by repeating it after its answer was lost", async () => {
+  test("the Telegram connector repeats a deletion whose answer was lost, and the repetition completes it", async () => {
     const [publication, externalId] = await publishAlbum();
     await platform.addFault("delete", "drop_before");
     expect(await telegram.delete(publication, externalId, signal)).toMatchObject({

@@ -30,8 +30,8 @@ async function createPublication(
 }
 
 /**
- * Creates a publication of an account whose name has this prefix, which gives the account special properties in the
- * simulator.
+ * Creates a publication of a TikTok account whose username has this prefix. The prefix gives the account special
+ * properties in the simulator.
  */
 async function publicationOf(username: string, media: Publication["media"]): Promise<Publication> {
   const { externalId, credentials } = await platform.createAccount({ username });
@@ -59,7 +59,7 @@ async function call(publication: Publication, before: Handles = {}): Promise<Cal
 const look = (publication: Publication, handles: Handles, overrides: Partial<UnknownCall> = {}) =>
   tiktok.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Publishes as the delivery service does, until the platform reports a result. */
+/** Publishes on TikTok as the delivery service does, until TikTok reports a result. */
 async function settle(
   publication: Publication,
   before: Handles = {},
@@ -155,7 +155,7 @@ describe("TikTok's creator info", () => {
     ["private", "present"],
     ["followers", "refused"],
   ])(
-    "a TikTok post with the privacy %s has the outcome %s under the privacy levels of the creator info",
+    "a TikTok post with the privacy %s has the outcome %s when the creator info allows public, friends and private posts only",
     async (privacy, kind) => {
       for (const media of [video(), photoMedia(1)])
         expect(await settle(await createPublication([media], { privacy }))).toMatchObject({ kind });
@@ -397,7 +397,7 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector does not mistake a photo post of another target, an older one or one of two equal ones for the published post", async () => {
+  test("the TikTok connector does not take a photo post of another target, an older photo post or one of two equal photo posts as the published post", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
@@ -500,7 +500,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("reading the status of a TikTok post is repeated when TikTok does not answer, and ends when TikTok refuses", async () => {
+  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and ends it when TikTok refuses", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [

@@ -55,7 +55,7 @@ describe("publishing media on X", () => {
     expect((await platform.visible())[0]?.media).toEqual([toShown(gif, "gif")]);
   });
 
-  test("the X connector uploads a video in segments and waits for its processing as long as X asks", async () => {
+  test("the X connector uploads a video in segments and waits for its processing as long as X states", async () => {
     const video = mp4Media(9 * MB);
     const publication = await createPublication([video]);
     const { handles, waits } = await prepare(publication);
@@ -76,7 +76,7 @@ describe("publishing media on X", () => {
 
 describe("interrupted uploads to X", () => {
   test.each([1, 2, 3, 4, 5])(
-    "an upload to X that is interrupted after answer %i continues after that answer",
+    "an upload to X that is interrupted after X's answer number %i continues with the next call",
     async (runs) => {
       const video = mp4Media(9 * MB);
       const publication = await createPublication([video]);

@@ -43,7 +43,7 @@ const reconcile = (
   overrides: Partial<UnknownCall> = {},
 ) => youtube.reconcile(publication, handles, unknownCall(overrides), signal);
 
-/** Lists the videos that the owner of the channel sees, including private videos. */
+/** Lists the videos that the owner of the YouTube channel sees, including private videos. */
 async function listVideos({ accessToken, externalId }: Publication): Promise<readonly string[]> {
   const playlistId = externalId.replace(/^UC/, "UU");
   const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&maxResults=50&playlistId=${playlistId}`;
@@ -145,7 +145,7 @@ describe("publishing on YouTube", () => {
 
 describe("interrupted uploads to YouTube", () => {
   test.each([1, 2, 3])(
-    "a YouTube upload that is interrupted after answer %i asks the upload session for its offset and continues there",
+    "a YouTube upload that is interrupted after YouTube's answer number %i reads the offset from the upload session and continues there",
     async (maxRuns) => {
       const video = mp4Media(900 * KB);
       const publication = await createPublication([video]);
@@ -166,7 +166,8 @@ describe("interrupted uploads to YouTube", () => {
         await platform.reset();
         const video = mp4Media(600 * KB);
         const publication = await createPublication([video]);
-        // The handles that an ended process had stored stay; the next process first asks the upload session.
+        // The handles that an ended process had stored remain; the next process first reads the state of the upload
+        // session.
         const { handles: left } =
           operation === "status" ? await prepare(publication, { maxRuns: 2 }) : { handles: {} };
         await platform.addFault(operation, mode);
@@ -202,7 +203,7 @@ describe("interrupted uploads to YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("a YouTube upload that finds the video of an earlier call sends no more bytes", async () => {
+  test("a YouTube upload sends no more bytes when an earlier call has already created the video", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await youtube.publish(publication, handles, guard);
@@ -335,7 +336,7 @@ describe("the publishing call to YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("the outcome of a publishing call to YouTube is not unknown when the call was not sent or could not connect", async () => {
+  test("a publishing call to YouTube that was not sent or could not connect does not have an unknown outcome", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };

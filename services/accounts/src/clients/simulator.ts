@@ -8,8 +8,8 @@ const TIMEOUT_MS = 15_000;
 export interface SimulatedAccountsRequest {
   readonly platform: string;
   /**
-   * Username of the accounts; undefined = the simulator chooses names. The name of an existing account selects that
-   * account.
+   * Username of the accounts to create; undefined = the simulator chooses usernames. The username of an existing
+   * account selects that account.
    */
   readonly username: string | undefined;
   readonly count: number;
@@ -21,9 +21,11 @@ function readCredentials(body: unknown): readonly EnteredCredentials[] {
 }
 
 /**
- * Creates accounts on the simulator and returns the credentials that a person would enter to connect each of them.
+ * Creates accounts on the simulator and returns, for each account, the credentials that a person would enter to connect
+ * it.
  *
- * @throws ServiceError `invalid_request` when the simulator rejects the request, `unavailable` when it does not answer.
+ * @throws ServiceError `invalid_request` when the simulator rejects the request, `unavailable` when it does not
+ *   answer.
  */
 export async function createSimulatedAccounts(
   simulatorUrl: string,

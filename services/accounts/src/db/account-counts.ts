@@ -6,7 +6,7 @@ export interface AccountCount {
   readonly count: number;
 }
 
-/** Counts the accounts of all workspaces that have one of the statuses, by platform and status. */
+/** Counts, by platform and status, the accounts of all workspaces that have one of the given statuses. */
 export async function countAccounts(
   sql: ISql,
   statuses: readonly string[],

@@ -17,7 +17,7 @@ export interface AccountRow {
   readonly tokenExpiresAt: Date | null;
 }
 
-/** An account of a workspace; ids are lower-case UUIDs. */
+/** The key of an account: the id of its workspace and its own id, both as lower-case UUIDs. */
 export interface AccountKey {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -37,7 +37,7 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
-/** The account keys as rows of `workspace_id` and `account_id`, without duplicates. */
+/** Returns the account keys as SQL rows of `workspace_id` and `account_id`, without duplicates. */
 export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
   return sql`
     select distinct workspace_id, account_id
@@ -60,7 +60,9 @@ export async function listAccountsByKeys(
     left join credentials c on c.account_id = a.id`;
 }
 
-/** A connected external account. Its `id` is used only when the workspace does not have the account yet. */
+/**
+ * An external account that is being connected. Its `id` is used only when the workspace does not have the account yet.
+ */
 export type NewAccount = Pick<
   Connection,
   "externalId" | "username" | "displayName" | "avatarUrl"
@@ -83,8 +85,8 @@ export async function upsertAccounts(
     display_name: account.displayName,
     avatar_url: account.avatarUrl ?? null,
   }));
-  // Rows are locked in the same order everywhere, so that two transactions that connect the same accounts never
-  // deadlock.
+  // Every transaction locks account rows in the same order, so that two transactions that connect the same accounts
+  // never deadlock.
   return await tx<Omit<AccountRow, "tokenExpiresAt">[]>`
     insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
     select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
@@ -101,7 +103,7 @@ export async function upsertAccounts(
     returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at`;
 }
 
-/** Locks the account until the transaction ends. */
+/** Locks the row of an account until the transaction ends. */
 export async function lockAccount(
   tx: TransactionSql,
   key: AccountKey,
@@ -115,7 +117,7 @@ export async function lockAccount(
   return row;
 }
 
-/** The version of an account after a change of its status, and the time of the change. */
+/** The version of an account after its status changed, and the time of the change. */
 export interface StatusChange {
   readonly version: number;
   readonly changedAt: Date;
@@ -139,7 +141,7 @@ export async function setAccountStatus(
   return row;
 }
 
-/** Whether the same external account is also connected in another workspace. */
+/** Whether the external account of this account is also connected in another workspace. */
 export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
   const rows = await sql`
     select 1

@@ -21,7 +21,7 @@ export interface NewApiKey {
   readonly expiresAt: Date | undefined;
 }
 
-/** Inserts a key. Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
+/** Inserts an API key. Returns undefined, and inserts nothing, when `expiresAt` has passed by the database's clock. */
 export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
   const expiresAt = key.expiresAt ?? null;
   const [row] = await sql<ApiKeyRow[]>`
@@ -43,7 +43,7 @@ export async function insertApiKey(sql: ISql, key: NewApiKey): Promise<ApiKeyRow
   return row;
 }
 
-/** Lists the keys of a workspace that are not revoked, each with all workspaces that it may use. */
+/** Lists the API keys of a workspace that are not revoked, each with all workspaces that it may use. */
 export async function listApiKeysOfWorkspace(
   sql: ISql,
   workspaceId: string,
@@ -63,7 +63,10 @@ export async function listApiKeysOfWorkspace(
     order by k.id desc`;
 }
 
-/** Returns false when the key does not exist. A key that is revoked again keeps its first `revoked_at`. */
+/**
+ * Revokes an API key; returns false when it does not exist. An API key that is revoked again keeps its first
+ * `revoked_at`.
+ */
 export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> {
   const rows = await sql`
     update api_keys
@@ -74,8 +77,8 @@ export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> 
 }
 
 /**
- * Writes the time of the last use. Skips keys that another replica is writing at that moment, because the times barely
- * differ.
+ * Writes the time of the last use of API keys. An API key that another replica is writing at that moment is skipped,
+ * because the two times differ by very little.
  */
 export async function updateLastUsedAt(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`

@@ -1,8 +1,9 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * `issued` = the connect link was not opened yet · `opened` = the browser is at the platform · `exchanging` = the browser
- * came back, and its code is being exchanged for tokens.
+ * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the browser is at the
+ * platform · `exchanging` = the browser came back, and its code is being exchanged for tokens · `connected` and
+ * `failed` = the authorization has ended.
  */
 export type AuthorizationStatus = "issued" | "opened" | "exchanging" | "connected" | "failed";
 
@@ -87,13 +88,13 @@ export async function findAuthorizationByState(
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
-  /** Encrypted (sealed) for storage. */
+  /** The PKCE code verifier, encrypted (sealed) for storage. */
   readonly codeVerifier: string;
 }
 
 /**
- * Opens an authorization with its connect link. Returns false when the link is unknown, used or expired; of several
- * requests at once, one succeeds.
+ * Opens an authorization with its connect link. Returns false when the link is unknown, used or expired. Of several
+ * concurrent calls for one link, exactly one returns true.
  */
 export async function openAuthorization(
   sql: Sql,
@@ -113,18 +114,18 @@ export async function openAuthorization(
   return rows.length > 0;
 }
 
-/** An authorization whose code this process may exchange. */
+/** An authorization that this process has claimed: only this process may exchange its code. */
 export interface ClaimedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
-  /** Encrypted (sealed) for storage. */
+  /** The PKCE code verifier, encrypted (sealed) for storage. */
   readonly codeVerifier: string;
 }
 
 /**
- * Claims an authorization, so that its code is exchanged only once. Returns undefined when another browser opened the
- * authorization, when it was claimed before, or when it has expired.
+ * Claims an authorization, so that only one process exchanges its code. Returns undefined when another browser opened
+ * the authorization, when it was claimed before, or when it has expired.
  */
 export async function claimAuthorization(
   sql: Sql,
@@ -142,7 +143,7 @@ export async function claimAuthorization(
   return row;
 }
 
-/** Whether the browser is the one that opened the connect link. */
+/** Whether this browser is the one that opened the connect link of the authorization. */
 export async function isBrowserOfAuthorization(
   sql: Sql,
   stateHash: Uint8Array,
@@ -156,7 +157,9 @@ export async function isBrowserOfAuthorization(
   return rows.length > 0;
 }
 
-/** Ends an authorization as connected. Must run in the transaction that stores the connected accounts. */
+/**
+ * Sets the status of an authorization to `connected`. Must run in the transaction that stores the connected accounts.
+ */
 export async function setAuthorizationConnected(
   tx: TransactionSql,
   id: string,

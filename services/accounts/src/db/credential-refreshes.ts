@@ -3,22 +3,22 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
-/** The values with which the process that holds the refresh lease refreshes a credential. */
+/** The values that a process needs to refresh a credential while it holds the credential's refresh lease. */
 export interface RefreshClaim {
-  /** Encrypted (sealed) for storage. */
+  /** The refresh token, encrypted (sealed) for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
   /**
-   * Database time before the platform is called. Token lifetimes are counted from this time, so a token is never
-   * considered valid after it has expired at the platform.
+   * Database time before the platform is called. Token lifetimes are counted from this time, so the accounts service
+   * never considers a token valid after it has expired at the platform.
    */
   readonly claimedAt: Date;
 }
 
 /**
- * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds the lease, when the
- * version is outdated, or when the data is a copy of another deployment: the refresh tokens then belong to the original
- * deployment, and most refresh tokens work only once.
+ * Takes the refresh lease of a credential for 30 s. Returns undefined when another process holds the lease, or when the
+ * given version of the credential is outdated. Also returns undefined when the data is a copy of another deployment:
+ * the refresh tokens then belong to the original deployment, and most refresh tokens work only once.
  */
 export async function claimRefresh(
   sql: Sql,
@@ -39,9 +39,9 @@ export async function claimRefresh(
 }
 
 /**
- * Writes refreshed tokens if the version of the credential is still current. Returns false when, since the claim, the
- * account was connected again, was disconnected or was marked for a reconnect: such a change takes precedence over the
- * refresh.
+ * Writes refreshed tokens if the credential still has the version that the refresh claimed. Returns false when the
+ * account was connected again, disconnected or marked for a reconnect in the meantime: such a change takes precedence
+ * over the refresh.
  */
 export async function writeRefreshedTokens(
   sql: Sql,
@@ -65,7 +65,10 @@ export async function writeRefreshedTokens(
   return rows.length > 0;
 }
 
-/** Ends the refresh lease 5 seconds after a failed refresh, so that the platform is not called again at once. */
+/**
+ * Moves the end of a credential's refresh lease to 5 seconds after a failed refresh, so that the platform is not called
+ * again at once.
+ */
 export async function shortenRefreshLease(
   sql: Sql,
   key: AccountKey,
@@ -82,13 +85,16 @@ export async function shortenRefreshLease(
 /** A credential whose refresh token expires if it is not used in time. */
 type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
-/** Claims idle credentials that are due for a refresh, and delays the next claim by an hour in case the refresh fails. */
+/**
+ * Claims idle credentials that are due for a refresh. Each claimed credential can be claimed again after an hour, in
+ * case its refresh fails.
+ */
 export async function claimIdleCredentials(
   sql: Sql,
   { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
 ): Promise<readonly IdleCredential[]> {
-  // `skip locked` gives each replica different rows. The refresh lease also limits each credential to one call at a
-  // time.
+  // `skip locked` gives each replica different credentials. The refresh lease also limits each credential to one token
+  // request at a time.
   return await sql<IdleCredential[]>`
     with due as (
       select account_id

@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 
-/** The stored credential of an account. */
+/** The stored credential of an account: its sealed tokens and their version. */
 export interface CredentialRow {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -10,7 +10,7 @@ export interface CredentialRow {
   readonly externalId: string;
   readonly username: string;
   readonly version: number;
-  /** Encrypted (sealed) for storage; null when the account was disconnected. */
+  /** The access token, encrypted (sealed) for storage; null when the account was disconnected. */
   readonly accessToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly expiresAt: Date | null;
@@ -22,8 +22,8 @@ export interface CredentialRow {
 }
 
 /**
- * Lists credentials in no particular order. Lists accounts by their keys. An account is found only in the workspace
- * that its key contains.
+ * Lists the credentials of accounts by their account keys, in no particular order. An account is found only in the
+ * workspace that its account key contains.
  */
 export async function listCredentials(
   sql: ISql,
@@ -52,8 +52,8 @@ export interface SealedCredential {
 }
 
 /**
- * Writes the credentials of accounts that were just connected, and raises their versions, so that a refresh in progress
- * cannot overwrite them.
+ * Writes the credentials of accounts that were just connected. Raises the version of each credential, so that a token
+ * refresh in progress cannot overwrite the new tokens.
  *
  * @returns When each access token expires, by account id.
  */
@@ -94,8 +94,8 @@ export async function upsertCredentials(
 }
 
 /**
- * Raises the version of a credential, so that a refresh in progress cannot write its tokens. Returns false, and changes
- * nothing, when the credential is newer than `version`.
+ * Raises the version of a credential, so that a token refresh in progress cannot write its tokens. Returns false, and
+ * changes nothing, when the credential is newer than `version`.
  */
 export async function invalidateCredential(
   tx: TransactionSql,
@@ -114,7 +114,10 @@ export async function invalidateCredential(
   return rows.length > 0;
 }
 
-/** Tokens that were removed from their row and are to be revoked at the platform; sealed. */
+/**
+ * The sealed tokens of a disconnected account, which were deleted from the database and are to be revoked at the
+ * platform.
+ */
 export interface DeletedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
@@ -122,8 +125,9 @@ export interface DeletedTokens {
 }
 
 /**
- * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns them. The row stays and
- * its version rises, so that a refresh in progress cannot overwrite the tokens of a later connection.
+ * Deletes the tokens of an account that `lockAccount` found in the same transaction, and returns the tokens. The row of
+ * the credential stays and its version rises, so that a refresh in progress cannot overwrite the tokens of a later
+ * connection.
  */
 export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise<DeletedTokens> {
   const [row] = await tx<DeletedTokens[]>`

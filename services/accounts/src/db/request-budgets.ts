@@ -1,41 +1,46 @@
 import type { Sql, ISql } from "@postrider/shared/postgres";
 
-/** One query of an admission batch, as a row of the SQL statement's input. */
+/**
+ * One admission query (a gateway's question whether an API key may make requests) as a row of the SQL statement's
+ * input.
+ */
 export interface BudgetQuery {
   /** SHA-256 of the API key in hex. */
   readonly hash: string;
-  /** Null = the only workspace of the key. */
+  /** Id of the workspace that the query asks for; null = the only workspace of the API key. */
   readonly workspaceId: string | null;
   readonly want: number;
   readonly giveBack: number;
 }
 
-/** The answer to one query. A query with an unknown, expired or revoked API key has no row. */
+/** The result of one admission query. A query with an unknown, expired or revoked API key has no row. */
 export interface AdmissionRow {
-  /** Index of the query in the batch. */
+  /** Index of the admission query in its batch. */
   readonly position: number;
   readonly keyId: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
-  /** Whether `last_used_at` is more than a minute old. */
+  /** Whether `last_used_at` of the API key is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceCount: number;
   /**
-   * Null when the query contains no workspace and the API key has several, or when the API key may not use the
-   * workspace of the query.
+   * Id of the workspace that the query uses. Null when the query contains no workspace and the API key has several, or
+   * when the API key may not use the workspace of the query.
    */
   readonly workspaceId: string | null;
   readonly verified: boolean | null;
   readonly requestsPerMinute: number | null;
-  /** Requests granted to the workspace for all its queries of the batch; null when it has no bucket yet. */
+  /**
+   * Number of requests granted to the workspace for all its queries of the batch; null when it has no token bucket yet.
+   */
   readonly granted: number | null;
-  /** The number of requests left in the bucket, including fractions. */
+  /** Number of requests that the workspace's token bucket still allows, including fractions. */
   readonly tokens: number | null;
 }
 
 /**
- * The queries with a valid API key, each with the workspace that it uses; null when the workspace is ambiguous or not
- * allowed.
+ * The admission queries that have a valid API key, each with the workspace that it uses. The workspace is null when it
+ * is ambiguous or when the API key may not use it.
  */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map((query, position) => ({
@@ -66,9 +71,9 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
 }
 
 /**
- * The current level of each bucket that the batch takes from. `for update` waits for a concurrent batch and then reads
- * the row again, so that two batches never take the same request twice. Rows are locked in the order of their ids, so
- * that two batches never deadlock.
+ * The current level of each token bucket that the batch takes requests from. `for update` waits for a concurrent batch
+ * and then reads the row again, so that two batches never take the same request twice. Rows are locked in the order of
+ * their ids, so that two batches never deadlock.
  */
 function lockedBuckets(sql: Sql) {
   return sql`
@@ -78,8 +83,8 @@ function lockedBuckets(sql: Sql) {
         b.tokens + demand.give_back
           + greatest(0, extract(epoch from now() - b.refilled_at)::float8) * demand.capacity / 60
       ) as available,
-      -- Another batch may have written a later time, which is kept. At most 10 s ahead of now() are kept, so that
-      -- the refill continues after the database's clock was set back.
+      -- Another batch may have written a later refill time, which is kept. It is kept at most 10 s ahead of now(), so
+      -- that the refill continues after the database's clock was set back.
       greatest(now(), least(b.refilled_at, now() + interval '10 seconds')) as refilled_at
     from request_budgets b
     join demand on demand.workspace_id = b.workspace_id
@@ -88,8 +93,9 @@ function lockedBuckets(sql: Sql) {
 }
 
 /**
- * Grants the requests that the queries want, as far as the bucket has them. In addition, up to 8 requests per query are
- * granted in advance, fewer when the bucket is less full, so that the gateway does not need a call for every request.
+ * Grants the requests that the admission queries want, as far as the token bucket of their workspace has them. In
+ * addition, up to 8 requests per query are granted in advance, so that the gateway does not need a call for every
+ * request. Fewer are granted in advance when the token bucket is less full.
  */
 function grantedOf(sql: Sql) {
   return sql`
@@ -102,7 +108,10 @@ function grantedOf(sql: Sql) {
     )::int`;
 }
 
-/** Resolves the keys of a batch and takes requests from the buckets of their workspaces, in one statement. */
+/**
+ * Resolves the API keys of a batch of admission queries and takes requests from the token buckets of their workspaces,
+ * in one statement.
+ */
 export async function takeRequests(
   sql: Sql,
   queries: readonly BudgetQuery[],
@@ -143,8 +152,8 @@ export async function takeRequests(
 }
 
 /**
- * Inserts full buckets for workspaces without a bucket: new workspaces, and all workspaces after a crash of Postgres,
- * which empties the table.
+ * Inserts full token buckets for workspaces that have none: new workspaces, and all workspaces after a crash of
+ * Postgres, which empties the table.
  */
 export async function insertBudgets(
   sql: ISql,
@@ -156,7 +165,7 @@ export async function insertBudgets(
     select id, coalesce(requests_per_minute, ${defaultPerMinute}::int), now()
     from workspaces
     where id = any(${workspaceIds}::uuid[])
-    -- Buckets are inserted in the order of their ids, so that two batches with the same buckets never deadlock.
+    -- Token buckets are inserted in the order of their ids, so that two batches with the same buckets never deadlock.
     order by id
     on conflict (workspace_id) do nothing`;
 }

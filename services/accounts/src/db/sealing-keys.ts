@@ -6,7 +6,7 @@ export interface SealingKeyUse {
   readonly credentials: number;
 }
 
-/** Lists the keys that sealed the stored tokens. */
+/** Lists the ids of the keys that sealed the stored tokens, each with its number of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyId: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_id, count(*) as credentials
@@ -16,7 +16,7 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   return rows.map(({ keyId, credentials }) => ({ keyId, credentials: Number(credentials) }));
 }
 
-/** Encrypted tokens, as they are stored. */
+/** The encrypted (sealed) tokens of an account, as they are stored. */
 export interface SealedTokens {
   readonly accountId: string;
   readonly accessToken: string;
@@ -24,10 +24,10 @@ export interface SealedTokens {
 }
 
 /**
- * Locks credentials that are sealed with an older key, in the order of their accounts.
+ * Locks credentials that are sealed with a key other than the newest, in the order of their account ids.
  *
- * @param after The last account of the previous batch, so that a round reads a credential that cannot be unsealed only
- * once.
+ * @param after The last account of the previous batch, so that one run of the job reads a credential that cannot be
+ *   unsealed only once.
  */
 export async function lockStaleCredentials(
   tx: TransactionSql,
@@ -36,7 +36,8 @@ export async function lockStaleCredentials(
   limit: number,
 ): Promise<readonly SealedTokens[]> {
   // The condition consists of two ranges of the index, because an index cannot serve "not equal". `skip locked` gives
-  // each replica different rows and skips the row of a refresh, which seals with the newest key itself.
+  // each replica different rows. It also skips a credential that is being refreshed, because the refresh seals it with
+  // the newest key.
   return await tx<SealedTokens[]>`
     select account_id, access_token, refresh_token
     from credentials
@@ -51,8 +52,8 @@ export async function lockStaleCredentials(
 }
 
 /**
- * Replaces stored tokens with the same tokens sealed with another key. The version stays the same, because the tokens
- * themselves do not change.
+ * Replaces stored tokens with the same tokens sealed with another key. The version of the credential stays the same,
+ * because the tokens themselves do not change.
  */
 export async function writeResealedTokens(
   tx: TransactionSql,
@@ -72,7 +73,7 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that are sealed with an older key. */
+/** Counts the credentials that are sealed with a key other than the newest. */
 export async function countStaleCredentials(sql: Sql, newestKeyId: string): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Bytes of each secret of an authorization: connect link, browser cookie, state and code verifier. */
+/** Number of random bytes in each secret of an authorization: connect link, browser cookie, state and code verifier. */
 export const SECRET_BYTES = 32;
 
-/** Returns the hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt. */
+/**
+ * Returns the SHA-256 hash that is stored instead of a secret. A secret has 256 random bits, so the hash needs no salt.
+ */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret, "utf8").digest();
 }

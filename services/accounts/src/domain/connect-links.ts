@@ -1,9 +1,12 @@
-/** The connect link: the one-time address at the gateway that a person opens to connect accounts. */
+/** Returns the connect link: the one-time address at the gateway that a person opens to connect accounts. */
 export function connectLinkOf(publicUrl: string, secret: string): string {
   return `${publicUrl}/connect/${secret}`;
 }
 
-/** The address to which platforms send browsers back. Each app has to be registered with exactly this address. */
+/**
+ * Returns the redirect URI: the address to which platforms send browsers back after an authorization. Each platform app
+ * has to be registered with exactly this address.
+ */
 export function redirectUriOf(publicUrl: string): string {
   return `${publicUrl}/connect/callback`;
 }

@@ -13,7 +13,7 @@ export interface WorkspaceLimits {
 const MIN = { requestsPerMinute: 1, monthlyQuota: 0, dailyQuota: 0 } as const;
 const NAMES = ["requestsPerMinute", "monthlyQuota", "dailyQuota"] as const;
 
-/** Lists the limits that are out of range. A quota of 0 is allowed: it forbids publishing. */
+/** Lists the workspace limits that are out of range. A publishing quota of 0 is allowed: it forbids publishing. */
 export function limitViolations(limits: WorkspaceLimits): readonly Violation[] {
   return NAMES.flatMap((name) => {
     const value = limits[name];

@@ -12,11 +12,12 @@ const SCOPES = [
   "webhooks:write",
 ] as const;
 
-/** The word that a request may use in place of all scopes. */
+/** The word in a request that stands for all scopes of API keys. */
 const ALL = "all";
 
 /**
- * Returns the requested scopes, sorted and without duplicates; undefined when the list is empty or a scope is unknown.
+ * Returns the requested API key scopes, sorted and without duplicates; undefined when the list is empty or contains an
+ * unknown scope.
  */
 export function parseScopes(words: readonly string[]): readonly string[] | undefined {
   if (words.length === 0) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Shares the requests that one workspace was granted among the queries of a batch. Each query first gets the requests
- * that it wants, in the order of the batch. The remaining requests are granted in advance and shared evenly among the
- * queries that want at least one request.
+ * Distributes the requests that one workspace was granted among the admission queries of a batch. Each query first gets
+ * the requests that it wants, in the order of the batch. The remaining requests are granted in advance and shared
+ * evenly among the queries that want at least one request.
  *
  * @returns One number per element of `wants`; their sum is `granted` unless every element is 0.
  */
@@ -23,9 +23,9 @@ export function shareGrant(granted: number, wants: readonly number[]): readonly 
 }
 
 /**
- * Milliseconds until the bucket allows one more request.
+ * Returns the milliseconds until a workspace's token bucket allows one more request.
  *
- * @param tokens The number of requests left in the bucket, including fractions.
+ * @param tokens Number of requests that the token bucket still allows, including fractions.
  */
 export function emptyForMs(tokens: number, requestsPerMinute: number): number {
   return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * 60_000) / requestsPerMinute);

@@ -4,7 +4,11 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** @throws ServiceError `invalid_request` when the platform is unknown or its app is not configured. */
+/**
+ * Returns the platform's connector if its app is configured.
+ *
+ * @throws ServiceError `invalid_request` when the platform is unknown or its app is not configured.
+ */
 export function getConfiguredPlatform(
   { connectors }: Pick<Dependencies, "connectors">,
   platform: string,
@@ -16,8 +20,10 @@ export function getConfiguredPlatform(
 }
 
 /**
+ * Returns the authorization-code flow of a platform.
+ *
  * @throws ServiceError `invalid_request` when the platform is unknown, its app is not configured, or it has no
- * authorization page.
+ *   authorization page.
  */
 export function getAuthorizationFlow(
   deps: Pick<Dependencies, "connectors">,

@@ -36,10 +36,10 @@ const MIN_WRITE_PAUSE_MS = 50;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
 /**
- * Refreshes access tokens. A lease in the database allows one process at a time to refresh a credential, and this
- * process runs one refresh per account. A refresh is completed even if its caller gave up: writing the new tokens is
- * tried again until it succeeds or the process ends, because the old refresh token may not work again. Disposing waits
- * for the refreshes in progress.
+ * Refreshes access tokens. A lease in the database allows one process at a time to refresh a credential, and a process
+ * runs one refresh per account. A refresh is completed even if its caller gave up. The old refresh token may not work
+ * again, so writing the new tokens is tried again until it succeeds or the process ends. Disposing waits for the
+ * refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
   readonly #deps: RefresherDependencies;
@@ -50,7 +50,7 @@ export class CredentialRefresher implements AsyncDisposable {
     this.#deps = deps;
   }
 
-  /** Failures of the platform are returned as the outcome, never thrown. */
+  /** Refreshes the tokens of one credential. Failures of the platform are returned as the outcome, never thrown. */
   refresh(current: CurrentCredential): Promise<RefreshOutcome> {
     const started = this.#inProgress.get(current.accountId);
     if (started !== undefined) return started;
@@ -111,13 +111,14 @@ export class CredentialRefresher implements AsyncDisposable {
     const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
     if (isWritten) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
-    // The disconnect revoked only the old tokens. The new tokens are not stored, so this process must revoke them.
+    // Disconnecting the account revoked only its old tokens. The new tokens of this refresh are not stored, so this
+    // process must revoke them.
     if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
   }
 
   /**
-   * Writes the new tokens and tries again until the database answers. Returns false when another change of the
-   * credential came first.
+   * Writes refreshed tokens and tries again until the database answers. Returns false when another change of the
+   * credential was written first.
    */
   async #write(
     current: AccountKey & { readonly version: number },
@@ -139,7 +140,7 @@ export class CredentialRefresher implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the refreshes that are in progress now have ended. */
+  /** Resolves when the token refreshes that are in progress at the time of the call have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#inProgress.values());
   }

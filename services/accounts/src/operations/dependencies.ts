@@ -4,7 +4,7 @@ import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { CredentialRow } from "#src/db/credentials.ts";
 
-/** The credential that a refresh replaces. */
+/** The stored credential whose tokens a refresh replaces. */
 export type CurrentCredential = Pick<
   CredentialRow,
   "workspaceId" | "accountId" | "platform" | "version"
@@ -35,8 +35,11 @@ export interface Dependencies {
   readonly deploymentId: string;
   /** Wakes the outbox relay; must be called after the commit of a transaction that appended an event. */
   readonly nudge: () => void;
-  /** Records that an API key was used; a job writes it later. */
+  /** Records that an API key was used; a job writes the time of the use later. */
   readonly noteKeyUse: (keyId: string) => void;
-  /** Asks the platform for new tokens and stores them. Failures of the platform are outcomes, never thrown. */
+  /**
+   * Requests new tokens from the platform and stores them. Failures of the platform are returned as outcomes, never
+   * thrown.
+   */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
 }

@@ -8,9 +8,10 @@ import { invalidRequest, unavailable } from "@postrider/shared/errors";
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
- * Asks the platform which account the entered credentials belong to.
+ * Requests from the platform which account the entered credentials belong to.
  *
- * @throws ServiceError `invalid_request` with `login_refused`, or `unavailable`.
+ * @throws ServiceError `invalid_request` with the reason `login_refused` when the platform refuses the credentials,
+ *   or `unavailable` when it does not answer.
  */
 export async function fetchConnection(
   connector: AuthorizationConnector,

@@ -1,7 +1,9 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { findAuthorizationByLink, type AuthorizationRow } from "#src/db/authorizations.ts";
 
-/** The authorization of a connect link that can be opened, or the reason why the link cannot be opened. */
+/**
+ * The result of looking up a connect link: the authorization that it can open, or the reason why it cannot be opened.
+ */
 export type ConnectLink =
   | { readonly kind: "open"; readonly authorization: AuthorizationRow }
   | { readonly kind: "unknown" | "used" | "expired" };

@@ -7,9 +7,9 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
  * Marks an active account as `reconnect_required` after the platform permanently refused its credential. An account
- * whose credential is newer than the refused version stays active.
+ * whose stored credential is newer than the refused version stays active.
  *
- * @throws ServiceError `not_found`
+ * @throws ServiceError `not_found` when the workspace does not have the account.
  */
 export async function requireAccountReconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,

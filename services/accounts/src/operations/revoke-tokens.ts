@@ -13,16 +13,16 @@ type RevokeDependencies = Pick<
 >;
 
 /**
- * Time limit for the platform's answer to a revocation. The account is already disconnected, so the caller should not
- * wait longer.
+ * Time limit in milliseconds for the platform's answer to a token revocation. The account is already disconnected, so
+ * the caller should not wait longer.
  */
 const REVOKE_TIMEOUT_MS = 8_000;
 const NOT_CONFIGURED: Revocation = { outcome: "not_attempted", reason: "not_configured" };
 const SHARED_GRANT: Revocation = { outcome: "not_attempted", reason: "app_wide_grant" };
 
 /**
- * Decrypts deleted tokens. Returns undefined when a token cannot be unsealed, because the platform cannot be called
- * without the token.
+ * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be unsealed, because the
+ * platform cannot be called without the token.
  */
 function unsealDeleted(
   deps: RevokeDependencies,
@@ -59,8 +59,8 @@ export async function revokeTokens(
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
   const { sql, connectors, logger, deploymentId } = deps;
-  // If the query fails, the grant is treated as shared, because revoking a shared grant would end the connection of
-  // another workspace.
+  // If this query fails, the person's grant is treated as shared with another workspace, because revoking a shared
+  // grant would end the connection of that workspace.
   const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(platform, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };

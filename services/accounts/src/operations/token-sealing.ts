@@ -31,13 +31,13 @@ export function sealTokens(
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes,
     lifetimeMs: lifetimeMs ?? null,
-    // The refresh is due after half of the lifetime, so that the other half remains for further attempts when the
-    // platform fails.
+    // The next refresh of an unused refresh token is due after half of its lifetime. The other half remains for further
+    // attempts when the platform fails.
     refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }
 
-/** Unseals a stored token. */
+/** Decrypts (unseals) a stored token of an account. */
 export function unsealToken(
   { credentialKeys }: WithKeys,
   accountId: string,

@@ -19,11 +19,13 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 
 const MAX_QUERIES = 500;
-/** Maximum number of requests that one query may ask for or give back; keeps the sum of a batch within an int. */
+/**
+ * Maximum number of requests that one admission query may ask for or give back; keeps the sum of a batch within an int.
+ */
 const MAX_REQUESTS_PER_QUERY = 1_000_000;
 /**
- * Replaces a workspace id that is not a UUID. No workspace has this id, so only the query with the malformed id is
- * refused, and not its whole batch.
+ * Replaces a workspace id in an admission query that is not a UUID. No workspace has this id, so only the query with
+ * the malformed id is refused, and not its whole batch.
  */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
@@ -46,8 +48,8 @@ function lacksBucket({ workspaceId, granted }: AdmissionRow): boolean {
 }
 
 /**
- * Takes requests from the buckets for a batch. Buckets that do not exist yet are inserted, and the requests are then
- * taken in a second statement.
+ * Takes requests from the workspaces' token buckets for a batch of admission queries. Buckets that do not exist yet are
+ * inserted, and the requests are then taken in a second statement.
  */
 async function takeFromBuckets(
   sql: Sql,
@@ -68,8 +70,8 @@ async function takeFromBuckets(
 }
 
 /**
- * The number of requests that each query gets from the requests granted to its workspace, by the query's position in
- * the batch.
+ * Returns the number of requests that each admission query gets from the requests granted to its workspace, by the
+ * query's position in the batch.
  */
 function shareGrants(
   rows: readonly AdmissionRow[],

@@ -11,7 +11,10 @@ import { toAccountKeys } from "./to-account-key.ts";
 
 const MAX_REFS = 1_000;
 
-/** Returns neither accounts of another workspace nor unknown accounts, so that callers cannot tell them apart. */
+/**
+ * Returns accounts by their references. Accounts of another workspace are left out like unknown accounts, so that
+ * callers cannot tell them apart.
+ */
 export async function batchGetAccounts(
   { sql }: Pick<Dependencies, "sql">,
   { refs }: BatchGetAccountsRequest,

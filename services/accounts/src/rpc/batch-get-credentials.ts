@@ -18,12 +18,12 @@ import { toCredential } from "#src/rpc/to-credential.ts";
 const MAX_REFS = 500;
 const MAX_CONCURRENT_REFRESHES = 16;
 /**
- * Maximum time in milliseconds that a batch waits for the refresh of expired tokens. A batch does not wait for the
- * refresh of tokens that are still valid.
+ * Maximum time in milliseconds that a batch of credentials waits for the refresh of expired tokens. A batch does not
+ * wait for the refresh of tokens that are still valid.
  */
 const MAX_REFRESH_WAIT_MS = 3_000;
 
-/** Refreshes credentials, and resolves when all refreshes have ended. Failures are logged, not thrown. */
+/** Refreshes credentials, and resolves when all token refreshes have ended. Failures are logged, not thrown. */
 async function refreshAll(deps: Dependencies, rows: readonly CredentialRow[]): Promise<void> {
   const refreshes = new Semaphore({ total: MAX_CONCURRENT_REFRESHES, maxWaiting: Infinity });
   const refresh = async (row: CredentialRow): Promise<void> => {
@@ -52,7 +52,8 @@ async function listFreshCredentials(
   const { expired = [], working = [] } = Object.groupBy(rows.filter(isDue), (row) =>
     row.isExpired ? "expired" : "working",
   );
-  // These refreshes are not awaited: the current tokens are still valid, and later batches use the new tokens.
+  // This RPC does not wait for these token refreshes: the current tokens are still valid, and later batches use the new
+  // tokens.
   if (working.length > 0) void refreshAll(deps, working);
   if (expired.length === 0) return rows;
   const timeout = sleep(MAX_REFRESH_WAIT_MS, undefined, { ref: false });
@@ -80,7 +81,7 @@ async function readCredential(
         log,
         "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
-      // While a new key is being rolled out, another process may already have the key.
+      // While a new sealing key is being rolled out, another process may already have the key that this process lacks.
       throw unavailable(error);
     }
     deps.logger.error(

@@ -18,7 +18,7 @@ import { toAccount } from "#src/rpc/to-account.ts";
 const MAX_COUNT = 1_000;
 const MAX_CONCURRENT_CALLS = 16;
 
-/** The connector of a simulated platform and the simulator's address; undefined when the platform is real. */
+/** Returns the connector of a simulated platform and the simulator's address; undefined when the platform is real. */
 function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: string) {
   const configured = isPlatformId(platform) ? connectors[platform] : undefined;
   if (configured === undefined || simulatorUrl === undefined) return undefined;

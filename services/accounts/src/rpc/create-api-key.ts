@@ -15,7 +15,7 @@ import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-/** Creates an API key. Only this answer contains the text of the key; the database contains its hash. */
+/** Creates an API key. Only the answer of this RPC contains the text of the API key; the database contains its hash. */
 export async function createApiKey(
   { sql }: Pick<Dependencies, "sql">,
   request: CreateApiKeyRequest,

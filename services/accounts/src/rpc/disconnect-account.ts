@@ -17,8 +17,8 @@ type Disconnection =
   | { readonly kind: "disconnected"; readonly platform: string; readonly tokens: DeletedTokens };
 
 /**
- * Disconnects the account in the database, in one transaction. After it, the accounts service can no longer act for the
- * account.
+ * Disconnects the account in the database, in one transaction. Afterwards the accounts service can no longer act for
+ * the account.
  */
 async function disconnect(
   { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
@@ -39,8 +39,8 @@ async function disconnect(
 }
 
 /**
- * Disconnects an account. The tokens are deleted before the platform is asked to revoke them, so that the account is
- * disconnected whatever the platform answers.
+ * Disconnects an account. Its tokens are deleted from the database before the platform is called to revoke them, so
+ * that the account is disconnected whatever the platform answers.
  */
 export async function disconnectAccount(
   deps: Dependencies,

@@ -22,10 +22,10 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
-/** Time limit of all calls of one code exchange; some platforms need three calls. */
+/** Time limit in milliseconds for all platform calls of one code exchange; some platforms need three calls. */
 const EXCHANGE_TIMEOUT_MS = 25_000;
 
-/** Error codes of RFC 6749 that report a fault of the platform, not a decision of the person. */
+/** OAuth error codes (RFC 6749) that report a fault of the platform, not a decision of the person. */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
 type Failure = "denied" | "refused" | "no_account" | "unavailable";
@@ -34,8 +34,8 @@ type Ending =
   | { readonly kind: Failure };
 
 /**
- * The reason why this browser cannot finish the authorization with this state. A browser that did not open the connect
- * link learns nothing else about the authorization.
+ * Returns the reason why a browser cannot finish an authorization with the state that it sent. A browser that did not
+ * open the connect link learns nothing else about the authorization.
  */
 async function refusalOf(
   { sql }: Pick<Dependencies, "sql">,
@@ -92,8 +92,8 @@ async function finish(
 }
 
 /**
- * Exchanges the authorization code and stores the accounts. The authorization is claimed first, so that a browser that
- * returns twice, even at the same time, does not use a code twice.
+ * Exchanges the authorization code for tokens and stores the connected accounts. The authorization is claimed first, so
+ * that its code is used only once, even when the browser comes back twice at the same time.
  */
 export async function finishAuthorization(
   deps: Dependencies,

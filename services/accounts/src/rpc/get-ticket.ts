@@ -11,8 +11,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /**
- * Returns the progress of an authorization. An authorization that expired before it ended has failed, whatever status
- * is stored.
+ * Converts an authorization to its progress. An authorization that expired before it ended is reported as failed,
+ * whatever status is stored.
  */
 function toProgress({ status, failure, isExpired }: AuthorizationRow) {
   if (status === "connected") return { status };

@@ -14,8 +14,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
 
 /**
- * Starts an authorization. Only this answer contains the connect link; the database contains the hash of the link's
- * secret.
+ * Starts an authorization. Only the answer of this RPC contains the connect link; the database contains the hash of the
+ * link's secret.
  */
 export async function issueTicket(
   deps: Dependencies,

@@ -3,7 +3,7 @@ import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** The RPCs of PlatformService. The answer depends only on the configuration, so it is built once. */
+/** The RPCs of PlatformService. The list of platforms depends only on the configuration, so it is built once. */
 export function createPlatformService({ connectors }: Pick<Dependencies, "connectors">) {
   const platforms = PLATFORM_IDS.map((platform) =>
     connectors[platform] === undefined

@@ -9,8 +9,8 @@ import { revokeApiKeyById } from "#src/db/api-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Revokes an API key. The revocation takes effect within 3 s, when the last answers of `Admit` for the key expire in
- * the gateways.
+ * Revokes an API key. The revocation takes effect within 3 s, when the gateways' stored answers of `Admit` for the API
+ * key expire.
  */
 export async function revokeApiKey(
   { sql }: Pick<Dependencies, "sql">,

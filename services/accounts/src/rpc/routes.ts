@@ -29,7 +29,8 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
-    // The accounts service consumes no events, but the broker may refuse events that it publishes.
+    // The accounts service consumes no events. Its parked events are events that it published and that the broker
+    // refused.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -6,16 +6,16 @@ import { DEFAULT_REQUESTS_PER_MINUTE } from "#src/domain/limits.ts";
 import { emptyForMs } from "#src/domain/share-grant.ts";
 
 /**
- * Time in milliseconds for which a gateway may reuse an answer; short, so that a revoked key or a new limit takes
- * effect everywhere within 5 s.
+ * Time in milliseconds for which a gateway may reuse an answer of `Admit`. It is short, so that a revoked API key or a
+ * new limit takes effect everywhere within 5 s.
  */
 const TTL_MS = 3_000;
 
 /**
- * The answer to one query of an admission batch.
+ * Returns the answer to one query of an admission batch.
  *
- * @param row Undefined when the key is unknown, expired or revoked.
- * @param granted Requests that the query gets from the bucket of its workspace.
+ * @param row Undefined when the API key is unknown, expired or revoked.
+ * @param granted Number of requests that the query gets from the token bucket of its workspace.
  */
 export function toAdmissionGrant(
   row: AdmissionRow | undefined,

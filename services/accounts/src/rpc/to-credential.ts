@@ -7,7 +7,8 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
 /**
- * Converts a stored credential to the RPC message, which contains the access token only while the account is active.
+ * Converts a stored credential to its RPC message. The message contains the access token only while the account is
+ * active.
  */
 export function toCredential(
   deps: Pick<Dependencies, "credentialKeys">,

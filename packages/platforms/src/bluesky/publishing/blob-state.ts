@@ -1,20 +1,20 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
 /**
- * A file that was uploaded to the account's repository. It is stored as a handle after the platform has returned its
- * blob.
+ * A file (blob) that was uploaded to the account's Bluesky repository. It is stored in the task's handles as soon as
+ * the upload was answered.
  */
 interface StoredBlob {
-  /** The reference to the blob, as records contain it. */
+  /** The reference to the uploaded file (blob), in the form in which Bluesky records contain it. */
   readonly blob: unknown;
   /** Time at which the file was uploaded, in Unix milliseconds. */
   readonly uploadedAt: number;
 }
 
 /**
- * Maximum age of a blob that a new record may reference. A server deletes a blob that no record references after some
- * time, "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading again is harmless, because the same bytes result
- * in the same blob.
+ * Maximum age in milliseconds of an uploaded file (blob) that a new record may reference. A Bluesky server deletes a
+ * blob that no record references after some time, "eg, minutes" (lexicon of uploadBlob, 2026-08-20). Uploading the file
+ * again is harmless, because the same bytes result in the same blob.
  */
 const MAX_AGE_MS = 20 * 60_000;
 
@@ -31,12 +31,12 @@ export function toBlobHandle(index: number, blob: unknown, uploadedAt: number): 
   return toJsonHandle(nameOf(index), stored);
 }
 
-/** The reference to the blob of the file at this index of the post. */
+/** Returns the reference to the blob of the post's file at this index. */
 export function readBlob(handles: Handles, index: number): unknown {
   return read(handles, index)?.blob;
 }
 
-/** Whether the platform certainly still has the blob. */
+/** Whether Bluesky certainly still has the blob of the post's file at this index. */
 export function isFresh(handles: Handles, index: number, now: number): boolean {
   const stored = read(handles, index);
   return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;

@@ -20,7 +20,7 @@ import { createVideoStep } from "./video-step.ts";
 import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
-  /** Private addresses from which link cards may be read, in addition to public addresses. */
+  /** Private addresses from which web pages may be read for link cards, in addition to all public addresses. */
   readonly outboundAllow?: readonly AllowedAddress[];
 }
 
@@ -35,7 +35,7 @@ function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: strin
   return toFailure(answer, name);
 }
 
-/** Lists the preparation steps of a post. Every file is uploaded before the record references it. */
+/** Lists the preparation steps of a Bluesky post. Every file is uploaded before the record references it. */
 function toSteps(
   urls: BlueskyUrls,
   pages: PageReader,
@@ -70,10 +70,11 @@ async function publish(
 }
 
 /**
- * Bluesky over XRPC: `putRecord` with a record key of our own. Writing the same record under the same key again changes
- * nothing and gets the same answer, so an unknown outcome is resolved by reading the record or by writing it again.
+ * Bluesky's publishing connector: it writes a record with `putRecord` and a record key of our own. Writing the same
+ * record under the same key again changes nothing and gets the same answer, so an unknown outcome is resolved by
+ * reading the record or by writing it again.
  *
- * @param pages HTTP client that reads linked pages for link cards.
+ * @param pages HTTP client that reads linked web pages for link cards.
  */
 export function createBlueskyPublishingConnector(
   { outboundAllow = [], ...urls }: BlueskySettings,

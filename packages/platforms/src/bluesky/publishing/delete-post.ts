@@ -5,7 +5,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
 import { COLLECTION, lookForRecord, toRequest } from "./xrpc.ts";
 
-/** `deleteRecord` also answers 200 when the record does not exist (platforms reference 7.3). */
+/** Calls `deleteRecord` once. Bluesky also answers 200 when the record does not exist (platforms reference 7.3). */
 async function deleteOnce(
   baseUrl: string,
   account: AccountAccess,
@@ -24,8 +24,8 @@ async function deleteOnce(
 }
 
 /**
- * Deletes the record and then reads it, because a delayed write may arrive after the deletion and create the record
- * again. In that case the record is deleted once more.
+ * Deletes the record of a Bluesky post and then reads it, because a delayed write may arrive after the deletion and
+ * create the record again. In that case the record is deleted once more.
  */
 export async function deletePost(
   baseUrl: string,

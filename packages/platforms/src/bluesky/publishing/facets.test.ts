@@ -7,7 +7,7 @@ const features = (text: string, dids: ReadonlyMap<string, string> = new Map()) =
     feature?.uri ?? feature?.tag ?? feature?.did,
   ]);
 
-test("the facets of links, tags and mentions have correct byte offsets, even after emoji", () => {
+test("the facets of links, tags and mentions in a Bluesky text have correct byte offsets, even after emoji", () => {
   const text = "🎉 hi https://example.com/a?b=1. and #tag @alice.test (https://x.org/z)";
   expect(features(text, new Map([["alice.test", "did:plc:1"]]))).toEqual([
     ["https://example.com/a?b=1", "https://example.com/a?b=1"],
@@ -17,7 +17,7 @@ test("the facets of links, tags and mentions have correct byte offsets, even aft
   ]);
 });
 
-test("a mention whose handle does not resolve to an account stays plain text", () => {
+test("a mention in a Bluesky text stays plain text when its handle does not resolve to an account", () => {
   expect(findMentions("ask @bob.example.com").map(({ handle }) => handle)).toEqual([
     "bob.example.com",
   ]);

@@ -1,12 +1,14 @@
 import { findUrls } from "#src/text/urls.ts";
 
-/** A range of the text that is a link, tag or mention. Offsets count UTF-8 bytes; the end is exclusive. */
+/**
+ * A facet of a Bluesky text: a range that is a link, tag or mention. Offsets count UTF-8 bytes; the end is exclusive.
+ */
 export interface Facet {
   readonly index: { readonly byteStart: number; readonly byteEnd: number };
   readonly features: readonly Readonly<Record<string, string>>[];
 }
 
-/** A mentioned handle, which must be resolved to a DID before it becomes a facet. */
+/** A mention of a Bluesky handle (`@name`). The handle must be resolved to a DID before the mention becomes a facet. */
 export interface Mention {
   readonly handle: string;
   readonly index: Facet["index"];
@@ -22,7 +24,7 @@ function toIndex(text: string, start: number, end: number): Facet["index"] {
   return { byteStart, byteEnd: byteStart + Buffer.byteLength(text.slice(start, end), "utf8") };
 }
 
-/** Links in the text; a bare domain links to its https address. */
+/** Finds the links in a Bluesky text; a bare domain links to its https address. */
 function findLinks(text: string): readonly Facet[] {
   return findUrls(text).map(({ start, end }) => {
     const found = text.slice(start, end);
@@ -43,12 +45,12 @@ function findTags(text: string): readonly Facet[] {
   });
 }
 
-/** The URL of the first link in the text. */
+/** Returns the URL of the first link in the text. */
 export function findFirstLink(text: string): string | undefined {
   return findLinks(text)[0]?.features[0]?.uri;
 }
 
-/** The mentions (`@handle`) in the text, in order. */
+/** Returns the mentions (`@handle`) in the text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({
     handle: match[1] ?? "",
@@ -57,8 +59,8 @@ export function findMentions(text: string): readonly Mention[] {
 }
 
 /**
- * All facets of a text, in order. A mention whose handle does not resolve to a DID stays plain text, as in Bluesky's
- * own clients.
+ * Returns all facets (links, tags and mentions) of a text, in order. A mention whose handle does not resolve to a DID
+ * stays plain text, as in Bluesky's own clients.
  */
 export function createFacets(
   text: string,

@@ -22,7 +22,7 @@ function createdAt({ record }: Entry): number {
   return Date.parse(text(record, "createdAt") ?? "");
 }
 
-/** Lists the account's posts since `since`, newest first; undefined when they could not all be read. */
+/** Lists the account's Bluesky posts since `since`, newest first; undefined when they could not all be read. */
 async function listPosts(
   baseUrl: string,
   account: AccountAccess,
@@ -58,7 +58,10 @@ function countFiles(record: unknown): number {
   return object(embed, "video") === undefined ? list(embed, "images").length : 1;
 }
 
-/** Searches the account's own posts, which its repository lists completely and without delay. */
+/**
+ * Searches the account's own posts on Bluesky for the post. The account's repository lists its posts completely and
+ * without delay.
+ */
 export async function findMatchingPost(
   baseUrl: string,
   publication: Publication,

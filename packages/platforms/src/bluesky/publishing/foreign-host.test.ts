@@ -5,7 +5,7 @@ import { sendOnce } from "#src/http/send-once.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { lookForRecord, toRequest } from "./xrpc.ts";
 
-/** A server at a private address. */
+/** A server at a private address, which the Bluesky connector must not reach for an account. */
 let privateServer: Server;
 let connections = 0;
 let account: AccountAccess;

@@ -7,7 +7,10 @@ import { isFresh, toBlobHandle } from "./blob-state.ts";
 import { toUploadFailure } from "./failures.ts";
 import { hostOf, isForeign } from "./xrpc.ts";
 
-/** Uploads one image of the post, unchanged, with `com.atproto.repo.uploadBlob` (platforms reference 7.1). */
+/**
+ * Creates the step that uploads one image of the post, unchanged, with `com.atproto.repo.uploadBlob` (platforms
+ * reference 7.1).
+ */
 export function createImageStep(baseUrl: string, index: number): PrepareStep {
   return {
     name: `upload ${index + 1}`,

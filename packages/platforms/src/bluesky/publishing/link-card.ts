@@ -1,11 +1,11 @@
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 
-/** Reads web pages at public addresses, and at private addresses that the operator allows. */
+/** HTTP client that reads web pages at public addresses, and at private addresses that the operator allows. */
 export type PageReader = Pick<OutboundClient, "send">;
 
 /**
- * The preview of a linked page that is shown below a post. Bluesky does not fetch previews itself (platforms reference
- * 7.1).
+ * Bluesky's preview of a linked web page, shown below a post. Bluesky does not fetch the linked page itself (platforms
+ * reference 7.1).
  */
 export interface LinkCard {
   readonly uri: string;
@@ -13,15 +13,15 @@ export interface LinkCard {
   readonly description: string;
 }
 
-/** Maximum time in milliseconds to read a linked page; after it, the post is published without a link card. */
+/** Maximum time in milliseconds to read a linked web page; after it, the post is published without a link card. */
 const READ_TIMEOUT_MS = 3_000;
-/** Maximum number of bytes that are read from a page. */
+/** Maximum number of bytes that are read from a linked web page. */
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 1_000;
 
-/** Every repetition in these patterns is bounded, so that no linked page can use much processor time. */
+/** Every repetition in these patterns for HTML is bounded, so that no linked page can use much processor time. */
 const META = /<meta\s[^<>]{1,4000}>/gi;
 const ATTRIBUTE = /([a-z:_-]{1,40})\s{0,10}=\s{0,10}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const TITLE = /<title[^<>]{0,200}>([^<]{0,4000})<\/title>/i;
@@ -43,11 +43,11 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
 
 function clean(text: string, maxLength: number): string {
   const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  // Removes half of a surrogate pair at the end.
+  // Removes half of a surrogate pair at the end of the shortened text.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 
-/** The contents of a page's `meta` elements by name; of several elements with the same name, the first. */
+/** Returns the contents of a web page's `meta` elements by name; of several elements with the same name, the first. */
 function readMeta(html: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [tag] of html.matchAll(META)) {
@@ -64,7 +64,7 @@ function readMeta(html: string): ReadonlyMap<string, string> {
   return found;
 }
 
-/** Creates the link card of a page from its `meta` elements and its title. */
+/** Creates the link card of a web page from its `meta` elements and its title. */
 export function toCard(uri: string, html: string): LinkCard {
   const meta = readMeta(html);
   const title = meta.get("og:title") ?? meta.get("twitter:title") ?? TITLE.exec(html)?.[1] ?? "";
@@ -89,11 +89,11 @@ async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /**
- * Reads a linked page and creates its link card. A page that cannot be read, or is not HTML, has no card; the post is
- * then published with the link only.
+ * Reads a linked web page and creates its link card. A page that cannot be read, or is not HTML, has no card; the post
+ * is then published with the link only.
  *
  * @throws The reason of `signal` when it is aborted, so that a stopping process does not publish the post without its
- * card.
+ *   card.
  */
 export async function fetchCard(
   client: PageReader,

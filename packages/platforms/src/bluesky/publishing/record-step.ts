@@ -16,7 +16,7 @@ interface RecordOptions {
   readonly pages: PageReader;
 }
 
-/** Resolves the handles that the text mentions to DIDs, and leaves out handles that do not resolve. */
+/** Resolves the Bluesky handles that the text mentions to DIDs, and leaves out handles that do not resolve. */
 async function resolveMentions(
   baseUrl: string,
   publication: Publication,
@@ -41,7 +41,10 @@ function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
   return width === null || height === null ? {} : { aspectRatio: { width, height } };
 }
 
-/** The media of a post: up to four images, or a video. The alternative text is required and may be empty. */
+/**
+ * Returns the media of a Bluesky record: up to four images, or a video. The alternative text is required and may be
+ * empty.
+ */
 function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   const [first] = media;
   if (first === undefined) return {};
@@ -57,10 +60,7 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   return { embed: { $type: "app.bsky.embed.images", images } };
 }
 
-/**
- * Creates the link card of a post without files: a preview of the page to which the text links, if the page can be
- * read.
- */
+/** Creates the link card of a post without files: a preview of the first linked web page, if this page can be read. */
 async function createCard(
   pages: PageReader,
   { text: content, media }: Publication,
@@ -96,8 +96,9 @@ async function createRecord(
 }
 
 /**
- * Chooses the record key and prepares the whole record, so that every later call repeats the same write. When a second
- * upload changes the reference to a file, the record is updated under the same key, so that it never exists twice.
+ * Creates the step that chooses the record key of a Bluesky post and prepares the whole record, so that every later
+ * call repeats the same write. When a second upload changes the reference to a file, the record is updated under the
+ * same key, so that it never exists twice.
  */
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
@@ -105,7 +106,7 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
-      // A card does not change after the record is prepared.
+      // The link card of a post does not change after its record is prepared.
       if (post.media.length === 0) return true;
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },

@@ -2,8 +2,8 @@ const ALPHABET = "234567abcdefghijklmnopqrstuvwxyz";
 const LENGTH = 13;
 
 /**
- * A TID: 53 bits of microseconds and 10 bits of clock id as 13 characters that sort by time (AT Protocol, record keys).
- * The TID is chosen before the first call, so that writing the record is idempotent.
+ * Creates a TID, a record key of Bluesky: 53 bits of microseconds and 10 bits of clock id as 13 characters that sort by
+ * time (AT Protocol, record keys). The TID is chosen before the first call, so that writing the record is idempotent.
  */
 export function createTid(now: Date, random: number): string {
   const clockId = BigInt(Math.floor(random * 1024));

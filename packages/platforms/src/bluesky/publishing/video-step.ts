@@ -21,14 +21,16 @@ import {
   type VideoContext,
 } from "./video-calls.ts";
 
-/** The progress of the video at Bluesky's video service; stored as a handle after each answer of the service. */
+/**
+ * The progress of a video at Bluesky's video service; stored in the task's handles after each answer of the service.
+ */
 interface Upload {
   readonly jobId: string;
-  /** `lost` = the upload has to start again. */
+  /** State of the upload to Bluesky's video service; `lost` = the upload has to start again. */
   readonly stage: "processing" | "ready" | "lost";
-  /** Time at which the video service had received the whole video, in Unix milliseconds. */
+  /** Time at which Bluesky's video service had received the whole video, in Unix milliseconds. */
   readonly startedAt: number;
-  /** How often the upload started again because the service lost it or failed. */
+  /** Number of times that the upload started again because Bluesky's video service lost it or failed. */
   readonly restarts: number;
 }
 
@@ -37,7 +39,7 @@ interface VideoUpload extends VideoContext {
 }
 
 const MAX_RESTARTS = 1;
-/** Error names for failures of the video service, not of the video. */
+/** Error names of a video job that report a failure of Bluesky's video service, not a fault of the video. */
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
 const NAME = "video";
@@ -51,8 +53,8 @@ function toHandle(upload: Upload): Handles {
 }
 
 /**
- * Maps the answer of the video service to a failure. The call used a service token, so a refused token does not mean
- * that the account's token is invalid.
+ * Maps an answer of Bluesky's video service to a failure. The call used a token for the video service, so a refused
+ * token does not mean that the account's own token is invalid.
  */
 function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const failure = toUploadFailure(answer);
@@ -98,7 +100,8 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
 }
 
 /**
- * Starts the upload again after the video service lost it or failed. A second loss is treated as a fault of the video.
+ * Starts an upload again after Bluesky's video service lost it or failed. A second loss is treated as a fault of the
+ * video.
  */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
@@ -107,8 +110,8 @@ function restart(upload: Upload, message: string): StepWait | Failure {
 }
 
 /**
- * Uploads the video of the post to the network's video service (platforms reference 7.1), which writes it to the
- * repository. The job is stored before its state is read, so that a crash repeats at most one call.
+ * Creates the step that uploads a video to Bluesky's video service (platforms reference 7.1), which writes the video to
+ * the repository. The job is stored before its state is read, so that a crash repeats at most one call.
  */
 export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
   return {

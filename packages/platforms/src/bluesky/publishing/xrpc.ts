@@ -6,24 +6,24 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 export const COLLECTION = "app.bsky.feed.post";
 
 /**
- * Returns the link to a post. The link contains the account's DID, which stays the same when the account's handle
- * changes.
+ * Returns the link to a Bluesky post. The link contains the account's DID, which stays the same when the account's
+ * handle changes.
  */
 export function toPermalink({ externalId }: AccountAccess, rkey: string): string {
   return `https://bsky.app/profile/${externalId}/post/${rkey}`;
 }
 
-/** The host of the account's repository. */
+/** Returns the host of the account's Bluesky repository. */
 export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }
 
-/** Whether the account's owner chose the host, by means of the account's DID document. */
+/** Whether the account's owner chose the host of the account's Bluesky repository, by means of the DID document. */
 export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
-/** Creates a request to an XRPC procedure, in the name of the account. */
+/** Creates a request to a procedure of Bluesky's XRPC API, in the name of the account. */
 export function toRequest(
   baseUrl: string,
   account: AccountAccess,
@@ -39,7 +39,10 @@ export function toRequest(
   };
 }
 
-/** Whether the record exists. Only Postrider knows its key, so a record that exists is ours. */
+/**
+ * Reads whether the record of a post exists on Bluesky. Only Postrider knows the record key, so a record that exists is
+ * ours.
+ */
 export async function lookForRecord(
   baseUrl: string,
   account: AccountAccess,

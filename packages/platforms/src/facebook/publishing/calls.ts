@@ -3,14 +3,14 @@ import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The parameters that all calls of one step have in common. */
+/** The parameters that all Facebook calls of one step have in common. */
 export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly signal: AbortSignal;
 }
 
-/** Makes a call in the name of the Page that does not publish anything. */
+/** Makes a Graph API call in the name of the Facebook Page. For calls that publish nothing. */
 export function callGraph(
   api: GraphApi,
   account: AccountAccess,
@@ -20,23 +20,23 @@ export function callGraph(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** The path of an edge of the Page, for example `feed`. */
+/** Returns the API path of an edge of the Facebook Page, for example `feed`. */
 export function pagePath({ externalId }: AccountAccess, edge: string): string {
   return `${encodeURIComponent(externalId)}/${edge}`;
 }
 
-/** Returns the id in a successful answer, else undefined. */
+/** Returns the id in a successful answer of Facebook, else undefined. */
 export function idIn(answer: PlatformAnswer | NoAnswer, name = "id"): string | undefined {
   return answer.kind === "answer" && answer.status === 200 ? text(answer.json, name) : undefined;
 }
 
-/** Returns the video of a post that consists of one video. */
+/** Returns the video of a Facebook post that consists of one video. */
 export function videoOf({ media: [video] }: Publication): PublicationMedia {
   if (video === undefined) throw new Error("the post has no video");
   return video;
 }
 
-/** Returns the parameters for the text and the title of a video. */
+/** Returns the Graph API parameters for the text and the title of a video. */
 export function videoTexts({
   text: description,
   title,

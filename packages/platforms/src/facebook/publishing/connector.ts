@@ -15,9 +15,9 @@ import { createVideoStep } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
   /**
-   * Whether a post is created unpublished first, which is the default. Not verified: whether every Page accepts the
-   * flag that publishes such a post. With `false`, a post is visible as soon as it is created, and after a lost answer
-   * the Page's posts are searched for it. Videos and reels always have an id first.
+   * Whether a Facebook post is created unpublished first, which is the default. Not verified: whether every Page
+   * accepts the flag that publishes such a post. With `false`, a post is visible as soon as it is created, and after a
+   * lost answer the Page's posts are searched for it. Videos and reels always have an id before they are visible.
    */
   readonly isTwoPhase?: boolean;
 }
@@ -36,8 +36,9 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
 }
 
 /**
- * Facebook Pages: every post is created unpublished, and one call with the stored id makes it visible. That call may be
- * repeated, so an unknown outcome is resolved by reading the object or by repeating the call.
+ * Facebook's publishing connector for Pages: every post is created unpublished, and one call with the stored id makes
+ * it visible. This publishing call may be repeated, so an unknown outcome is resolved by reading the post or by
+ * repeating the call.
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
   const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;

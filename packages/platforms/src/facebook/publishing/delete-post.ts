@@ -6,8 +6,8 @@ import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
 /**
- * `DELETE /{id}` of a post or a video (platforms reference 3.3). Facebook gives the same answer when the post no longer
- * exists and when the token has no access to it.
+ * Deletes a post or a video with `DELETE /{id}` (platforms reference 3.3). Facebook gives the same answer when the post
+ * no longer exists and when the token has no access to it.
  */
 export async function deletePost(
   api: GraphApi,

@@ -1,6 +1,6 @@
 import type { GraphMeanings } from "#src/graph-api/failures.ts";
 
-/** Errors that only Pages have (platforms reference 3.7). */
+/** Graph API errors that only Facebook Pages return (platforms reference 3.7). */
 export const MEANINGS: GraphMeanings = {
   506: "duplicate_on_platform",
   1366051: "duplicate_on_platform",
@@ -25,7 +25,7 @@ export const MEANINGS: GraphMeanings = {
   4854002: "account_action_needed",
 };
 
-/** Error code: the photos already belong to an earlier post of ours, whose id was in an answer that was lost. */
+/** Facebook's error code for photos that already belong to an earlier post of ours, whose creation was not answered. */
 export const PHOTOS_TAKEN = 1_366_051;
-/** Error code: the offset of a chunk is wrong. The error contains the correct offset. */
+/** Facebook's error code for a chunk with a wrong offset. The error contains the correct offset. */
 export const WRONG_OFFSET = 1_363_037;

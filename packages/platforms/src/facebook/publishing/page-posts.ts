@@ -15,21 +15,24 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 32;
 const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{type,target}}";
 
-/** A post of the Page, as Facebook lists it. */
+/** A post of a Facebook Page, as Facebook lists it. */
 interface PagePost {
   readonly id: string;
   readonly message: string;
-  /** Ids of the post's photos or of its video, without the preview of a link. */
+  /** Ids of the post's photos or of its video; the preview of a link is left out. */
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
 
 type PagePosts =
   | { readonly posts: readonly PagePost[] }
-  /** The verdict when the Page's posts could not be read completely. */
+  /** The verdict when the posts of the Facebook Page could not be read completely. */
   | { readonly verdict: Verdict };
 
-/** Returns the file ids of an attachment. An album lists each of its photos, and may have an id of its own. */
+/**
+ * Returns the file ids of an attachment of a Facebook post. An album lists each of its photos, and may have an id of
+ * its own.
+ */
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
@@ -48,8 +51,8 @@ function toPagePost(post: unknown): PagePost {
 }
 
 /**
- * Returns the verdict for an unread list: read again after a temporary failure, `cannot_tell` after a permanent
- * refusal.
+ * Returns the verdict for a list of Page posts that could not be read: search again after a temporary failure,
+ * `cannot_tell` after a permanent refusal.
  */
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
@@ -60,7 +63,7 @@ function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict
     : { kind: "look_again", afterMs: failure.retryAfterMs, isIncomplete: true };
 }
 
-/** Reads all of the Page's own posts since shortly before the publishing call. */
+/** Reads all of the Facebook Page's own posts since shortly before the publishing call. */
 export async function readPagePosts(
   api: GraphApi,
   publication: Publication,
@@ -88,7 +91,10 @@ export async function readPagePosts(
   return { verdict: repeatLook(call) };
 }
 
-/** The API addresses a video by the id of the video, and other posts by the id of the post. */
+/**
+ * Converts a listed Facebook post to a matching post. Facebook's API addresses a video by the id of the video, and
+ * other posts by the id of the post.
+ */
 export function toMatchingPost(
   { id, files, permalink }: PagePost,
   publication: Publication,
@@ -98,7 +104,7 @@ export function toMatchingPost(
   return { id: externalId, permalink: toPermalink(externalId, permalink) };
 }
 
-/** Returns the posts that have the text and the number of files of the publication. */
+/** Returns the posts of a Facebook Page that have the text and the number of files of the publication. */
 export function listMatchingPosts(
   publication: Publication,
   posts: readonly PagePost[],

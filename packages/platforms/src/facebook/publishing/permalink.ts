@@ -3,24 +3,25 @@ import { text } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./calls.ts";
 
-/** Maximum time in milliseconds to read the link of a published post. */
+/** Maximum time in milliseconds to read the link of a published Facebook post. */
 const READ_TIMEOUT_MS = 5000;
 const SITE = "https://www.facebook.com";
 
 /**
- * Derives a link to the post from its id (platforms reference 3.1), for use when Facebook's own link cannot be read.
+ * Derives a link to a Facebook post from its id (platforms reference 3.1), for use when Facebook's own link cannot be
+ * read.
  */
 function derivePermalink(id: string): string {
   return id.includes("_") ? `${SITE}/${id}` : `${SITE}/reel/${id}`;
 }
 
-/** Returns the full link from `permalink_url`, which is only a path for videos. */
+/** Returns the full link to a Facebook post from its `permalink_url`, which is only a path for videos. */
 export function toPermalink(id: string, permalinkUrl: string | undefined): string {
   if (permalinkUrl === undefined) return derivePermalink(id);
   return permalinkUrl.startsWith("/") ? `${SITE}${permalinkUrl}` : permalinkUrl;
 }
 
-/** Reads the link of a published post. A failure does not change that the post is published. */
+/** Reads the link of a published Facebook post. The post stays published even if reading the link fails. */
 export async function readPermalink(
   api: GraphApi,
   account: AccountAccess,

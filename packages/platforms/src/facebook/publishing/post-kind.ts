@@ -1,15 +1,18 @@
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The kind of object that a publication becomes on a Page. */
+/** The kind of Facebook post that a publication becomes. */
 export type FacebookKind = "post" | "video" | "reel";
 
 const REEL = { minMs: 3000, maxMs: 90_000, minWidth: 540, minHeight: 960, ratio: 9 / 16 } as const;
-/** Maximum difference from the ratio of a reel, because encoders round sizes up to whole blocks. */
+/**
+ * Maximum difference between a video's ratio and the 9:16 of a Facebook reel, because encoders round sizes up to whole
+ * blocks.
+ */
 const RATIO_TOLERANCE = 0.02;
 
 /**
- * Whether a video is published as a reel: MP4, 9:16, at least 540×960, 3 to 90 seconds (platforms reference 3.2). A
- * file of unknown size or length is published as a video.
+ * Whether Facebook publishes a video as a reel: MP4, 9:16, at least 540×960, 3 to 90 seconds (platforms reference 3.2).
+ * A file of unknown size or length is published as a video.
  */
 function isReel({ contentType, width, height, durationMs }: PublicationMedia): boolean {
   if (contentType !== "video/mp4" || width === null || height === null || durationMs === null)

@@ -14,8 +14,8 @@ import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 /**
- * Wait in milliseconds that is long enough for the delivery service to release the task, so that its steps run again
- * from the first step.
+ * Wait in milliseconds that is long enough for the delivery service to release the task, so that its preparation steps
+ * run again from the first.
  */
 const RESTART_WAIT_MS = 1500;
 
@@ -23,12 +23,15 @@ function photoName(index: number): string {
   return `photo${index}`;
 }
 
-/** Returns the ids of the photos that have been uploaded so far. */
+/** Returns the ids of the Facebook photos that have been uploaded for the post so far. */
 export function photoIds({ media }: Publication, handles: Handles): readonly string[] {
   return media.map((_media, index) => handles[photoName(index)] ?? "").filter((id) => id !== "");
 }
 
-/** Uploads one photo of the post as an unpublished photo. A photo whose answer was lost is never published. */
+/**
+ * Creates the step that uploads one photo of the post as an unpublished Facebook photo. A photo whose upload was not
+ * answered is never published.
+ */
 export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
   const name = photoName(index);
   return {
@@ -51,8 +54,8 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
 }
 
 /**
- * Returns the first link in the text of a post without photos. Facebook shows a preview only if the link is also a
- * parameter.
+ * Returns the first link in the text of a Facebook post without photos. Facebook shows a preview only if the link is
+ * also a parameter.
  */
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
@@ -61,7 +64,7 @@ function linkIn({ text, media }: Publication): string | undefined {
     .find((url) => /^https?:\/\//i.test(url));
 }
 
-/** Returns the content of a post as parameters of `feed`. */
+/** Returns the content of a post as parameters of Facebook's `feed` call. */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
@@ -76,8 +79,8 @@ export function toPostFields(
 }
 
 /**
- * Restarts after a lost answer: the unpublished post of that answer already owns the photos, so they are uploaded again
- * for another post.
+ * Runs the steps of a Facebook post again after a lost answer. The unpublished post in the lost answer already owns the
+ * photos, so they are uploaded again for another post.
  */
 function restart({ media }: Publication, handles: Handles): StepResult | undefined {
   const restarts = Number(handles.restarts ?? 0);
@@ -103,7 +106,10 @@ async function createPost(context: FacebookContext, handles: Handles): Promise<S
   );
 }
 
-/** Creates the post unpublished. A later call with its stored id makes it visible. */
+/**
+ * Creates the step that creates a Facebook post unpublished. The publishing call with the stored id makes it visible
+ * later.
+ */
 export function createPostStep(api: GraphApi): PrepareStep {
   return {
     name: "post",

@@ -11,7 +11,10 @@ import { MEANINGS } from "./error-meanings.ts";
 import { readPermalink } from "./permalink.ts";
 import { photoIds, toPostFields } from "./post-steps.ts";
 
-/** Creates a visible post with one call, which has no idempotency key; only its answer contains the id. */
+/**
+ * Creates a visible Facebook post with one call. The call has no idempotency key, and only its answer contains the id
+ * of the post.
+ */
 export async function publishDirectly(
   api: GraphApi,
   publication: Publication,

@@ -13,10 +13,13 @@ import type { FacebookKind } from "./post-kind.ts";
 import { reelId } from "./reel-step.ts";
 import { videoId } from "./video-step.ts";
 
-/** Wait in milliseconds before the first status check of a finished reel, which Facebook shows after some seconds. */
+/**
+ * Wait in milliseconds before the first status check of a finished reel: Facebook makes a reel visible after some
+ * seconds.
+ */
 const REEL_CHECK_MS = 1000;
 
-/** Returns the id of the object that was created unpublished. */
+/** Returns the id of the Facebook post, video or reel that was created unpublished. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
   switch (kind) {
     case "post":
@@ -29,8 +32,8 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
 }
 
 /**
- * Returns the publishing call, which makes the object visible. The call may be repeated, because it contains the
- * object's id.
+ * Returns the publishing call, which makes an unpublished Facebook post, video or reel visible. The call may be
+ * repeated, because it contains the id.
  */
 function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
   const path = encodeURIComponent(id);

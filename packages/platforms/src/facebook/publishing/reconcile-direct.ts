@@ -7,8 +7,9 @@ import { listMatchingPosts, readPagePosts, toMatchingPost } from "./page-posts.t
 import { photoIds } from "./post-steps.ts";
 
 /**
- * Searches the Page's posts for a post that was visible as soon as it was created. Its photos were uploaded for it
- * alone, so their ids decide; for a post without photos the text decides.
+ * Searches the Facebook Page's posts for a post that was visible as soon as it was created. A post with photos is
+ * recognized by their ids, because the photos were uploaded for it alone; a post without photos is recognized by its
+ * text.
  */
 export async function reconcileDirect(
   api: GraphApi,

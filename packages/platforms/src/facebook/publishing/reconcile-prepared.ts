@@ -14,13 +14,13 @@ import { preparedId } from "./publish-prepared.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
 
 const MINUTE_MS = 60_000;
-/** Time in milliseconds after which a person must check a reel that Facebook has not published yet. */
+/** Time in milliseconds after which a person must check a Facebook reel that is not visible yet. */
 const MAX_REEL_MS = 30 * MINUTE_MS;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
- * Returns the verdict when the object could not be read. Repeating the publishing call is harmless and also resolves
- * the outcome, except during a rate limit.
+ * Returns the verdict when a prepared Facebook post could not be read. Repeating the publishing call is harmless and
+ * also resolves the outcome, except during a rate limit.
  */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
@@ -55,8 +55,9 @@ async function lookAtPost(
 }
 
 /**
- * A finished reel becomes visible when Facebook has processed it. The documentation does not say whether finishing it
- * twice creates a second reel. Therefore its status is read at all scheduled times before it is finished again.
+ * Returns the verdict for a Facebook reel. A finished reel becomes visible when Facebook has processed it. The
+ * documentation does not say whether finishing it twice creates a second reel. Therefore its status is read at all
+ * scheduled times before it is finished again.
  */
 function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
   if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
@@ -82,7 +83,10 @@ async function lookAtVideo(
   return isReel ? judgeReel(status, call) : { kind: "absent" };
 }
 
-/** Reads the object of the publishing call by its stored id. A flag of the object says whether readers see it. */
+/**
+ * Reads the Facebook post of a publishing call by its stored id. A flag in the answer says whether readers see the
+ * post.
+ */
 export async function reconcilePrepared(
   api: GraphApi,
   kind: FacebookKind,

@@ -15,22 +15,25 @@ import { callGraph, videoOf, idIn, pagePath, type FacebookContext } from "./call
 import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 
-/** The progress of a reel; stored as a handle after each answer of Facebook. */
+/** The progress of a Facebook reel's upload; stored in the task's handles after each answer of Facebook. */
 interface Reel {
   readonly id: string;
-  /** Time at which the wait for processing began, in Unix milliseconds; 0 before it began. */
+  /** Time at which the step began to wait until Facebook has processed the reel, in Unix milliseconds; 0 before. */
   readonly waitingSince: number;
-  /** URL to which the bytes are uploaded. */
+  /** URL to which the bytes of the reel are uploaded. */
   readonly url: string;
-  /** `begun` = no bytes were sent · `sending` = some bytes may have arrived · `lost` = the upload must start again. */
+  /**
+   * State of the reel's upload: `begun` = no bytes were sent · `sending` = some bytes may have arrived · `lost` = the
+   * upload must start again.
+   */
   readonly stage: "begun" | "sending" | "processing" | "ready" | "lost";
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
 /**
- * Time in milliseconds after which the step stops waiting for processing to start, because Facebook may process a reel
- * only after it is asked to publish it.
+ * Time in milliseconds after which the step no longer waits for Facebook to start processing the reel, because Facebook
+ * may process a reel only after the publishing call.
  */
 const MAX_UNSTARTED_MS = 60_000;
 
@@ -40,7 +43,7 @@ function readState(handles: Handles): Reel | undefined {
   return readJsonHandle(handles, NAME) as Reel | undefined;
 }
 
-/** Returns the id of the reel when it can be published. */
+/** Returns the id of the Facebook reel when its upload is complete and it can be published. */
 export function reelId(handles: Handles): string | undefined {
   const reel = readState(handles);
   return reel?.stage === "ready" ? reel.id : undefined;
@@ -50,7 +53,7 @@ function toHandle(reel: Reel): Handles {
   return toJsonHandle(NAME, reel);
 }
 
-/** Stores the reel and runs the step again. */
+/** Stores the progress of the reel and runs the step again. */
 function next(reel: Reel): StepWait {
   return runAgain(toHandle(reel));
 }
@@ -90,7 +93,7 @@ async function send(
   }
 }
 
-/** Reads how many bytes have arrived and sends the rest. */
+/** Reads how many bytes of the reel Facebook has received, and sends the rest. */
 async function resume(context: FacebookContext, reel: Reel): Promise<StepResult> {
   const { api, publication, signal } = context;
   const status = await readVideo(api, publication, reel.id, signal);
@@ -121,8 +124,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
     case "lost":
       return await start(context, reel?.restarts ?? 0);
     case "begun":
-      // This progress is stored before the first byte is sent, so that after a crash the next worker asks how much has
-      // arrived.
+      // The state `sending` is stored before the first byte is sent. After a crash, the next worker therefore reads how
+      // many bytes have arrived.
       return next({ ...reel, stage: "sending" });
     case "sending":
       return await resume(context, reel);
@@ -133,8 +136,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
 }
 
 /**
- * Uploads the video of a reel and waits until it is processed. The reel is not visible before the publishing call
- * finishes it.
+ * Creates the step that uploads the video of a Facebook reel and waits until it is processed. The reel is not visible
+ * before the publishing call finishes it.
  */
 export function createReelStep(api: GraphApi): PrepareStep {
   return {

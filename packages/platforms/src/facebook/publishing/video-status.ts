@@ -9,17 +9,17 @@ import { MEANINGS } from "./error-meanings.ts";
 
 /** The status of a video at Facebook (platforms reference 3.1). */
 export interface VideoStatus {
-  /** Number of bytes that Facebook has received. */
+  /** Number of bytes of the video that Facebook has received. */
   readonly bytes: number;
   readonly isUploaded: boolean;
   readonly processing: "not_started" | "in_progress" | "complete" | "error";
-  /** Why processing failed. */
+  /** Facebook's reason why processing the video failed. */
   readonly problem: string;
-  /** State of publishing a reel: `complete` = readers see it. */
+  /** State of publishing a Facebook reel: `complete` = readers see the reel. */
   readonly publishing: "not_started" | "in_progress" | "complete";
-  /** Whether readers see the video. */
+  /** Whether readers of the Facebook Page see the video. */
   readonly isPublished: boolean;
-  /** The link as Facebook states it; it may be a path. */
+  /** The link to the video as Facebook states it; it may be a path only. */
   readonly permalink: string | undefined;
 }
 
@@ -49,7 +49,7 @@ function publishingOf(status: unknown): VideoStatus["publishing"] {
   return state === "in_progress" ? "in_progress" : "not_started";
 }
 
-/** Returns the status in an answer, or undefined when the answer has none. */
+/** Returns the video status in an answer of Facebook, or undefined when the answer does not contain one. */
 function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   const status = object(json, "status");
   if (status === undefined) return undefined;
@@ -66,7 +66,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   };
 }
 
-/** Reads the status of a video; returns the whole answer when it contains no status. */
+/** Reads the status of a video from Facebook; returns the whole answer when it contains no status. */
 export async function askVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -80,7 +80,7 @@ export async function askVideo(
   return status === undefined ? { answer } : { status };
 }
 
-/** Reads the status of a video for a preparation step, which fails when the status cannot be read. */
+/** Reads the status of a Facebook video for a preparation step. The step fails when the status cannot be read. */
 export async function readVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -93,7 +93,7 @@ export async function readVideo(
   return toStepFailure(answer, MEANINGS);
 }
 
-/** The refusal of a video that Facebook could not process. */
+/** Returns the refusal of a video that Facebook could not process. */
 export function refuseMedia({ problem }: VideoStatus): Failure {
   return { kind: "refused", code: "media_rejected", message: problem };
 }

@@ -18,23 +18,23 @@ import { callGraph, videoOf, idIn, pagePath, videoTexts, type FacebookContext } 
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
 import { readVideo, refuseMedia } from "./video-status.ts";
 
-/** The progress of a video; stored as a handle after each answer of Facebook. */
+/** The progress of a Facebook video's upload; stored in the task's handles after each answer of Facebook. */
 interface Video {
   readonly id: string;
-  /** Time at which the wait for processing began, in Unix milliseconds; 0 before it began. */
+  /** Time at which the step began to wait until Facebook has processed the video, in Unix milliseconds; 0 before. */
   readonly waitingSince: number;
   readonly session: string;
-  /** Start of the next chunk that Facebook asks for. Equal to `end` when Facebook has the whole video. */
+  /** Start of the next chunk of the video that Facebook expects. Equal to `end` when Facebook has the whole video. */
   readonly start: number;
-  /** End of the next chunk, exclusive. */
+  /** End of the next chunk of the video, exclusive. */
   readonly end: number;
   readonly stage: "sending" | "processing" | "ready" | "lost";
-  /** Number of times that the upload was started again because Facebook no longer knew it. */
+  /** Number of times that the video's upload was started again because Facebook no longer knew it. */
   readonly restarts: number;
 }
 
 const MAX_RESTARTS = 1;
-/** Maximum size of a chunk; Facebook usually asks for a few MB. */
+/** Maximum size in bytes of a chunk of a Facebook video; Facebook usually expects a few MB. */
 const MAX_CHUNK_BYTES = 32 * 1024 * 1024;
 
 const NAME = "video";
@@ -43,7 +43,7 @@ function readState(handles: Handles): Video | undefined {
   return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
-/** Returns the id of the video when it can be published. */
+/** Returns the id of the Facebook video when its upload is complete and it can be published. */
 export function videoId(handles: Handles): string | undefined {
   const video = readState(handles);
   return video?.stage === "ready" ? video.id : undefined;
@@ -53,7 +53,7 @@ function toHandle(video: Video): Handles {
   return toJsonHandle(NAME, video);
 }
 
-/** Stores the video and runs the step again. */
+/** Stores the progress of the video and runs the step again. */
 function next(video: Video): StepWait {
   return runAgain(toHandle(video));
 }
@@ -63,7 +63,10 @@ function post({ api, publication, signal }: FacebookContext, body: RequestBody) 
   return callGraph(api, publication, call, signal);
 }
 
-/** Returns the `start_offset` and `end_offset` in an answer or in the data of its error. */
+/**
+ * Returns the `start_offset` and `end_offset` of the next chunk, from an answer of Facebook or from the data of its
+ * error.
+ */
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
   const [start, end] = [text(source, "start_offset"), text(source, "end_offset")];
   if (start === undefined || end === undefined) return undefined;
@@ -85,7 +88,7 @@ async function start(context: FacebookContext, restarts: number): Promise<StepRe
   return next({ id, session, ...offsets, stage: "sending", waitingSince: 0, restarts });
 }
 
-/** Starts the upload again, at most once, when Facebook no longer knows it or does not continue it. */
+/** Starts the upload of a video again, at most once, when Facebook no longer knows it or does not continue it. */
 function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
   const code = answer.kind === "answer" ? readGraphError(answer)?.code : undefined;
   const isLost = code === 6000 || code === 6001;
@@ -112,14 +115,16 @@ async function sendChunk(context: FacebookContext, video: Video): Promise<StepRe
   return offsets === undefined ? restart(video, answer) : next({ ...video, ...offsets });
 }
 
-/** Returns the offsets with which to continue when an earlier chunk arrived and its answer was lost. */
+/**
+ * Returns the offsets with which to continue the video's upload when an earlier chunk arrived and its answer was lost.
+ */
 function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | undefined {
   return readGraphError(answer)?.subcode === WRONG_OFFSET
     ? offsetsIn(object(object(answer.json, "error"), "error_data"))
     : undefined;
 }
 
-/** Ends the upload; the video stays unpublished. */
+/** Completes the upload of a Facebook video, which stays unpublished. */
 async function finish(context: FacebookContext, video: Video): Promise<StepResult> {
   const body = formBody({
     upload_phase: "finish",
@@ -151,7 +156,10 @@ async function run(context: FacebookContext, video: Video | undefined): Promise<
   return await (video.start < video.end ? sendChunk(context, video) : finish(context, video));
 }
 
-/** Uploads the video in chunks, unpublished, and waits until it is processed. Each answer is stored before the next call. */
+/**
+ * Creates the step that uploads a video to Facebook in chunks, unpublished, and waits until it is processed. Each
+ * answer is stored before the next call.
+ */
 export function createVideoStep(api: GraphApi): PrepareStep {
   return {
     name: "video",

@@ -6,7 +6,7 @@ import type { AccountAccess, Publication } from "#src/publishing/publication.ts"
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
-/** Maximum time in milliseconds to read the link of a published post. */
+/** Maximum time in milliseconds to read the link of a published Instagram post. */
 const READ_TIMEOUT_MS = 5000;
 
 /** A post of the account, as Instagram lists it. */
@@ -28,7 +28,7 @@ function toAccountMedia(entry: unknown): AccountMedia {
   };
 }
 
-/** Lists the account's own posts since `since`, newest first; undefined when they could not all be read. */
+/** Lists the account's own Instagram posts since `since`, newest first; undefined when they could not all be read. */
 export async function listAccountMedia(
   api: GraphApi,
   account: AccountAccess,
@@ -63,7 +63,7 @@ function mediaTypeOf({ media }: Publication): string {
   return media[0]?.kind === "video" ? "VIDEO" : "IMAGE";
 }
 
-/** Returns the posts that have the caption and the kind of the publication. */
+/** Returns the account's Instagram posts that have the caption and the kind of the publication. */
 export function listMatchingMedia(
   publication: Publication,
   entries: readonly AccountMedia[],
@@ -74,8 +74,8 @@ export function listMatchingMedia(
 }
 
 /**
- * Reads the link of a post that was just published. Returns null when it cannot be read in time, which does not change
- * the outcome.
+ * Reads the link of an Instagram post that was just published. Returns null when the link cannot be read in time; the
+ * post counts as published anyway.
  */
 export async function findPermalink(
   api: GraphApi,

@@ -21,10 +21,13 @@ import {
 import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
 
 const MAX_CHECK_MS = 60_000;
-/** Waits before a container is created again in place of one that Instagram could not use. */
+/**
+ * Waits in milliseconds before a container (Instagram's draft of a post) is created again because Instagram could not
+ * use the previous one.
+ */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** The place of a container in the post, and the values with which the container is created. */
+/** The place of a container in the Instagram post, and the values with which the container is created. */
 export interface ContainerContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -33,16 +36,19 @@ export interface ContainerContext {
   readonly signal: AbortSignal;
 }
 
-/** Error code for a container that Instagram does not find. */
+/** Instagram's error code for a container that it does not find. */
 const NOT_FOUND = 24;
 const NO_FILE = "the post has no file for this container";
 
-/** Stores the container and runs the step again. */
+/** Stores the progress of the container and runs the step again. */
 function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
   return runAgain(toHandle(place, container), afterMs);
 }
 
-/** Discards a container and creates another one after a wait; after several restarts the post fails for this reason. */
+/**
+ * Discards a container and creates another one after a wait. After several discarded containers the post fails with the
+ * given reason.
+ */
 function restart(
   context: ContainerContext,
   container: Container,
@@ -128,8 +134,8 @@ function toContainer(
 }
 
 /**
- * Uploads the video. Instagram does not document how to continue an interrupted upload, so another container is created
- * after an interruption.
+ * Uploads the video to its Instagram container. Instagram does not document how to continue an interrupted upload, so
+ * another container is created after an interruption.
  */
 async function push(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, place, signal } = context;
@@ -159,7 +165,7 @@ async function push(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/** Errors that concern only one container, so that another container may succeed. */
+/** Meanings of Graph API errors that concern only one container, so that another container may succeed. */
 const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "token",
   "limit",
@@ -167,7 +173,7 @@ const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "transient",
 ]);
 
-/** Handles a container that Instagram could not process. */
+/** Returns the next step after Instagram could not process a container. */
 function onError(
   context: ContainerContext,
   container: Container,
@@ -180,7 +186,7 @@ function onError(
   return { kind: "refused", code: meaning as TargetErrorCode, message };
 }
 
-/** Waits for a container that is not ready, or whose status could not be read. */
+/** Waits for an Instagram container that is not ready, or whose status could not be read. */
 function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
   if (Date.now() > container.patientUntil) return STILL_PROCESSING;
   const checks = container.checks + 1;
@@ -198,8 +204,8 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
   switch (state.code) {
     case "FINISHED":
-    // This step sees a published container only when the publishing call is about to be repeated, after a check that it
-    // may be repeated.
+    // This step sees a published container only when the publishing call is about to be repeated. That the call may be
+    // repeated was checked before.
     case "PUBLISHED":
       return toHandle(context.place, { ...container, stage: "ready" });
     case "ERROR":
@@ -211,7 +217,7 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/** Makes the next call for one container. */
+/** Makes the next Instagram call for one container: it creates the container, uploads its video or reads its status. */
 export async function advanceContainer(context: ContainerContext): Promise<StepResult> {
   const container = readContainer(context.handles, context.place);
   if (container === undefined || !isUsable(container, context.handles, Date.now()))

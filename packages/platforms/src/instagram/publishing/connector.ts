@@ -10,13 +10,13 @@ import { createLimitStep } from "./publishing-limit.ts";
 import { reconcile } from "./reconcile.ts";
 
 /**
- * Maximum number of repeated publishing calls. Instagram publishes a container only once, so repeating is harmless; the
- * limit only ends an endless series of failures.
+ * Maximum number of repeated publishing calls to Instagram. Instagram publishes a container only once, so repeating the
+ * call is harmless; the limit only ends an endless series of failures.
  */
 const MAX_RESENDS = 5;
 
 export interface InstagramSettings extends GraphApi {
-  /** The host of accounts that were connected with Instagram Login; their tokens work only there. */
+  /** URL of the API host of accounts that were connected with Instagram Login; their tokens work only there. */
   readonly loginBaseUrl: string;
 }
 
@@ -32,9 +32,9 @@ function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): 
 }
 
 /**
- * Instagram's Content Publishing: a post is created as an invisible container, which is then published once. Instagram
- * fetches images from their public URL; videos are uploaded. The login with which the account was connected decides the
- * host.
+ * Instagram's publishing connector: a post is created as an invisible container, which is then published once.
+ * Instagram fetches images from their public URL; videos are uploaded. Whether the account was connected with Facebook
+ * Login or Instagram Login decides the API host.
  */
 export function createInstagramPublishingConnector({
   loginBaseUrl,

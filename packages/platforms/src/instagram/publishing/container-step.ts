@@ -19,9 +19,9 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
 }
 
 /**
- * The steps that create the containers of a post: first all files, so that Instagram processes them at the same time,
- * then the wait for each, then the carousel. A container that is lost in the meantime is created again by the step that
- * is running.
+ * The steps that create the containers of an Instagram post: first all files, so that Instagram processes them at the
+ * same time, then the wait for each file, then the carousel. A container that is lost in the meantime is created again
+ * by the step that is running.
  */
 export function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);
@@ -45,7 +45,10 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
   }));
 }
 
-/** A step ends when its own goal is reached, not when another container makes progress. */
+/**
+ * Returns the result of a step. A step ends when its own container has reached its goal, not when another container
+ * makes progress.
+ */
 function toProgress(
   made: StepResult,
   isOver: (handles: Handles) => boolean,

@@ -9,8 +9,8 @@ import { toInstagramFailure } from "./error-meanings.ts";
 const MEDIA_NOT_FOUND = 24;
 
 /**
- * Checks whether a post no longer exists. The Graph API gives the same error for missing and inaccessible posts,
- * sometimes by mistake, so the post counts as deleted only if it cannot be read either.
+ * Checks whether an Instagram post no longer exists. The Graph API gives the same error for missing and inaccessible
+ * posts, sometimes by mistake, so the post counts as deleted only if it cannot be read either.
  */
 async function confirmGone(
   api: GraphApi,
@@ -29,7 +29,10 @@ async function confirmGone(
     : toInstagramFailure(answer);
 }
 
-/** `DELETE /{media}` (platforms reference 1.3), which needs Facebook Login. */
+/**
+ * Deletes an Instagram post with `DELETE /{media}` (platforms reference 1.3). This needs an account that was connected
+ * with Facebook Login.
+ */
 export async function deletePost(
   api: GraphApi,
   account: AccountAccess,

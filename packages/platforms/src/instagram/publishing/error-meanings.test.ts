@@ -44,7 +44,7 @@ test.each([
   [24, 2_207_008, { kind: "retryable", code: "platform_unavailable" }],
   [100, 33, { kind: "retryable", code: "platform_unavailable" }],
 ])(
-  "Instagram's error %i/%s in a preparation step becomes the failure %j",
+  "Instagram's error %i (subcode %s) in a preparation step becomes the failure %j",
   (code, subcode, failure) => {
     expect(toInstagramFailure(answer(code, subcode))).toMatchObject(failure);
   },
@@ -58,9 +58,12 @@ test.each([
   [24, 2_207_006],
   [100, 33],
   [9007, 2_207_027],
-])("Instagram's error %i/%s leaves the outcome of a publishing call unknown", (code, subcode) => {
-  expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
-});
+])(
+  "Instagram's error %i (subcode %s) leaves the outcome of a publishing call unknown",
+  (code, subcode) => {
+    expect(toVisibleFailure(answer(code, subcode), MEANINGS)).toMatchObject({ kind: "unknown" });
+  },
+);
 
 test.each([408, 409, 425, 429, 500, 502])(
   "HTTP %i leaves the outcome of a publishing call to Instagram unknown",

@@ -4,9 +4,9 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached } from "#src/publishing/outcome.ts";
 
-/** Instagram's own errors (platforms reference 1.7), by code or subcode. */
+/** Errors that only Instagram returns (platforms reference 1.7), by code or subcode. */
 export const MEANINGS: GraphMeanings = {
-  // Media: too large, wrong format, wrong aspect ratio, unreadable video.
+  // Errors about media: too large, wrong format, wrong aspect ratio, unreadable video.
   36000: "media_rejected",
   36001: "media_rejected",
   36003: "media_rejected",
@@ -15,7 +15,7 @@ export const MEANINGS: GraphMeanings = {
   2207005: "media_rejected",
   2207009: "media_rejected",
   2207026: "media_rejected",
-  // Content: caption, tags, number of parts, thumbnail offset, trial reel.
+  // Errors about content: caption, tags, number of parts, thumbnail offset, trial reel.
   36004: "content_rejected",
   2207010: "content_rejected",
   2207023: "content_rejected",
@@ -24,16 +24,16 @@ export const MEANINGS: GraphMeanings = {
   2207057: "content_rejected",
   2207073: "content_rejected",
   2207081: "content_rejected",
-  // Instagram could not fetch the file.
+  // Errors for a file that Instagram could not fetch.
   9004: "media_fetch_failed",
   2207003: "media_fetch_failed",
   2207052: "media_fetch_failed",
   2207077: "media_fetch_failed",
-  // Account: restricted as spam, restricted or inactive.
+  // Errors about the account: restricted as spam, restricted or inactive.
   "4/2207051": "account_action_needed",
   25: "account_action_needed",
   2207050: "account_action_needed",
-  // Not ready yet, or an internal error of Instagram.
+  // Errors for a container that is not ready yet, and internal errors of Instagram.
   9007: "transient",
   [-1]: "transient",
   [-2]: "transient",
@@ -48,25 +48,25 @@ export const MEANINGS: GraphMeanings = {
 
 const DAILY_LIMIT = 2_207_042;
 /**
- * Wait in milliseconds after the daily limit was reached. The limit applies to a sliding window, so publishing may be
- * possible again at any time.
+ * Wait in milliseconds after the account reached Instagram's daily limit. The limit applies to a sliding window, so
+ * publishing may be possible again at any time.
  */
 const QUOTA_WAIT_MS = 15 * 60_000;
 
-/** The account has reached its daily limit. */
+/** Returns the failure for an account that has reached Instagram's daily limit. */
 export function toQuotaFailure(message: string): Failure {
   return limitReached("platform_quota", message, QUOTA_WAIT_MS);
 }
 
-/** Returns the failure when Instagram refused because of the daily limit, else undefined. */
+/** Returns the failure when Instagram refused a call because of the daily limit, else undefined. */
 export function findQuotaFailure(answer: PlatformAnswer): Failure | undefined {
   const error = readGraphError(answer);
   return error?.subcode === DAILY_LIMIT ? toQuotaFailure(error.message) : undefined;
 }
 
 /**
- * Maps the answer to a preparation step to a failure. A file that Instagram could not fetch may be fetched on a later
- * attempt.
+ * Maps Instagram's answer to a preparation step to a failure. A file that Instagram could not fetch may be fetched on a
+ * later attempt.
  */
 export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const quota = answer.kind === "answer" ? findQuotaFailure(answer) : undefined;
@@ -77,7 +77,7 @@ export function toInstagramFailure(answer: PlatformAnswer | NoAnswer): Failure {
     : failure;
 }
 
-/** Returns the meaning of a container's error from the number in its status text. */
+/** Returns the meaning of an Instagram container's error from the error number in its status text. */
 export function meaningOfStatus(status: string): GraphMeaning {
   const subcode = /\b2207\d{3}\b/.exec(status)?.[0] ?? "";
   return MEANINGS[subcode] ?? "transient";

@@ -5,7 +5,10 @@ import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listAccountMedia, listMatchingMedia } from "./account-media.ts";
 
-/** Searches the account's own posts by caption and kind; the list may be delayed, so it is read several times. */
+/**
+ * Searches the account's own Instagram posts for a post with the same caption and kind. The list may be delayed, so it
+ * is read several times.
+ */
 export async function findMatchingPost(
   api: GraphApi,
   publication: Publication,

@@ -14,21 +14,22 @@ import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
 /**
- * Wait in milliseconds before a container is read again that was ready before the publishing call but not at the time
- * of the call.
+ * Wait in milliseconds before the status of an Instagram container is read again. The container was ready before the
+ * publishing call, but Instagram answered the call that it was not ready.
  */
 const NOT_READY_WAIT_MS = 30_000;
 
 function toFailedOutcome(answer: PlatformAnswer): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
-  // Instagram may return the same error for a container that is already published, so the container's status is read.
+  // Instagram may return the error "not ready" also for a container that is already published, so the container's
+  // status is read.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
     return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
 }
 
-/** Publishes a container with `POST /{account}/media_publish`, which Instagram does once per container. */
+/** Publishes an Instagram container with `POST /{account}/media_publish`. Instagram publishes a container only once. */
 export async function publishContainer(
   api: GraphApi,
   publication: Publication,
@@ -46,8 +47,8 @@ export async function publishContainer(
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
-  // The status must be read within the deadline of the call, because after the deadline another worker reconciles the
-  // call.
+  // The container's status must be read before the deadline of the publishing call: after the deadline, another worker
+  // determines the outcome of the call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
   const permalink = await findPermalink(api, publication, id, remainingMs);
   return { kind: "published", externalId: id, permalink };

@@ -7,10 +7,10 @@ import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
-/** Maximum age in milliseconds of a stored publishing limit. */
+/** Maximum age in milliseconds of a stored publishing limit of an Instagram account. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** How many posts the account has published in the current window, and how many it may publish. */
+/** How many posts the Instagram account has published in the current window, and how many it may publish. */
 interface PublishingLimit {
   readonly used: number;
   readonly total: number;
@@ -24,9 +24,9 @@ function toLimit(json: unknown): PublishingLimit | undefined {
 }
 
 /**
- * `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a limit that is reached, or a refused token
- * or permission, stops the post. After a failed read the post continues, because the publishing call is refused anyway
- * if the limit is reached.
+ * Reads the account's publishing limit with `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a
+ * limit that is reached, or a refused token or permission, stops the post. After a failed read the post continues,
+ * because Instagram refuses the publishing call anyway if the limit is reached.
  */
 async function readLimit(
   api: GraphApi,
@@ -49,7 +49,7 @@ async function readLimit(
   );
 }
 
-/** Checks that the account may publish, before any container is created. */
+/** Creates the step that checks Instagram's publishing limit of the account, before any container is created. */
 export function createLimitStep(api: GraphApi): PrepareStep {
   return {
     name: "publishing limit",

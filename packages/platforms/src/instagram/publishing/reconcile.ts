@@ -15,14 +15,17 @@ import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Time in milliseconds between two checks that find a container still ready: after the second check, the publishing
- * call is known to have had no effect.
+ * Time in milliseconds between two checks that find an Instagram container still ready to be published. The second
+ * check proves that the publishing call had no effect.
  */
 const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
-/** Maximum delay of the list of the account's posts. After it, the post counts as published without a link. */
+/**
+ * Maximum delay in milliseconds with which Instagram lists a published post. After it, a published post that is not
+ * listed counts as published without a link.
+ */
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
-/** The values that are needed to find out whether a publishing call took effect. */
+/** The values that are needed to find out whether a publishing call to Instagram took effect. */
 interface ReconcileContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -31,10 +34,10 @@ interface ReconcileContext {
   readonly signal: AbortSignal;
 }
 
-/** Error code for a container that Instagram does not find. */
+/** Instagram's error code for a container that it does not find. */
 const NOT_FOUND = 24;
 
-/** Returns the account's matching posts that belong to no target; undefined when they could not be read. */
+/** Returns the account's matching Instagram posts that belong to no target; undefined when they could not be read. */
 async function listMatches(
   context: ReconcileContext,
 ): Promise<readonly AccountMedia[] | undefined> {
@@ -49,8 +52,8 @@ async function listMatches(
 }
 
 /**
- * Returns the verdict for a published container. Instagram does not say which post it became, so only a single matching
- * post is taken as the published post.
+ * Returns the verdict for a published Instagram container. Instagram does not say which post it became, so a matching
+ * post is taken as the published post only if it is the only one.
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
@@ -64,8 +67,8 @@ async function onPublished(context: ReconcileContext): Promise<Verdict> {
 }
 
 /**
- * Returns the verdict for a container that Instagram could not process: another container is created, unless it would
- * be refused again.
+ * Returns the verdict for a container that Instagram could not process: another container is created, unless Instagram
+ * would refuse it again.
  */
 function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
@@ -95,8 +98,8 @@ function judge(
 }
 
 /**
- * Returns the verdict for a container that is not found: the outcome stays unknown, unless the account has a matching
- * post.
+ * Returns the verdict for a container that Instagram does not find: the outcome stays unknown, unless the account has a
+ * matching post.
  */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = (await listMatches(context)) ?? [];
@@ -105,7 +108,7 @@ async function onMissing(context: ReconcileContext): Promise<Verdict> {
     : repeatLook(context.call);
 }
 
-/** Returns the verdict when the container's status could not be read. */
+/** Returns the verdict when the status of the Instagram container could not be read. */
 function onUnread(
   context: ReconcileContext,
   answer: PlatformAnswer | NoAnswer,
@@ -114,7 +117,7 @@ function onUnread(
   if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(context);
   const failure = toGraphFailure(answer, MEANINGS);
   if (failure === undefined) return repeatLook(context.call);
-  // The platform stated this wait, so it is not multiplied by the time scale.
+  // Instagram stated this wait, so it is not multiplied by the time scale of tests.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
   return {
@@ -123,7 +126,7 @@ function onUnread(
   };
 }
 
-/** Finds out whether a container was published, by its state and the account's posts. */
+/** Finds out whether a publishing call to Instagram took effect, by the container's status and the account's posts. */
 export async function reconcile(context: ReconcileContext): Promise<Verdict> {
   const { api, publication, handles, signal } = context;
   const container = findFinal(handles, publication.media.length);

@@ -28,7 +28,7 @@ function toPermalink(message: JsonObject, chatId: string, messageId: number): st
     : `https://t.me/${username}/${messageId}`;
 }
 
-/** Returns the message that was sent, or all messages of an album. */
+/** Returns the Telegram message that was sent, or all messages of an album. */
 function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
   const message = object(answer.json, "result");
   if (message !== undefined) return [message];
@@ -64,9 +64,9 @@ async function publish(
 }
 
 /**
- * Telegram's Bot API has no idempotency key, no list and no search, and a bot does not receive its own messages. So a
- * message is sent at most once per command, with all its media in one call, and an unknown outcome stays unknown until a
- * person decides.
+ * Telegram's publishing connector. The Bot API has no idempotency key, no list and no search, and a bot does not
+ * receive its own messages. So a message is sent at most once per command, with all its media in one call, and an
+ * unknown outcome stays unknown until a person decides.
  */
 export function createTelegramPublishingConnector({
   baseUrl,

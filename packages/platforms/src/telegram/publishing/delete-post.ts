@@ -20,8 +20,9 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
 }
 
 /**
- * Deletes a message with `deleteMessage`, and all messages of an album with one `deleteMessages`, which skips messages
- * that no longer exist (platforms reference 6.3). A bot that is an administrator may delete messages of any age.
+ * Deletes a Telegram post: a single message with `deleteMessage`, and all messages of an album with one call of
+ * `deleteMessages`, which skips messages that no longer exist (platforms reference 6.3). A bot that is an administrator
+ * may delete messages of any age.
  */
 export async function deletePost(
   baseUrl: string,

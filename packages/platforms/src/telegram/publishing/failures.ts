@@ -1,11 +1,11 @@
 import { object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type Failure, limitReached, type TargetErrorCode } from "#src/publishing/outcome.ts";
 
-/** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
+/** Wait in milliseconds after a rate limit of Telegram whose answer does not say how long to wait. */
 const DEFAULT_WAIT_MS = 60_000;
 
 /**
- * Target error codes by patterns in the error descriptions of Bot API servers. The descriptions may change; when no
+ * Target error codes by patterns in the error descriptions of Telegram's Bot API. The descriptions may change; when no
  * pattern matches, the HTTP status determines the code.
  */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
@@ -29,8 +29,8 @@ function toCode(status: number, description: string): TargetErrorCode {
 }
 
 /**
- * Maps an answer with `ok: false` to a failure (platforms reference 6.7). The Bot API server refused the call, so no
- * message was sent.
+ * Maps an answer of Telegram's Bot API with `ok: false` to a failure (platforms reference 6.7). The Bot API refused the
+ * call, so no message was sent.
  */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));

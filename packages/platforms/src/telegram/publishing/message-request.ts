@@ -3,7 +3,7 @@ import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The publishing call, which sends the whole post. */
+/** The publishing call to Telegram, which sends the whole post. */
 export interface MessageRequest {
   readonly method: string;
   readonly body: RequestBody;
@@ -18,7 +18,7 @@ const METHODS: Readonly<Record<Kind, string>> = {
   animation: "sendAnimation",
 };
 
-/** Extensions for file names, because Telegram evaluates the name of a file as well as its bytes. */
+/** File name extensions by media type, because Telegram evaluates the name of a file as well as its bytes. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   "image/jpeg": "jpg",
   "image/png": "png",
@@ -33,8 +33,8 @@ function kindOf({ kind, contentType }: PublicationMedia): Kind {
 }
 
 /**
- * Returns the size and duration of a video. Telegram clients need them to show the video before it is loaded and to
- * play it while it loads.
+ * Returns the size and duration of a video as parameters of the Telegram call. Telegram clients need them to show the
+ * video before it is loaded and to play it while it loads.
  */
 function videoFields(media: PublicationMedia): Fields {
   const { width, height, durationMs } = media;
@@ -69,7 +69,9 @@ function toSingle({ externalId, text }: Publication, media: PublicationMedia): M
   };
 }
 
-/** Creates the request for an album. Telegram shows the caption of the first item as the caption of the album. */
+/**
+ * Creates the request for a Telegram album. Telegram shows the caption of the first file as the caption of the album.
+ */
 function toAlbum({ externalId, text, media }: Publication): MessageRequest {
   const entries = media.map((one, index) => ({
     type: kindOf(one),
@@ -82,7 +84,10 @@ function toAlbum({ externalId, text, media }: Publication): MessageRequest {
   return { method: "sendMediaGroup", body: multipartBody([...toParts(fields), ...files]) };
 }
 
-/** A text, one file with the text as its caption, or an album (platforms reference 6.1). Files are never sent as documents. */
+/**
+ * Creates the request that sends a Telegram post: a text, one file with the text as its caption, or an album (platforms
+ * reference 6.1). Files are never sent as documents.
+ */
 export function toMessageRequest(publication: Publication): MessageRequest {
   const { externalId, text, media } = publication;
   const [first, second] = media;

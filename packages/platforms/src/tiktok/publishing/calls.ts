@@ -3,13 +3,13 @@ import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/pl
 import { bearer, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** The account in whose name TikTok is called, and the host of the API. */
+/** The account in whose name TikTok is called, and the URL of TikTok's API. */
 export interface TiktokAccess {
   readonly baseUrl: string;
   readonly account: AccountAccess;
 }
 
-/** A request to the API; its body is always JSON. */
+/** Creates a request to TikTok's API; its body is always JSON. */
 export function toRequest(
   { baseUrl, account }: TiktokAccess,
   path: string,
@@ -26,7 +26,7 @@ export function toRequest(
   };
 }
 
-/** Makes a call that does not publish anything. */
+/** Makes a TikTok call that does not publish anything. */
 export async function ask(
   access: TiktokAccess,
   path: string,
@@ -36,12 +36,15 @@ export async function ask(
   return await callPlatform(toRequest(access, path, body), signal);
 }
 
-/** Returns the error code of an answer, `ok` for a success. TikTok also reports errors in answers with HTTP 200. */
+/**
+ * Returns the error code in an answer of TikTok, `ok` for a success. TikTok also reports errors in answers with HTTP
+ * 200.
+ */
 export function codeOf({ json }: PlatformAnswer): string | undefined {
   return text(object(json, "error"), "code");
 }
 
-/** Returns the data of a successful answer. */
+/** Returns the data in a successful answer of TikTok, else undefined. */
 export function dataOf(answer: PlatformAnswer | NoAnswer): JsonObject | undefined {
   if (answer.kind !== "answer" || answer.status !== 200 || codeOf(answer) !== "ok")
     return undefined;

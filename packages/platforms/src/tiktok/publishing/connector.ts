@@ -18,8 +18,8 @@ export interface TiktokSettings {
 }
 
 /**
- * Maximum number of repeated publishing calls. Repeating is safe, because TikTok itself shows that a post is absent, by
- * its count of bytes or by ending the publication.
+ * Maximum number of repeated publishing calls to TikTok. Repeating the call is safe, because TikTok itself shows that a
+ * post is absent, by its count of bytes or by ending the publication.
  */
 const MAX_RESENDS = 8;
 
@@ -58,9 +58,9 @@ function toVisibleParts(publication: Publication, handles: Handles): readonly Me
 }
 
 /**
- * TikTok's direct post. A video is uploaded in chunks and posted when the last one has arrived, so the last chunk is
- * the publishing call and the publish id gives its result. TikTok fetches photos itself: their init call posts them,
- * and only the answer to this call contains the id of the publication.
+ * TikTok's publishing connector. A video is uploaded in chunks and posted when the last chunk has arrived, so sending
+ * the last chunk is the publishing call. TikTok fetches photos itself: the init call of a photo post is the publishing
+ * call, and only its answer contains the id of the publication (publish id).
  */
 export function createTiktokPublishingConnector({ baseUrl }: TiktokSettings): PublishingConnector {
   return {

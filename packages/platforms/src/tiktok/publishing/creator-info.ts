@@ -6,9 +6,11 @@ import type { Publication } from "#src/publishing/publication.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
-/** What TikTok allows the creator; read right before each post (platforms reference 4.1). */
+/**
+ * What TikTok allows the owner of the account (creator) to post; read right before each post (platforms reference 4.1).
+ */
 export interface CreatorInfo {
-  /** Time at which the creator info was read, in Unix milliseconds. */
+  /** Time at which the creator info was read from TikTok, in Unix milliseconds. */
   readonly readAt: number;
   readonly privacyLevels: readonly string[];
   readonly maxSeconds: number | null;
@@ -17,7 +19,7 @@ export interface CreatorInfo {
   readonly isStitchDisabled: boolean;
 }
 
-/** Maximum age in milliseconds of the stored creator info; older info is read again. */
+/** Maximum age in milliseconds of TikTok's stored creator info; older info is read again. */
 const MAX_AGE_MS = 10 * 60_000;
 
 const NAME = "creator";
@@ -29,17 +31,17 @@ const LEVELS: Readonly<Record<string, string>> = {
   private: "SELF_ONLY",
 };
 
-/** Returns TikTok's privacy level for the privacy of the post. TikTok has no default level. */
+/** Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level. */
 export function privacyLevelOf({ privacy }: Publication): string | undefined {
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
-/** Whether the post is public: TikTok assigns an id to public posts only. */
+/** Whether the TikTok post is public: TikTok assigns an id to public posts only. */
 export function isPublic(publication: Publication): boolean {
   return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
 }
 
-/** Returns the stored creator info, unless it is too old. */
+/** Returns TikTok's stored creator info, unless it is too old. */
 export function readCreatorInfo(handles: Handles): CreatorInfo | undefined {
   const creator = readJsonHandle(handles, NAME) as CreatorInfo | undefined;
   if (creator === undefined) return undefined;
@@ -57,7 +59,10 @@ function toCreatorInfo(data: JsonObject): CreatorInfo {
   };
 }
 
-/** Returns the refusal of a post that the creator may not publish. The privacy of the post is never changed instead. */
+/**
+ * Returns the refusal of a post that TikTok does not allow the creator to publish. The privacy of the post is never
+ * changed to make it allowed.
+ */
 function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
   const level = privacyLevelOf(publication);
   if (level === undefined || !creator.privacyLevels.includes(level)) {
@@ -80,7 +85,7 @@ function toHandles(publication: Publication, answer: PlatformAnswer | NoAnswer):
   return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
 }
 
-/** Reads the creator info, and checks that the creator may publish this post. */
+/** Reads TikTok's creator info, and checks that the creator may publish this post. */
 export async function askForCreatorInfo(
   access: TiktokAccess,
   publication: Publication,

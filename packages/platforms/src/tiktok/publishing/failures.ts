@@ -8,9 +8,14 @@ import {
 } from "#src/publishing/outcome.ts";
 import { codeOf } from "./calls.ts";
 
-/** Wait in milliseconds after a rate limit; TikTok does not say how long to wait (platforms reference 4.7). */
+/**
+ * Wait in milliseconds after a rate limit of TikTok; TikTok does not say how long to wait (platforms reference 4.7).
+ */
 const RATE_WAIT_MS = 60_000;
-/** Wait after the daily limit. TikTok counts the posts of the last 24 hours, and does not say when the oldest drops out. */
+/**
+ * Wait in milliseconds after TikTok's daily limit. TikTok counts the posts of the last 24 hours, and does not say when
+ * the oldest of them stops counting.
+ */
 const DAILY_WAIT_MS = 3_600_000;
 
 const REFUSALS: Readonly<Record<string, TargetErrorCode>> = {
@@ -42,9 +47,9 @@ function describe(answer: PlatformAnswer, code: string): string {
 }
 
 /**
- * Maps an error of the API to a failure; undefined when the error does not show whether the call took effect. TikTok's
- * own rate limiter sends an error code and refuses the call before it takes effect. A 429 without this code comes from
- * a proxy, so the outcome is not known.
+ * Maps an error of TikTok's API to a failure; undefined when the error does not show whether the call took effect.
+ * TikTok's own rate limiter sends an error code and refuses the call before it takes effect. A 429 without this code
+ * comes from a proxy, so the outcome is not known.
  */
 export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const code = codeOf(answer);
@@ -64,7 +69,8 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
 }
 
 /**
- * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ * Maps TikTok's answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
+ * unclear answer.
  */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
@@ -78,7 +84,10 @@ export interface Ending {
   readonly isTemporary: boolean;
 }
 
-/** Maps a `fail_reason` to an ending. With any `fail_reason`, the post is certainly not published. */
+/**
+ * Converts TikTok's `fail_reason` to the ending of a publication. With any `fail_reason`, the post is certainly not
+ * published.
+ */
 export function toEnding(reason: string): Ending {
   if (reason.endsWith("_check_failed")) return { code: "media_rejected", isTemporary: false };
   switch (reason) {

@@ -9,19 +9,22 @@ import { kindOf, toPermalink } from "./post-links.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Times of searches after the publishing call. TikTok's list of posts is delayed, so it is searched several times
- * (architecture, "Reconciling").
+ * Times of searches for a TikTok post, in milliseconds after the publishing call. TikTok's list of posts is delayed, so
+ * it is searched several times (architecture, "Reconciling").
  */
 const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
 const PAGE_SIZE = 20;
 const MAX_PAGES = 50;
-/** TikTok truncates listed titles at about 150 characters. A listed title of at least this length may be truncated. */
+/**
+ * Minimum length of a listed TikTok title that may be truncated. TikTok truncates listed titles at about 150
+ * characters.
+ */
 const MIN_TRUNCATED_LENGTH = 100;
 const FIELDS = "id,title,video_description,create_time,share_url";
 
 interface Entry {
   readonly id: string;
-  /** The listed title and description, without empty texts. */
+  /** The title and the description with which TikTok lists a post, without empty texts. */
   readonly texts: readonly string[];
   readonly link: string;
   readonly createdAtMs: number;
@@ -37,7 +40,7 @@ function toEntry(video: unknown): Entry {
   };
 }
 
-/** Lists the account's public posts since `since`; undefined when they cannot all be read. */
+/** Lists the account's public TikTok posts since `since`; undefined when they could not all be read. */
 async function listSince(
   access: TiktokAccess,
   sinceMs: number,
@@ -60,7 +63,8 @@ async function listSince(
 }
 
 /**
- * Whether an entry of the list is the post. TikTok lists the title, the description, or one in the field of the other.
+ * Whether a post in TikTok's list is the post of the publication. TikTok lists the title, the description, or one in
+ * the field of the other.
  */
 function matches(publication: Publication, { texts, link }: Entry): boolean {
   const { title, text: description } = publication;
@@ -77,8 +81,8 @@ function matches(publication: Publication, { texts, link }: Entry): boolean {
 }
 
 /**
- * Searches all posts that the account published since the publishing call for a post whose publish id is not known. A
- * post that is not listed may still exist, so a person has to decide when none is found.
+ * Searches the TikTok posts that the account published since the publishing call for a post whose publish id is not
+ * known. A post that TikTok does not list may still exist, so a person has to decide when none is found.
  */
 export async function findMatchingPost(
   access: TiktokAccess,

@@ -14,7 +14,10 @@ import {
 } from "./creator-info.ts";
 import { toFailure } from "./failures.ts";
 
-/** Wait in milliseconds before the first status check; TikTok needs about this long to fetch the photos. */
+/**
+ * Wait in milliseconds before the first status check of a TikTok photo post; TikTok needs about this long to fetch the
+ * photos.
+ */
 const FIRST_LOOK_MS = 1000;
 
 function toBody(publication: Publication, creator: CreatorInfo) {
@@ -45,7 +48,7 @@ function toOutcome(answer: PlatformAnswer): Outcome {
 }
 
 /**
- * Makes the init call of a photo post, which is the publishing call: TikTok then fetches and posts the photos by
+ * Makes the init call of a TikTok photo post, which is the publishing call: TikTok then fetches and posts the photos by
  * itself.
  */
 export async function publishPhotos(
@@ -70,7 +73,7 @@ export async function publishPhotos(
   return sent.kind === "answer" ? toOutcome(sent) : toUnanswered(sent);
 }
 
-/** Reads what the creator may publish, before the photos are sent. */
+/** Creates the step that reads what TikTok allows the creator to publish, before the photos are sent. */
 export function createCreatorStep(baseUrl: string): PrepareStep {
   return {
     name: "creator",

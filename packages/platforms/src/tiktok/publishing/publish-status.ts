@@ -2,31 +2,37 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 
-/** The status of a publication at TikTok. */
+/** The status of a publication as TikTok reports it. */
 export interface PublishStatus {
   readonly kind: "status";
   readonly status: string;
   readonly failReason: string;
-  /** The id of the post; null until TikTok assigns it. */
+  /** The id of the TikTok post; null until TikTok assigns it. */
   readonly postId: string | null;
   /** Number of bytes of the video that TikTok has received; undefined when TikTok does not report it. */
   readonly uploadedBytes: number | undefined;
 }
 
-/** The answer contains no status. */
+/** An answer of TikTok that contains no status of the publication. */
 export interface NoStatus {
   readonly kind: "no_status";
   readonly answer: PlatformAnswer | NoAnswer;
 }
 
-/** Ids are 64-bit integers; those that JavaScript cannot represent were read as strings. */
+/**
+ * Returns the post id in TikTok's status. Ids are 64-bit integers; ids that JavaScript cannot represent were read as
+ * strings.
+ */
 function toPostId(ids: readonly unknown[]): string | null {
   const [id] = ids;
   const isId = typeof id === "string" || Number.isSafeInteger(id);
   return isId && /^\d+$/.test(String(id)) ? String(id) : null;
 }
 
-/** `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). TikTok itself spells the field name `publicaly`. */
+/**
+ * Reads the status of a publication with `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). TikTok itself
+ * spells the field name `publicaly`.
+ */
 export async function fetchStatus(
   access: TiktokAccess,
   publishId: string,

@@ -6,14 +6,17 @@ import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { chunkOf, isReady, readUpload, type Upload } from "./upload-state.ts";
 import { toChunkRequest } from "./upload-step.ts";
 
-/** Wait in milliseconds before the first status check; TikTok needs about this long for a short video. */
+/**
+ * Wait in milliseconds before the first status check of a TikTok video; TikTok needs about this long for a short video.
+ */
 const FIRST_LOOK_MS = 1000;
 /**
- * Wait in milliseconds of the account after HTTP 429 on an upload, because the answer does not say how long to wait.
+ * Wait in milliseconds of the account after TikTok answered an upload with HTTP 429, because the answer does not say
+ * how long to wait.
  */
 const LIMIT_WAIT_MS = 60_000;
 
-/** Returns the last chunk of the video; undefined while an earlier chunk is missing. */
+/** Returns the last chunk of the TikTok video; undefined while an earlier chunk has not been sent. */
 export function findLastChunk(
   { media: [media] }: Publication,
   handles: Handles,
@@ -35,12 +38,12 @@ function toOutcome(status: number): Outcome {
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
-      // The outcome is unknown; the status says how many bytes TikTok has and whether the video is complete.
+      // The outcome is unknown. TikTok's status says how many bytes it has and whether the video is complete.
       return { kind: "unknown", message };
   }
 }
 
-/** Sends the last chunk of the video, which is the publishing call. */
+/** Sends the last chunk of the TikTok video, which is the publishing call. */
 export async function publishVideo(
   publication: Publication,
   handles: Handles,

@@ -4,18 +4,21 @@ import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 /** Number of times that TikTok ended a publication of this post for a temporary reason. */
 interface Endings {
   readonly count: number;
-  /** The earliest start of the next publication, in Unix milliseconds. */
+  /** The earliest start of the next TikTok publication of this post, in Unix milliseconds. */
   readonly restUntil: number;
 }
 
 const NAME = "endings";
 const MINUTE_MS = 60_000;
-/** Pauses after the first, second and third ending; a fourth ending is final. */
+/**
+ * Pauses in milliseconds after TikTok ended the first, second and third publication of a post; a fourth ending is
+ * final.
+ */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
 /**
- * Returns the handles after TikTok ended a publication: every step runs again after a pause. Returns undefined after
- * too many endings.
+ * Returns the handles after TikTok ended a publication: every preparation step runs again after a pause. Returns
+ * undefined when TikTok ended too many publications of the post.
  */
 export function restartAfterPause(
   handles: Handles,
@@ -42,7 +45,7 @@ function pause(handles: Handles): StepResult {
   return afterMs > 0 ? { kind: "wait", afterMs } : {};
 }
 
-/** Waits after TikTok ended a publication, so that the temporary reason can pass. */
+/** The preparation step that waits after TikTok ended a publication, so that the temporary reason can pass. */
 export const retryPauseStep: PrepareStep = {
   name: "retry pause",
   isDone: (handles) => remainingMs(handles) <= 0,

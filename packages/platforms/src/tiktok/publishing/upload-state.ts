@@ -1,34 +1,34 @@
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { MediaPart, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The progress of the video's upload; stored after each answer of TikTok. */
+/** The progress of a video's upload to TikTok; stored in the task's handles after each answer of TikTok. */
 export interface Upload {
   readonly publishId: string;
   readonly url: string;
-  /** `lost` = TikTok accepts no more chunks, and the upload starts again. */
+  /** Stage of the upload: `lost` = TikTok accepts no more chunks, and the upload starts again. */
   readonly stage: "open" | "lost";
   readonly chunkBytes: number;
   readonly chunkCount: number;
-  /** Number of chunks that TikTok has received. */
+  /** Number of chunks of the video that TikTok has received. */
   readonly sent: number;
-  /** Time at which TikTok stops accepting chunks, in Unix milliseconds. */
+  /** Time at which TikTok stops accepting chunks of the video, in Unix milliseconds. */
   readonly expiresAt: number;
-  /** Number of times that the last chunk was sent and did not arrive. */
+  /** Number of times that the video's last chunk was sent and did not arrive. */
   readonly misses: number;
 }
 
 /**
- * Size of a chunk in bytes, the smallest that TikTok accepts, because the publishing call sends the last chunk and
- * should be short.
+ * Size in bytes of a chunk of a TikTok video. It is the smallest size that TikTok accepts, because the publishing call
+ * sends the last chunk and should be short.
  */
 const CHUNK_BYTES = 5 * 1024 * 1024;
-/** Number of times that the last chunk may be lost before the upload URL is abandoned. */
+/** Number of times that the video's last chunk may be lost before the upload URL is abandoned. */
 const MAX_MISSES = 3;
 const NAME = "upload";
 
 /**
- * Returns the size and number of the chunks of a video. The number is rounded down, because the last chunk includes the
- * remainder.
+ * Returns the size and number of the chunks of a TikTok video. The number is rounded down, because the last chunk
+ * includes the remainder.
  */
 export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCount"> {
   const chunkBytes = Math.min(bytes, CHUNK_BYTES);
@@ -43,17 +43,17 @@ export function toHandle(upload: Upload): Handles {
   return toJsonHandle(NAME, upload);
 }
 
-/** Whether TikTok has every chunk except the last. */
+/** Whether TikTok has every chunk of the video except the last. */
 export function isReady(upload: Upload): boolean {
   return upload.stage === "open" && upload.sent === upload.chunkCount - 1;
 }
 
-/** Whether the last chunk may be sent to the same URL again. */
+/** Whether the last chunk of the video may be sent to the same upload URL again. */
 export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
-/** Returns the range of the video that a chunk contains. */
+/** Returns the range of bytes of the video that a chunk contains. */
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,
@@ -64,7 +64,7 @@ export function chunkOf(
   return { media, start, length };
 }
 
-/** Returns the number of complete chunks in this many bytes, without the last chunk. */
+/** Returns the number of complete chunks in this many bytes of the video; the last chunk does not count. */
 export function chunksIn({ chunkBytes, chunkCount }: Upload, bytes: number): number {
   return Math.min(Math.floor(bytes / chunkBytes), chunkCount - 1);
 }

@@ -25,7 +25,7 @@ import {
   type Upload,
 } from "./upload-state.ts";
 
-/** Time in milliseconds for which TikTok accepts chunks after the init call. */
+/** Time in milliseconds for which TikTok accepts chunks of a video after the init call. */
 const UPLOAD_LIFE_MS = 3_600_000;
 
 interface VideoUpload extends TiktokAccess {
@@ -34,7 +34,10 @@ interface VideoUpload extends TiktokAccess {
   readonly signal: AbortSignal;
 }
 
-/** Stores the upload. The step ends when only the last chunk is missing, which the publishing call sends. */
+/**
+ * Stores the progress of the TikTok upload. The step ends when only the last chunk is missing, which the publishing
+ * call sends.
+ */
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
 }
@@ -46,7 +49,7 @@ function isTrusted(url: string, baseUrl: string): boolean {
   return protocol === "https:" || origin === new URL(baseUrl).origin;
 }
 
-/** Creates the request that sends a chunk; its `Content-Range` refers to the whole video. */
+/** Creates the request that sends a chunk of a video to TikTok; its `Content-Range` refers to the whole video. */
 export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   return {
@@ -69,8 +72,8 @@ function toPostInfo(publication: Publication, creator: CreatorInfo) {
 }
 
 /**
- * Makes the init call of the upload. TikTok posts nothing before all bytes have arrived, so an init call whose answer
- * was lost can be repeated.
+ * Makes the init call of a TikTok video upload. TikTok posts nothing before all bytes have arrived, so an init call
+ * whose answer was lost can be repeated.
  */
 async function start(context: VideoUpload, creator: CreatorInfo): Promise<StepResult> {
   const { publication, media, signal } = context;
@@ -125,12 +128,12 @@ async function onChunk(
   }
 }
 
-/** Reads from TikTok's status how many bytes have arrived, after an earlier answer was lost. */
+/** Reads from TikTok's status how many bytes of the video have arrived, after an earlier answer was lost. */
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // TikTok would refuse the same chunk again.
+  // TikTok would refuse the same chunk of the video again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
   return advance({ ...upload, sent, stage });
 }
@@ -145,8 +148,8 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
 }
 
 /**
- * Creates the step that does everything before the last chunk: the creator info, the init call and the other chunks in
- * order.
+ * Creates the step that does everything before the last chunk of a TikTok video: it reads the creator info, makes the
+ * init call and sends the other chunks in order.
  */
 export function createUploadStep(baseUrl: string): PrepareStep {
   return {

@@ -16,7 +16,7 @@ import { createUploadStep } from "./upload-step.ts";
 
 export interface XSettings {
   readonly baseUrl: string;
-  /** Whether a post may be sent once more after its absence was proved. */
+  /** Whether a post may be sent to X once more after it was proved to be absent. */
   readonly mayResend: boolean;
 }
 
@@ -66,7 +66,10 @@ function toSentPost(publication: Publication, handles: Handles): SentPost {
   return { publication, mediaKeys: listUploads(publication, handles).map(({ key }) => key) };
 }
 
-/** X API v2 has no idempotency key; an unknown outcome is resolved by reading the account's own timeline. */
+/**
+ * The publishing connector of X. X API v2 has no idempotency key; an unknown outcome is resolved by reading the
+ * account's own timeline.
+ */
 export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): PublishingConnector {
   return {
     platform: "x",

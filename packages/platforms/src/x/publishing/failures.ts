@@ -1,16 +1,16 @@
 import { header, list, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
 
-/** Length of X's rate-limit window. */
+/** Length of X's rate-limit window in milliseconds. */
 const WINDOW_MS = 15 * 60_000;
 
 /**
- * Validation errors about media are recognized by the word "media" in the error text, because no other field of the
- * error shows the cause. X does not guarantee its error texts.
+ * Matches X's validation errors about media. They are recognized by the word "media" in the error text, because no
+ * other field of the error shows the cause. X does not guarantee its error texts.
  */
 const ABOUT_MEDIA = /\bmedia\b/i;
 
-/** Returns the milliseconds until the rate-limit window ends, from the header that X sends with every answer. */
+/** Returns the milliseconds until X's rate-limit window ends, from the header that X sends with every answer. */
 export function limitedForMs(answer: PlatformAnswer): number {
   const reset = Number(header(answer, "x-rate-limit-reset"));
   return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : WINDOW_MS;
@@ -33,8 +33,8 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
 }
 
 /**
- * The failure of an upload. An upload makes nothing visible, so it is repeated after a rate limit and after an unclear
- * answer.
+ * Returns the failure of an upload to X. An upload makes nothing visible, so it is repeated after a rate limit and
+ * after an unclear answer.
  */
 export function toUploadFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;

@@ -17,7 +17,7 @@ test("a sent text with links equals the same text as the timeline of X shows it"
   ).toEqual(compareSent(sent, [{ start, end: sent.indexOf(" &") }]));
 });
 
-test("two texts that differ in one link have equal skeletons and different URLs", () => {
+test("two post texts that differ in one link have equal skeletons (texts without links) and different URLs", () => {
   const sent = compareSent("see a.com", [{ start: 4, end: 9 }]);
   const shown = compareShown("see https://t.co/1", [
     { url: "https://t.co/1", expandedUrl: "https://b.com", isMedia: false },

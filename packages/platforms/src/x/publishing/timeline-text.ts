@@ -1,14 +1,17 @@
 import { foldText } from "#src/publishing/matching-posts.ts";
 
-/** A text that is split for comparison into the text between the links and the URLs of the links. */
+/** A post's text that is split for comparison into the text between the links and the URLs of the links. */
 export interface ComparableText {
-  /** The text in NFC with unescaped entities, folded white space and one placeholder in place of every URL. */
+  /** The post's text in NFC with unescaped entities, folded white space and one placeholder in place of every URL. */
   readonly skeleton: string;
-  /** Host in lower case, path and query of each URL, without the scheme and without a trailing slash. */
+  /**
+   * For each URL in the post's text: its host in lower case, its path and its query, without the scheme and without a
+   * trailing slash.
+   */
   readonly urls: readonly string[];
 }
 
-/** A URL of a timeline entry: the text contains the short link of X, and the entry names the real URL beside it. */
+/** A URL of a post in X's timeline: the text contains X's short link, and the post states the real URL beside it. */
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
@@ -56,7 +59,7 @@ function compare(
   return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
-/** Converts the text that was sent, with the ranges of its URLs, to its comparable form. */
+/** Converts the text that was sent to X, with the ranges of its URLs, to its comparable form. */
 export function compareSent(
   text: string,
   urls: readonly { readonly start: number; readonly end: number }[],
@@ -67,7 +70,7 @@ export function compareSent(
   );
 }
 
-/** Converts the text that the timeline shows, with its short links, to its comparable form. */
+/** Converts the text that X's timeline shows, with its short links, to its comparable form. */
 export function compareShown(text: string, links: readonly ShortLink[]): ComparableText {
   const ranges: { start: number; end: number; url: string | undefined }[] = [];
   let from = 0;

@@ -8,10 +8,10 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
 
 const PAGE_SIZE = 100;
-/** X shows at most 3,200 posts of a timeline. */
+/** Maximum number of pages that are read of a timeline: X shows at most 3,200 posts of a timeline. */
 const MAX_PAGES = 32;
 
-/** A publication, and the media keys by which its files are listed in the timeline. */
+/** A publication, and the media keys with which X's timeline lists its files. */
 export interface SentPost {
   readonly publication: Publication;
   readonly mediaKeys: readonly string[];
@@ -32,7 +32,9 @@ function toShortLinks(entities: unknown): readonly ShortLink[] {
   }));
 }
 
-/** A long post carries its whole text and its links in `note_tweet`. */
+/**
+ * Converts a post in X's answer to a timeline entry. A long post contains its whole text and its links in `note_tweet`.
+ */
 function toEntry(tweet: unknown): TimelineEntry {
   const source = object(tweet, "note_tweet") ?? tweet;
   return {
@@ -44,12 +46,12 @@ function toEntry(tweet: unknown): TimelineEntry {
 
 type Timeline =
   | { readonly entries: readonly TimelineEntry[] }
-  /** The verdict when the timeline could not be read completely. */
+  /** The verdict when the account's timeline on X could not be read completely. */
   | { readonly verdict: Verdict };
 
 /**
- * Reads all pages of the account's own posts since shortly before the publishing call. After an incomplete read the
- * outcome stays unknown.
+ * Reads all pages of the account's own posts on X since shortly before the publishing call. If they could not all be
+ * read, the outcome of the call stays unknown.
  */
 export async function readTimeline(
   baseUrl: string,
@@ -80,7 +82,7 @@ export async function readTimeline(
   return { verdict: repeatLook(call) };
 }
 
-/** Returns the permalink of a post of the account. */
+/** Returns the permalink of a post on X. */
 export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }

@@ -21,7 +21,7 @@ import {
 } from "./upload-calls.ts";
 import { isAlive, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
-/** Lifetime of media in milliseconds when X's answer does not state it. */
+/** Lifetime in milliseconds of uploaded media on X when X's answer does not state it. */
 const DEFAULT_EXPIRY_MS = 3_600_000;
 const MIN_CHECK_MS = 1000;
 const MAX_CHECK_MS = 60_000;
@@ -33,7 +33,10 @@ interface FileUpload extends UploadContext {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** Returns the data of an answer, or the failure to which the answer or its absence is mapped. */
+/**
+ * Returns the data of X's answer to an upload call. When there is none, returns the failure to which the answer is
+ * mapped.
+ */
 function toData(answer: PlatformAnswer | NoAnswer): { readonly data: Data } | Failure {
   const data = answer.kind === "answer" ? object(answer.json, "data") : undefined;
   const isDone = answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
@@ -44,17 +47,17 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toUploadFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Returns the answer if X no longer knows the media id or refuses it; X answers both with HTTP 400. */
+/** Returns the answer if X no longer knows the media id or refuses it; X reports both with HTTP 400. */
 function findLoss(answer: PlatformAnswer | NoAnswer): PlatformAnswer | undefined {
   return answer.kind === "answer" && [400, 404, 410].includes(answer.status) ? answer : undefined;
 }
 
-/** Stores the upload and runs the step again. */
+/** Stores the progress of the upload and runs the step again. */
 function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** Starts a lost upload again. A second loss is treated as a fault of the media. */
+/** Starts an upload to X again that X has lost. A second loss is treated as a fault of the media. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };
@@ -85,7 +88,7 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
   const answer = await append(file, upload.id, upload.sent);
   const loss = findLoss(answer);
   if (loss !== undefined) return restart(file.index, upload, loss);
-  // The body of the answer is not needed, because `finalize` reports missing segments.
+  // The body of X's answer is not needed, because `finalize` reports missing segments.
   if (answer.kind === "answer" && answer.status >= 200 && answer.status < 300)
     return next(file.index, { ...upload, sent: upload.sent + 1 });
   return toFailure(answer);
@@ -94,7 +97,7 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
 async function finish(file: FileUpload, before: Upload): Promise<StepResult> {
   const upload = { ...before, patientUntil: Date.now() + MAX_PROCESSING_MS };
   const answer = await finalize(file, upload.id);
-  // An earlier call whose answer was lost may already have completed it.
+  // An earlier call whose answer was lost may already have completed the upload.
   const isKnown = findLoss(answer) === undefined;
   return isKnown ? follow(file, upload, answer) : await look(file, upload);
 }
@@ -105,7 +108,7 @@ async function look(file: FileUpload, upload: Upload): Promise<StepResult> {
   return loss === undefined ? follow(file, upload, answer) : restart(file.index, upload, loss);
 }
 
-/** Reads how far X has processed a complete upload. */
+/** Reads from X how far it has processed a complete upload. */
 function follow(
   { index }: FileUpload,
   before: Upload,
@@ -142,8 +145,8 @@ async function run(file: FileUpload, upload: Upload | undefined): Promise<StepRe
 }
 
 /**
- * Uploads one file of the post. Each answer of X is stored before the next call, so that a crash repeats at most one call.
- * An upload that expires too soon starts again.
+ * Creates the step that uploads one file of the post to X. Each answer of X is stored before the next call, so that a
+ * crash repeats at most one call. An upload that expires too soon starts again.
  */
 export function createUploadStep(baseUrl: string, index: number): PrepareStep {
   return {

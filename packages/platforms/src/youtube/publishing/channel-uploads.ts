@@ -8,7 +8,10 @@ import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
 const MAX_PAGES = 20;
 
-/** The reason why the uploads were not read: `refused` = permanently refused, `unreadable` = a temporary failure. */
+/**
+ * The reason why the uploads of the YouTube channel were not read: `refused` = YouTube refused permanently,
+ * `unreadable` = a temporary failure.
+ */
 interface Unread {
   readonly failure: "refused" | "unreadable";
 }
@@ -45,7 +48,7 @@ function publishedAt(item: unknown): number {
   return Date.parse(text(object(item, "snippet"), "publishedAt") ?? "");
 }
 
-/** Reads the items of the playlist since `since`; the playlist begins with the newest item. */
+/** Reads the items of the channel's uploads playlist since `since`; the playlist begins with the newest item. */
 async function readItems(
   read: Read,
   playlistId: string,
@@ -83,8 +86,8 @@ function toVideos(item: unknown): readonly UploadedVideo[] {
 }
 
 /**
- * Lists the channel's videos since `since` that have the title and description of the publication, including private
- * videos.
+ * Lists the YouTube channel's videos since `since` that have the title and description of the publication, including
+ * private videos.
  */
 export async function listMatchingUploads(
   baseUrl: string,

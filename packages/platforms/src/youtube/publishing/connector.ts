@@ -14,13 +14,13 @@ import { readUpload, restOf } from "./upload-state.ts";
 import { createUploadStep } from "./upload-step.ts";
 import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
 
-/** Size of an upload part: a multiple of 256 KiB. */
+/** Size in bytes of a part of a YouTube upload: a multiple of 256 KiB. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
 export interface YoutubeSettings {
-  /** The host of the API and of the uploads. */
+  /** URL of the host of YouTube's API and of the uploads. */
   readonly baseUrl: string;
-  /** Size in bytes of all upload parts except the last; default 8 MiB. */
+  /** Size in bytes of all parts of a YouTube upload except the last; default 8 MiB. */
   readonly chunkBytes?: number;
 }
 
@@ -29,8 +29,8 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
 }
 
 /**
- * Maps a refusal to an outcome. After a 429 the outcome is unknown, because the video may exist and the upload session
- * can easily be asked for its state.
+ * Maps a refusal by YouTube to an outcome. After a 429 the outcome is unknown, because the video may exist and the
+ * state of the upload session can easily be read.
  */
 function toRefusal(answer: PlatformAnswer): Outcome {
   const message = `HTTP ${answer.status}`;
@@ -54,8 +54,8 @@ function toOutcome(answer: PlatformAnswer, publication: Publication): Outcome {
 }
 
 /**
- * Maps a call without an answer to an outcome. A video exists only when its last byte has arrived (platforms reference
- * 5.8), so a call that was interrupted earlier created no video.
+ * Maps a publishing call to YouTube that got no answer to an outcome. A video exists only when its last byte has
+ * arrived (platforms reference 5.8), so a call that was interrupted earlier created no video.
  */
 function toUnansweredOutcome(sent: Exclude<SendResult, PlatformAnswer>): Outcome {
   if (sent.kind === "no_answer" && !sent.isComplete) return platformUnavailable(sent.message);
@@ -77,9 +77,9 @@ async function publish(
 }
 
 /**
- * YouTube's Data API: a resumable upload, whose session works as the idempotency key. The publishing call sends the
- * last part of the video; sending it again to the same session returns the same video. YouTube may process the video
- * for hours; the connector does not wait for that.
+ * YouTube's publishing connector: it uses a resumable upload, whose session works as the idempotency key. The
+ * publishing call sends the last part of the video; sending it again to the same session returns the same video.
+ * YouTube may process the video for hours; the connector does not wait for that.
  */
 export function createYoutubePublishingConnector({
   baseUrl,

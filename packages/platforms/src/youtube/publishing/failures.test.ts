@@ -68,7 +68,10 @@ test.each([
   ["a 500 of YouTube", answer(500, "backendError")],
   ["a 404 with an unknown reason", answer(404, "notFound")],
   ["an HTML page of a proxy", { ...answer(400, "unread"), json: undefined }],
-])("%s does not show whether YouTube did the step, so the step is retried", (_name, vague) => {
-  expect(toFailure(vague)).toBeUndefined();
-  expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
-});
+])(
+  "%s does not show whether YouTube carried out the preparation step, so the step is retried",
+  (_name, vague) => {
+    expect(toFailure(vague)).toBeUndefined();
+    expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
+  },
+);

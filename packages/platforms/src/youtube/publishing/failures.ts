@@ -15,11 +15,17 @@ import {
 import { msUntilPacificMidnight } from "./pacific-midnight.ts";
 
 const HOUR_MS = 3_600_000;
-/** Wait in milliseconds after a channel reached its daily limit; YouTube does not document when the limit is reset. */
+/**
+ * Wait in milliseconds after a YouTube channel reached its daily limit; YouTube does not document when the limit is
+ * reset.
+ */
 const CHANNEL_CAP_WAIT_MS = 6 * HOUR_MS;
-/** Wait in milliseconds after a rate limit whose answer does not say how long to wait. */
+/** Wait in milliseconds after a rate limit of YouTube whose answer does not say how long to wait. */
 const RATE_WAIT_MS = 60_000;
-/** Added to the wait for a daily quota, because Google's counters are not exact to the second. */
+/**
+ * Milliseconds that are added to the wait for YouTube's daily quota, because Google's counters are not exact to the
+ * second.
+ */
 const RESET_MARGIN_MS = 60_000;
 
 const DAILY_QUOTA_REASONS: ReadonlySet<string> = new Set(["quotaExceeded", "dailyLimitExceeded"]);
@@ -29,7 +35,7 @@ const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "uploadRateLimitExceeded",
 ]);
 
-/** Target error codes by the reason in the error, for reasons that are more precise than the HTTP status. */
+/** Target error codes by the reason in a YouTube error, for reasons that are more precise than the HTTP status. */
 const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["youtubeSignupRequired", "account_action_needed"],
   ["authenticatedUserAccountClosed", "account_action_needed"],
@@ -42,7 +48,7 @@ const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["badContent", "media_rejected"],
 ]);
 
-/** Target error codes by HTTP status, for reasons that are not listed above. */
+/** Target error codes by HTTP status, for YouTube errors whose reason is not in `REFUSALS`. */
 const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [400, "content_rejected"],
   [403, "permission_missing"],
@@ -50,7 +56,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [415, "media_rejected"],
 ]);
 
-/** Returns the reason in Google's error, a word of a fixed list. */
+/** Returns the reason in an error of Google's APIs, a word of a fixed list. */
 export function reasonOf(answer: PlatformAnswer): string {
   const [first] = list(object(answer.json, "error"), "errors");
   return text(first, "reason") ?? "";
@@ -58,11 +64,13 @@ export function reasonOf(answer: PlatformAnswer): string {
 
 function describe(answer: PlatformAnswer, reason: string): string {
   const message = text(object(answer.json, "error"), "message") ?? "";
-  // Google's messages contain HTML links.
+  // Google's error messages contain HTML links, which are removed.
   return shorten(message.replaceAll(/<[^>]*>/g, "")) || reason || `HTTP ${answer.status}`;
 }
 
-/** Returns the wait in milliseconds after a rate limit: the time in the `retry-after` header, or a default. */
+/**
+ * Returns the wait in milliseconds after a rate limit of YouTube: the time in the `retry-after` header, or a default.
+ */
 export function limitedForMs(answer: PlatformAnswer): number {
   const seconds = Number(header(answer, "retry-after"));
   return seconds > 0 ? seconds * 1000 : RATE_WAIT_MS;
@@ -96,7 +104,8 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
 }
 
 /**
- * Maps the answer to a preparation step to a failure. A step makes nothing visible, so an unclear answer is retried.
+ * Maps YouTube's answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
+ * unclear answer.
  */
 export function toStepFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer, reasonOf(answer));

@@ -4,7 +4,7 @@ import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
 /**
- * Creates the search for a video after a database restore, when either the stored upload session or a later session
+ * Creates the search for a YouTube video after a database restore. Either the stored upload session or a later session
  * that is not stored may have completed the video.
  */
 export function createFindMatchingPost(baseUrl: string): FindPublication {

@@ -4,13 +4,14 @@ import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
 
 /**
- * Maximum time in milliseconds by which a video may be dated before the start of its upload, because clocks may differ.
+ * Maximum time in milliseconds by which a YouTube video may be dated before the start of its upload, because clocks may
+ * differ.
  */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Asks the upload session for the result of the publishing call. A session that has ended may have created a video, so
- * the channel's uploads are searched.
+ * Creates the function that finds out the outcome of a publishing call to YouTube by the state of the upload session. A
+ * session that has ended may have created a video, so the channel's uploads are then searched.
  */
 export function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
@@ -26,7 +27,7 @@ export function createReconcile(baseUrl: string): FindPublication {
         if (!upload.isOffered) return { kind: "absent" };
         const since = upload.startedAt - CLOCK_TOLERANCE_MS;
         const found = await searchUploads(baseUrl, publication, since, call, signal);
-        // The list does not prove that the session created no video.
+        // The list of uploads does not prove that the upload session created no video.
         return found.kind === "absent"
           ? { kind: "cannot_tell", message: "the upload session has ended and no video was found" }
           : found;

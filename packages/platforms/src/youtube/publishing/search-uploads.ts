@@ -9,17 +9,17 @@ import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts"
 
 const MINUTE_MS = 60_000;
 /**
- * Times of searches after the publishing call. YouTube's list of uploads is delayed, so a video counts as absent only
- * after complete searches at all these times found nothing.
+ * Times of searches for a YouTube video, in milliseconds after the publishing call. YouTube's list of uploads is
+ * delayed, so a video counts as absent only after complete searches at all these times found nothing.
  */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
 
-/** Returns the verdict when the video exists. */
+/** Returns the verdict when the YouTube video exists. */
 export function toVerdict(publication: Publication, video: UploadedVideo): Verdict {
   return findPrivacyLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
 }
 
-/** Asks an upload session for its state; undefined when the answer does not contain the state. */
+/** Reads the state of a YouTube upload session; undefined when the answer does not contain the state. */
 export async function readSession(
   publication: Publication,
   upload: Upload,
@@ -31,7 +31,10 @@ export async function readSession(
   return answer.kind === "answer" ? toSessionState(answer) : undefined;
 }
 
-/** Searches the channel's uploads for the one matching video that no other target owns. */
+/**
+ * Searches the YouTube channel's uploads for a matching video. The video counts as found when exactly one matches that
+ * no other target owns.
+ */
 export async function searchUploads(
   baseUrl: string,
   publication: Publication,
@@ -45,7 +48,7 @@ export async function searchUploads(
     return { kind: "cannot_tell", message: "YouTube refuses to list the channel's uploads" };
   }
   const posts = videos.map((video) => ({ ...video, permalink: null }));
-  // Every video has a title, so the text to match is never empty.
+  // Every YouTube video has a title, so the text to match is never empty.
   const content = { text: publication.title ?? "" };
   const verdict = await judgeMatchingPosts(posts, content, call, LOOKS_AFTER_MS);
   if (verdict.kind !== "present") return verdict;

@@ -5,13 +5,13 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
-/** The category "People & Blogs", which YouTube's own upload page preselects. */
+/** Id of YouTube's category "People & Blogs", which YouTube's own upload page preselects. */
 const CATEGORY_ID = "22";
 const PARTS = "snippet,status";
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** Returns the video resource, without the bytes of the video. */
+/** Returns YouTube's video resource: the title, description, tags and privacy, without the bytes of the video. */
 function toVideo({ title, text: description, tags, privacy }: Publication) {
   return {
     snippet: {
@@ -24,7 +24,7 @@ function toVideo({ title, text: description, tags, privacy }: Publication) {
   };
 }
 
-/** Starts an upload session (platforms reference 5.1), which creates no video yet. */
+/** Starts a YouTube upload session (platforms reference 5.1), which creates no video yet. */
 export function beginSession(
   baseUrl: string,
   publication: Publication,
@@ -49,8 +49,8 @@ export function beginSession(
 }
 
 /**
- * Returns the URI of the upload session in the answer that started the session; undefined when the access token must
- * not be sent to this URI.
+ * Returns the URI of the YouTube upload session in the answer that started the session; undefined when the access token
+ * must not be sent to this URI.
  */
 export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | undefined {
   const location = header(answer, "location") ?? "";
@@ -59,12 +59,15 @@ export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | 
   return protocol === "https:" || origin === new URL(baseUrl).origin ? location : undefined;
 }
 
-/** Returns the secrets in a session URI: the URI itself and the id in it, which each authorize an upload. */
+/**
+ * Returns the secrets in the URI of a YouTube upload session: the URI itself and the id in it, which each authorize an
+ * upload.
+ */
 function secretsOf(uri: string): readonly string[] {
   return [uri, ...new URL(uri).searchParams.values()];
 }
 
-/** Creates the request that sends a part of the file to an upload session. */
+/** Creates the request that sends a part of the video to a YouTube upload session. */
 export function toPut(account: AccountAccess, uri: string, part: MediaPart): PlatformRequest {
   const { media, start, length } = part;
   const range = `bytes ${start}-${start + length - 1}/${media.bytes}`;
@@ -77,7 +80,7 @@ export function toPut(account: AccountAccess, uri: string, part: MediaPart): Pla
   };
 }
 
-/** Asks an upload session how many bytes it has received. */
+/** Reads from a YouTube upload session how many bytes it has received. */
 export function askSession(
   account: AccountAccess,
   uri: string,
@@ -88,7 +91,7 @@ export function askSession(
   return callPlatform({ method: "PUT", url: uri, headers, secrets: secretsOf(uri) }, signal);
 }
 
-/** The state of an upload session. */
+/** The state of a YouTube upload session. */
 export type SessionState =
   | { readonly kind: "complete"; readonly video: UploadedVideo }
   | { readonly kind: "incomplete"; readonly stored: number }
@@ -105,7 +108,7 @@ function videoOf({ json }: PlatformAnswer): UploadedVideo | undefined {
   return id === undefined ? undefined : toUploadedVideo(id, json);
 }
 
-/** Returns the state of the upload session in an answer; undefined when the answer does not contain it. */
+/** Returns the state of the YouTube upload session in an answer; undefined when the answer does not contain it. */
 export function toSessionState(answer: PlatformAnswer): SessionState | undefined {
   const video = videoOf(answer);
   switch (answer.status) {

@@ -15,7 +15,7 @@ import { readUpload, toHandles, type Upload } from "./upload-state.ts";
 
 export interface UploadOptions {
   readonly baseUrl: string;
-  /** Size of all parts but the last: a multiple of 256 KiB. */
+  /** Size in bytes of all parts of a YouTube upload except the last: a multiple of 256 KiB. */
   readonly chunkBytes: number;
 }
 
@@ -23,20 +23,21 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toStepFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Stores the upload and runs the step again. */
+/** Stores the progress of the upload and runs the step again. */
 function next(upload: Upload): StepWait {
   return runAgain(toHandles(upload));
 }
 
 /**
- * Uploads all parts of the video except the last, which the publishing call sends. Each answer of YouTube is stored
- * before the next call. YouTube may have received more than the stored state says, so every attempt begins by asking
- * the upload session. This also finds a video that an earlier call created although the answer was lost.
+ * Uploads all parts of a YouTube video except the last, which the publishing call sends. Each answer of YouTube is
+ * stored before the next call. YouTube may have received more than the stored progress says, so every attempt begins by
+ * reading the state of the upload session. This also finds a video that an earlier call created although the answer was
+ * lost.
  */
 class UploadStep implements PrepareStep {
   readonly name = "upload";
   readonly #options: UploadOptions;
-  /** Whether the session itself reported the stored state in this attempt. */
+  /** Whether the stored progress was read from the YouTube upload session in this attempt. */
   #isCurrent = false;
   #hasStarted = false;
 
@@ -127,7 +128,8 @@ class UploadStep implements PrepareStep {
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
       case "gone":
-        // The session may have created a video before it ended, so another upload could publish it twice.
+        // The YouTube upload session may have created a video before it ended, so another upload could publish it
+        // twice.
         if (upload.isOffered)
           return {
             kind: "refused",

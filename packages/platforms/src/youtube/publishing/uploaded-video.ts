@@ -2,25 +2,25 @@ import { object, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 
-/** A video that an upload created. */
+/** A YouTube video that an upload created. */
 export interface UploadedVideo {
   readonly id: string;
-  /** The privacy of the video, if YouTube states it. */
+  /** The privacy of the YouTube video; absent when YouTube does not state it. */
   readonly privacy?: string;
 }
 
-/** Creates the description of a video from its id and the resource that states its privacy. */
+/** Creates an `UploadedVideo` from the id of a YouTube video and the resource that states its privacy. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };
 }
 
-/** Maximum length of a Short. */
+/** Maximum length in milliseconds of a YouTube Short. */
 const MAX_SHORT_MS = 180_000;
 
 /**
- * Whether YouTube shows a video as a Short: it is not wider than high and at most three minutes long. The API does not
- * report this.
+ * Whether YouTube shows a video as a Short: it is not wider than high and at most three minutes long. YouTube's API
+ * does not report this.
  */
 function isShort({ media: [video] }: Publication): boolean {
   if (video === undefined) return false;
@@ -29,7 +29,7 @@ function isShort({ media: [video] }: Publication): boolean {
   return width <= height && durationMs <= MAX_SHORT_MS;
 }
 
-/** Returns the id of a video and its permalink. */
+/** Returns the external id of a YouTube video and its permalink. */
 export function toIds(
   publication: Publication,
   { id }: UploadedVideo,
