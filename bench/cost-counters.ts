@@ -3,16 +3,25 @@ import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 import { cpuSeconds, TICKS_PER_SECOND } from "./measure.ts";
 
-/** All counters that grow with each post, in one map so that they are subtracted at once. */
+/**
+ * The counters of processes, database and events that grow when a post is published, by name. One map holds all of
+ * them, so that two readings are subtracted at once.
+ */
 export type Counters = ReadonlyMap<string, number>;
 
-/** `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the counters of Postgres. */
+/**
+ * Reads the counters: `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the statistics of
+ * Postgres.
+ */
 export async function readCounters(local: LocalStack, sql: postgres.Sql): Promise<Counters> {
   const [database, tables] = await Promise.all([readDatabase(sql), readTables(sql)]);
   return new Map([...readCpu(local), ...database, ...tables]);
 }
 
-/** The cost of one post: the difference of two counts without what the idle system uses, divided by the number of posts. */
+/**
+ * The cost of one post: the growth of each counter between two readings, minus its growth in the idle system, divided
+ * by the number of posts.
+ */
 export function costOf(
   { before, after }: { readonly before: Counters; readonly after: Counters },
   { idlePerMs, posts }: { readonly idlePerMs: Counters; readonly posts: number },
@@ -26,7 +35,7 @@ export function costOf(
   );
 }
 
-/** What the idle system uses per millisecond. */
+/** Growth of each counter per millisecond while the system is idle. */
 export function idleOf(before: Counters, after: Counters): Counters {
   const elapsedMs = get(after, "at") - get(before, "at");
   return new Map(
@@ -51,7 +60,7 @@ function readCpu(local: LocalStack): [string, number][] {
   return [...services, ["cpu/postgres", 1000 * cpuSecondsOfFamily(postmaster)]];
 }
 
-/** The CPU time of a process, of its children, and of children that have ended. */
+/** CPU seconds of a process, of its children, and of children that have ended. */
 function cpuSecondsOfFamily(pid: number): number {
   const ticksOfEnded = statOf(pid).slice(13, 15);
   const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
@@ -61,7 +70,9 @@ function cpuSecondsOfFamily(pid: number): number {
   return [pid, ...children.map(Number)].reduce((sum, each) => sum + cpuSeconds(each), ended);
 }
 
-/** The fields of `/proc/<pid>/stat` after the name, which may contain spaces; none if the process has ended. */
+/**
+ * The fields of `/proc/<pid>/stat` after the process name, which may contain spaces; empty if the process has ended.
+ */
 function statOf(pid: number): readonly string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -14,9 +14,12 @@ const POSTS = Number(process.argv[2] ?? 300);
 const ACCOUNTS = 21;
 const IN_FLIGHT = 8;
 const IDLE_MS = 20_000;
-/** An idle connection of Postgres reports its statistics within 10 s. */
+/** Wait before the statistics of Postgres are read: an idle connection reports them within 10 s. */
 const REPORTED_MS = 12_000;
-/** Time to create all scheduled posts before the first is due: a post cannot be scheduled in the past. */
+/**
+ * Time from now until the first scheduled post is due. All scheduled posts are created within this time, because a post
+ * cannot be scheduled in the past.
+ */
 const LEAD_MS = 3_000 + POSTS * 15;
 const GIVE_UP_MS = 600_000;
 const NO_LIMIT = "100000000";
@@ -27,7 +30,7 @@ type Accounts = Readonly<Record<string, readonly string[]>>;
 interface Scenario {
   readonly name: string;
   readonly isScheduled: boolean;
-  /** The accounts, one per platform, of the post with this number. */
+  /** Returns the accounts, one per platform, on which the post with this number is published. */
   readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
   readonly hasVideo: boolean;
 }
@@ -98,7 +101,10 @@ async function createPosts(
   await Promise.all(Array.from({ length: IN_FLIGHT }, createSome));
 }
 
-/** Waits until every post is published; throws if one failed, because a failed post costs less than the others. */
+/**
+ * Waits until every post of the benchmark is published; throws if one failed, because a failed post costs less than the
+ * others.
+ */
 async function settle({ sql }: Bench): Promise<void> {
   const endsAt = Date.now() + GIVE_UP_MS;
   for (;;) {

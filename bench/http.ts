@@ -45,7 +45,7 @@ function runPgbench(databaseUrl: string): number | undefined {
   }
 }
 
-/** These platforms stay the same, so that results of different days can be compared. */
+/** The platforms of the created posts. They stay the same, so that results of different days can be compared. */
 const TEXT: readonly string[] = ["x", "telegram", "bluesky"];
 
 async function publishOne(system: BenchSystem): Promise<string> {

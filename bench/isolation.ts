@@ -10,7 +10,7 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** Number of posts: more than the workers that one platform may use. */
+/** Number of posts to the hanging platform: more than the workers that one platform may use. */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 20;
 const PER_SECOND = 10;
@@ -55,7 +55,10 @@ async function control({ local }: BenchSystem, method: string, path: string, bod
   return text === "" ? undefined : (JSON.parse(text) as unknown);
 }
 
-/** Repeats a request until it is accepted: an overloaded gateway answers 503, and the repetition is part of the delay. */
+/**
+ * Repeats the request for a post until the gateway accepts it: an overloaded gateway answers 503, and the time of the
+ * repetitions is part of the measured delay.
+ */
 async function createPost({ local }: BenchSystem, content: string, accountId: string) {
   const request = {
     method: "POST",
@@ -91,7 +94,9 @@ async function listDelays(
   );
 }
 
-/** Creates posts for every platform at a fixed rate, and returns the delays on the platforms that answer. */
+/**
+ * Creates posts for every platform at a fixed rate, and returns the delays of the posts on the platforms that answer.
+ */
 async function runLoad({ system, hanging, others }: Run, { label, seconds }: Load) {
   const startedAt = new Map<string, number>();
   const requests: Promise<void>[] = [];
@@ -116,7 +121,10 @@ async function runLoad({ system, hanging, others }: Run, { label, seconds }: Loa
   return delays;
 }
 
-/** Each round has its own system, so that calls that still hang do not slow down the next one. */
+/**
+ * Each round starts its own system, so that calls that still hang at the end of a round do not slow down the next
+ * round.
+ */
 async function runRound(round: number) {
   await using system = await startBenchSystem("postgres");
   const others = [];

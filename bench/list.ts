@@ -1,6 +1,7 @@
 /**
- * Measures reading pages of 1,000,000 posts of one workspace through the gateway: at the top, in the middle and at the end,
- * without a filter and with each filter. Prints a Markdown table, and the query plan of the middle page of each.
+ * Measures reading pages of 1,000,000 posts of one workspace through the gateway: at the top, in the middle and at the
+ * end of the list, without a filter and with each filter. Prints a Markdown table, and for each filter the query plan
+ * of the middle page.
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -18,7 +19,7 @@ const PAGES = [20, 100];
 const WARM_UPS = 30;
 const REQUESTS = 300;
 
-/** A filter of the REST API, and the SQL condition with which the service reads it. */
+/** A filter of the REST API, and the SQL condition with which the posts service applies it. */
 const FILTERS = [
   { name: "", value: "", condition: "true" },
   { name: "status", value: "failed", condition: "post.status = 'failed'" },
@@ -35,7 +36,10 @@ const { local } = system;
 const sql = postgres(local.databaseUrl, { max: 1, onnotice: () => {} });
 const [accountId = ""] = await system.connect("bluesky", 1);
 
-/** One post with one target per half minute; a tenth of them has the rarer value of each filter. */
+/**
+ * Inserts posts with one target each, created half a minute apart; a tenth of the posts has the rarer value of each
+ * filter.
+ */
 async function insertPosts(): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, created_via, created_at,
@@ -55,7 +59,10 @@ async function insertPosts(): Promise<void> {
   await sql`vacuum analyze posts.targets`;
 }
 
-/** The position after a fraction of the list. The cursor is computed, because reading up to 50,000 pages takes too long. */
+/**
+ * Returns the position in the post list after the fraction `part` of the posts. A query computes the position, because
+ * reading up to 50,000 pages to get there takes too long.
+ */
 async function findPosition({ condition }: Filter, part: number): Promise<Position | undefined> {
   if (part === 0) return undefined;
   const [row] = await sql.unsafe<Position[]>(`
@@ -109,7 +116,8 @@ async function time(...page: Parameters<typeof read>): Promise<string> {
 }
 
 async function explain(filter: Filter, position: Position | undefined): Promise<string> {
-  // As in the posts service, a cursor replaces the condition on `to`, because every post after a cursor is before `to`.
+  // As in the posts service, a cursor replaces the condition of the filter `to`, because every post after a cursor is
+  // before `to`.
   const condition = filter.name === "to" && position !== undefined ? "true" : filter.condition;
   const after =
     position === undefined

@@ -18,11 +18,11 @@ export interface Load {
   readonly url: string;
   readonly method?: "GET" | "POST";
   readonly headers?: Record<string, string>;
-  /** `{number}` is replaced by a different number in each request. */
+  /** Body of each request; `{number}` is replaced by a different number in each request. */
   readonly body?: string;
   readonly connections: number;
   readonly seconds: number;
-  /** The processes whose CPU time is divided by the number of requests, by name. */
+  /** Ids of the processes whose CPU time is divided by the number of requests, by process name. */
   readonly pids?: Readonly<Record<string, number>>;
 }
 
@@ -31,7 +31,7 @@ export interface Measured {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The number of responses other than 2xx, and of broken connections. */
+  /** Number of responses with a status other than 2xx, plus broken connections. */
   readonly failures: number;
   /** CPU microseconds per request of each process named in the load. */
   readonly cpuUs: Readonly<Record<string, number>>;
@@ -39,7 +39,7 @@ export interface Measured {
 
 let requestNumber = 0;
 
-/** The request for autocannon; a body with `{number}` differs in each request. */
+/** Builds the requests for the load generator autocannon; a body with `{number}` differs in each request. */
 function toRequests({ body }: Load): readonly autocannon.Request[] {
   if (body === undefined) return [{}];
   if (!body.includes(NUMBER)) return [{ body }];
@@ -64,7 +64,10 @@ async function run(load: Load, seconds: number) {
   });
 }
 
-/** Warms up for 2 s, then measures. The load generator runs on the same machine, so only ratios are meaningful. */
+/**
+ * Sends the load for 2 s to warm up, then measures it. The load generator runs on the same machine, so only ratios are
+ * meaningful.
+ */
 export async function measure(load: Load): Promise<Measured> {
   await run(load, 2);
   const pids = Object.entries(load.pids ?? {});
@@ -87,7 +90,7 @@ export async function measure(load: Load): Promise<Measured> {
   };
 }
 
-/** The value below which the fraction `share` of the samples lies. */
+/** The percentile of the samples: the value below which the fraction `share` of them lies. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -49,12 +49,12 @@ const routes = (router: ConnectRouter) =>
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** Records a span for every call, which is the maximum cost of tracing. */
+/** Exports a span for every RPC (sampling ratio 1), which is the maximum cost of tracing. */
 function record(endpoint: string): AsyncDisposable {
   return startExport({ endpoint, headers: {}, ratio: 1, service: "bench", logger });
 }
 
-/** Receives spans and discards them. */
+/** Starts a server that receives exported spans and discards them. */
 function serveSink(): void {
   const sink = createServer((request, response) => {
     request.resume().on("end", () => response.end("{}"));
@@ -104,7 +104,7 @@ async function measurePair(kind: string, endpoint?: string): Promise<string> {
   return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
 
-/** The cost of a span that is not recorded, in nanoseconds. */
+/** Measures the cost of a span that is not recorded, in nanoseconds. */
 function measureUnrecorded(): number {
   const spans = 1_000_000;
   const options = { kind: "client", attributes: { "rpc.system": "connect_rpc" } } as const;

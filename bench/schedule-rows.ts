@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 
-/** Inserts posts that are due much later, to fill the table. */
+/** Inserts posts that are due long after the benchmark, so that the table of posts is large. */
 export async function insertFuturePosts(sql: postgres.Sql, count: number): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
@@ -20,11 +20,14 @@ export interface DuePosts {
   readonly label: string;
   readonly count: number;
   readonly firstAt: Date;
-  /** The time between two posts. */
+  /** Time between the due times of two successive posts, in milliseconds. */
   readonly everyMs: number;
 }
 
-/** Inserts posts with one target each as the service does; the accounts take turns. */
+/**
+ * Inserts the posts to measure with one target each, as the posts service stores them; the posts use the accounts in
+ * turn.
+ */
 export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
@@ -55,7 +58,10 @@ export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<
   });
 }
 
-/** The delays of the posts with a label in milliseconds after their due time, and how many are published. */
+/**
+ * How late the posts with a label were started and published, in milliseconds after their due time, and how many are
+ * published.
+ */
 export interface Lateness {
   readonly startedMs: readonly number[];
   readonly claimedMs: readonly number[];

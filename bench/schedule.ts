@@ -13,7 +13,7 @@ const ACCOUNTS = 200;
 const BURST_POSTS = 10_000;
 const STEADY_PER_SECOND = 200;
 const STEADY_SECONDS = 15;
-/** Time to insert the posts before the first one is due. */
+/** Time for inserting the posts before the first of them is due, in milliseconds. */
 const LEAD_MS = 8000;
 const GIVE_UP_MS = 300_000;
 
@@ -39,7 +39,10 @@ async function countUnsettled(sql: postgres.Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** The time from `dueAt` until another connection sees every post started, with the commit. */
+/**
+ * Returns the time from `dueAt` until another database connection sees that every due post is started. It includes the
+ * commit.
+ */
 async function watchStart(sql: postgres.Sql, dueAt: number): Promise<number> {
   for (;;) {
     const [row] = await sql<{ isLeft: boolean }[]>`

@@ -11,7 +11,7 @@ export interface BenchSystem extends AsyncDisposable {
   /** The secret with which services authenticate to each other. */
   readonly internalSecret: string;
   operate(...args: readonly string[]): Promise<unknown>;
-  /** Connects new accounts and returns their ids. */
+  /** Connects new accounts on the platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
 }
 

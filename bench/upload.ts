@@ -18,7 +18,7 @@ const MB = 1_000_000;
 const SIZES_MB = [256, 1000];
 const PIECE = Buffer.alloc(1024 * 1024, "postrider");
 
-/** The target of an upload, and how to remove the file afterwards. */
+/** Target of an upload request, and how to remove the uploaded file afterwards. */
 interface Upload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ function intoSink(url: string, folder: string): Way["open"] {
     });
 }
 
-/** Sends a file of constant bytes and returns the seconds from the first byte to the response. */
+/** Uploads a file of constant bytes and returns the seconds from the first byte to the response. */
 async function send({ url, headers }: Upload, bytes: number): Promise<number> {
   const startedAt = performance.now();
   const put = request(url, { method: "PUT", headers: { ...headers, "content-length": bytes } });
@@ -96,7 +96,7 @@ interface Process {
   readonly pid: number;
 }
 
-/** Resident memory now (`VmRSS`), or its maximum since `resetPeak` (`VmHWM`). */
+/** Resident memory of a process in MB: its current size (`VmRSS`), or its maximum since `resetPeak` (`VmHWM`). */
 function memoryMb({ pid }: Process, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return (Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024) / MB;
@@ -147,7 +147,8 @@ function toRow(
   { rounds, bare }: { readonly rounds: readonly Round[]; readonly bare: readonly Round[] },
 ): string {
   const speeds = rounds.map(({ mbPerSecond }) => mbPerSecond);
-  // Each ratio is to the bare server of the same round, because the load of the machine varies between rounds.
+  // Each ratio compares a speed with the bare server of the same round, because the load of the machine varies between
+  // rounds.
   const ratios = speeds.map((speed, index) => speed / (bare[index]?.mbPerSecond ?? 0));
   const show = (values: (round: Round) => readonly number[], pick: typeof median): string =>
     [0, 1]
@@ -180,7 +181,7 @@ for (const megabytes of SIZES_MB) {
   for (let round = -1; round < Number(roundCount); round += 1) {
     for (const [index, way] of ways.entries()) {
       const measured = await measureRound(way, megabytes * MB, processes);
-      // The first round is for warming up.
+      // The first round only warms up the processes, so its measurements are dropped.
       if (round >= 0) rounds[index]?.push(measured);
     }
   }

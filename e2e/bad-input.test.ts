@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** One request for each way in which the gateway refuses a request; the gateway's own tests have every case. */
+/** Tests one request for each way in which the gateway refuses requests; the gateway's own tests cover every case. */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Posts a raw body, and returns the status and the error code of the answer. */
+/** Sends POST /posts with a raw body, and returns the status and the error code of the answer. */
 async function postRaw(body: string): Promise<string> {
   const answer = await fetch(`${system.local().baseUrl}/api/v1/posts`, {
     method: "POST",
@@ -39,7 +39,7 @@ test.each<[string, string, string]>([
   expect(rows).toEqual([]);
 });
 
-test("every gateway refuses a key within 5 s after it is revoked, and a wrong key at once", async () => {
+test("every gateway refuses an API key within 5 s after the key is revoked, and refuses a wrong API key at once", async () => {
   const words = ["key", "create", "--name", "short", "--workspace", tenant.id, "--scopes", "all"];
   const { id, key } = await system.operate<{ id: string; key: string }>(...words);
   // Each gateway has its own cache of API keys.

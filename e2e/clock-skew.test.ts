@@ -10,12 +10,12 @@ import { startSystem, type System } from "./support/system.ts";
 const AHEAD_MS = 5 * 60_000;
 const SETTLE_MS = 60_000;
 const PLATFORMS = ["bluesky", "x", "telegram"];
-/** Index of the replica whose clock is wrong, in each service. */
+/** Index of the replica whose clock is wrong; the index is the same in each service. */
 const AHEAD = 1;
 const PRELOAD = fileURLToPath(new URL("support/clock-ahead.ts", import.meta.url));
 
 let system: System;
-/** One client for each gateway. */
+/** One API client for each replica of the gateway. */
 let apis: readonly Api[];
 let accountIds: readonly string[];
 
@@ -34,7 +34,10 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Waits until a replica reports its wrong clock. The gateway does not, because it has no database to compare its clock with. */
+/**
+ * Waits until the replica at `url` reports that its clock is wrong. The gateway is left out: it has no database with
+ * which it could compare its clock.
+ */
 async function whenSkewed(url: string): Promise<void> {
   await eventually(async () => {
     const answer = await fetch(`${url}/readyz`);
@@ -43,13 +46,13 @@ async function whenSkewed(url: string): Promise<void> {
   });
 }
 
-/** The instants at which the posts became visible, by their text. */
+/** The instants at which the posts became visible on the platforms, by the text of the post. */
 async function seenAt(): Promise<ReadonlyMap<string, number>> {
   const visible = await system.simulator.visible();
   return new Map(visible.map(({ text, createdAt }) => [text, Date.parse(createdAt)]));
 }
 
-test("no post is published before its scheduled time while the clock of one replica of each service is five minutes ahead", async () => {
+test("no post is published before its scheduled time while one replica of each service has a clock that is five minutes ahead", async () => {
   const delays = [4_000, 5_000, 6_000, AHEAD_MS - 10_000];
   const posts = await Promise.all(
     accountIds.map((accountId, index) =>
@@ -76,7 +79,7 @@ test("no post is published before its scheduled time while the clock of one repl
   for (const { id } of late) expect((await system.api.getPost(id)).status).toBe("scheduled");
 });
 
-test("every post is published once, at the time of the database's clock, even if a platform drops an answer and another replica retries the call", async () => {
+test("while one replica of each service has a clock that is five minutes ahead, every post is published once, even if a platform loses a request or an answer and the publishing call is repeated", async () => {
   const before = { platform: "bluesky", operation: "publish", mode: "drop_before", times: 2 };
   const after = { platform: "x", operation: "publish", mode: "drop_after_commit", times: 2 };
   for (const fault of [before, after]) await system.simulator.addFault(fault);
@@ -92,7 +95,7 @@ test("every post is published once, at the time of the database's clock, even if
   );
 });
 
-test("an idempotency key is recognised by both gateways, and no token is treated as expired, while one clock is five minutes ahead", async () => {
+test("both gateways recognise an idempotency key, and no access token is treated as expired, while one replica of each service has a clock that is five minutes ahead", async () => {
   const [bluesky = ""] = accountIds;
   const headers = { "idempotency-key": crypto.randomUUID() };
   const body = { content: "once at both", accountIds: [bluesky] };

@@ -28,7 +28,7 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** Opens a page in a browser context of its own, which shares no cookie. */
+/** Opens a page in a new browser context, which shares no cookies with other pages. */
 async function newPage(options: { readonly locale?: string } = {}): Promise<Page> {
   // JavaScript is off, because every page has to work without it.
   const context = await browser.newContext({ javaScriptEnabled: false, ...options });
@@ -57,7 +57,7 @@ async function beginConnect(platform: string) {
   return { command, link };
 }
 
-/** The kind of page that the browser shows. */
+/** The kind of page that the browser shows, which the pages name in the attribute `data-page`. */
 const kindOf = (page: Page) => page.locator("main").getAttribute("data-page");
 
 /** Clicks through from the page of the connect link to the authorization page of the platform. */
@@ -74,7 +74,9 @@ async function approve(page: Page, username: string): Promise<void> {
   await page.waitForURL(/\/connect\/callback/);
 }
 
-/** Runs in the browser, whose global names are not in the types of this project. */
+/**
+ * Returns the colour of an element. It runs in the browser, whose global names are not in the types of this project.
+ */
 function colourOf(element: unknown): string {
   const page = globalThis as unknown as {
     getComputedStyle: (element: unknown) => { readonly backgroundColor: string };
@@ -164,7 +166,7 @@ describe("connecting in a browser:", () => {
     expect(await page.locator("html").getAttribute("lang")).toBe("ko");
     expect(await page.title()).toBe("YouTube 연결 · Postrider");
     const button = page.getByRole("button");
-    // The policy allows the page's own style: otherwise the button would have the browser's default colour.
+    // If the content security policy blocked the page's own style, the button would have the browser's default colour.
     expect(await button.evaluate(colourOf)).toBe("rgb(29, 78, 216)");
     await button.click();
     await page.waitForURL((url) => url.href.startsWith(system.local().simulatorUrl));
@@ -257,7 +259,7 @@ describe("tokens:", () => {
       },
       { timeoutMs: 90_000 },
     );
-    // The simulator counts each call when it arrives.
+    // The simulator counts each refresh call when it arrives.
     expect(await system.simulator.countCalls("x", "refresh", externalId)).toBe(1);
     const visible = await tenant.listVisible();
     expect(visible.filter(({ account }) => account === externalId)).toHaveLength(50);
@@ -276,7 +278,7 @@ describe("disconnecting:", () => {
       ...more,
     );
 
-  test("a disconnected account is not listed, and no new or due post is published on it until it is connected again", async () => {
+  test("a disconnected account is not listed, and no new or due post is published on it until the account is connected again", async () => {
     const { id, username } = await connectAgain();
     const due = await tenant.api.call<PostRecord>("POST", "/posts", {
       body: {

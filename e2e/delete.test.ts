@@ -11,7 +11,7 @@ import {
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Deletions that reach the platforms. What the posts service decides alone is tested in its own folder. */
+/** Tests deletions that call platforms. The tests of the posts service cover deletions that it decides alone. */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -45,7 +45,7 @@ async function publish(content: string, accountIds: readonly string[]): Promise<
   return await whenPost(tenant.api, id, "published");
 }
 
-test("a draft or scheduled post is gone as soon as it is deleted, and is never published", async () => {
+test("a deleted draft or scheduled post is gone at once and is never published", async () => {
   const accountIds = [bluesky];
   const draft = await create(tenant.api, { content: "Gone", accountIds, isDraft: true });
   const scheduledAt = inMs(2000);
@@ -73,7 +73,7 @@ test("a deleted post disappears from all three platforms, and deleting it again 
   expect([again.status, ...statusesOf(again.body)]).toEqual([202, "deleted", "deleted", "deleted"]);
 });
 
-test("deleting a post during publishing cancels the targets whose publishing call has not begun, and deletes the published ones from their platforms", async () => {
+test("deleting a post during publishing cancels the targets whose publishing call has not begun, and deletes the published targets from their platforms", async () => {
   await system.operate("pause", "--account", bluesky);
   const { id } = await create(tenant.api, { content: "Held", accountIds: [x, bluesky] });
   await eventually(async () => (await tenant.api.getPost(id)).targets[0]?.status === "published");
@@ -127,7 +127,7 @@ test("a target of a disconnected account is deleted from its platform after the 
   expect(await tenant.countVisible("Orphan")).toBe(0);
 });
 
-/** A deleted post that is still visible on its platform, because its target has an unknown outcome. */
+/** Creates and deletes a post that is still visible on its platform, because its target has an unknown outcome. */
 async function deleteUnknown(content: string): Promise<PostDetail> {
   await tenant.addFault(telegram, { operation: "publish", mode: "drop_after_commit" });
   const { id } = await create(tenant.api, { content, accountIds: [telegram] });
@@ -143,7 +143,7 @@ async function deleteUnknown(content: string): Promise<PostDetail> {
   return await whenPost(tenant.api, id, "cancelled");
 }
 
-test("a deleted post that an operator then reports as published is deleted from its platform at once", async () => {
+test("a deleted post with an unknown outcome is deleted from its platform as soon as an operator reports the post as published", async () => {
   const { id, content, targets } = await deleteUnknown("Found too late");
   const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
   const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;
@@ -162,7 +162,7 @@ async function countUsed(): Promise<number> {
   return row?.used ?? -1;
 }
 
-test("a deleted post that turns out never to have been published returns its quota, and its content may be posted again", async () => {
+test("when a deleted post turns out never to have been published, its quota is returned and its content may be posted again", async () => {
   const { id, content, targets } = await deleteUnknown("Never was");
   const body = { content, accountIds: [telegram] };
   const used = await countUsed();

@@ -5,11 +5,17 @@ import { startSystem, type System } from "./support/system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** Number of accounts: more than the calls that one platform, or one workspace on it, may have in progress. */
+/**
+ * Number of accounts on the hanging platform: more than the publishing calls that one platform, or one workspace on it,
+ * may have in progress.
+ */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 10;
 const POSTS = 120;
-/** The highest value that the setting allows, so that a publishing call lasts longer than the test. */
+/**
+ * Time limit of a publishing call in seconds. It is the highest value that the setting allows, so that a hanging call
+ * lasts longer than the test.
+ */
 const CALL_SECONDS = "295";
 
 let system: System;

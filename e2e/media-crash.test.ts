@@ -35,7 +35,10 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** No process answers, or the process that claimed the key has died and its claim has not expired yet. */
+/**
+ * Whether an answer is temporary: no process answered, or the process that claimed the idempotency key has died and its
+ * claim has not expired yet.
+ */
 const isTransient = (answer: Answer<unknown>): boolean =>
   answer.status >= 500 || refusalOf(answer) === "409 idempotency_conflict";
 
@@ -50,7 +53,10 @@ async function persist<T>(method: string, path: string, options = {}): Promise<A
   );
 }
 
-/** Sends the bytes repeatedly until an answer says that they are stored; 409 means that an earlier request stored them. */
+/**
+ * Uploads the bytes repeatedly until an answer says that they are stored; 409 means that an earlier request stored
+ * them.
+ */
 async function put(grant: Grant, { bytes }: File): Promise<void> {
   await eventually(
     async () => {
@@ -81,7 +87,7 @@ async function ready(file: File): Promise<ReadyMedia> {
   return body;
 }
 
-/** Imports with an idempotency key, so that a repeated request creates no second medium. */
+/** Imports a medium with an idempotency key, so that a repeated request creates no second medium. */
 async function importOne(): Promise<ReadyMedia> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
@@ -107,7 +113,7 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
 }
 
 describe("kill -9 of the media service:", () => {
-  test("a client can repeat and complete an upload after kill -9 at media.upload-stored", async () => {
+  test("a client can repeat and complete an upload after kill -9 at the failpoint media.upload-stored", async () => {
     const grant = await persistPresign(PNG);
     await killAt("media.upload-stored", () => put(grant, PNG));
     const { body } = await complete(grant);
@@ -115,7 +121,7 @@ describe("kill -9 of the media service:", () => {
   });
 
   test.each(["media.upload-pinned", "media.checked", "media.ready-committed"])(
-    "a repeated request to complete an upload makes the medium ready exactly once after kill -9 at %s",
+    "a repeated request to complete an upload makes the medium ready exactly once after kill -9 at the failpoint %s",
     async (point) => {
       const grant = await uploaded(PNG);
       await killAt(point, async () => {
@@ -126,7 +132,7 @@ describe("kill -9 of the media service:", () => {
     },
   );
 
-  test("a rejected upload stays rejected after kill -9 at media.rejected", async () => {
+  test("a rejected upload stays rejected after kill -9 at the failpoint media.rejected", async () => {
     const grant = await uploaded(HTML);
     await killAt("media.rejected", async () => {
       expect(refusalOf(await complete(grant))).toMatch(/^422 media_rejected/);
@@ -135,7 +141,7 @@ describe("kill -9 of the media service:", () => {
   });
 
   test.each(["media.import-downloaded", "media.import-stored", "media.import-committed"])(
-    "an import that is repeated with its idempotency key creates one medium after kill -9 at %s",
+    "an import that is repeated with its idempotency key creates one medium after kill -9 at the failpoint %s",
     async (point) => {
       const before = await countReady();
       await killAt(point, async () => {
@@ -146,7 +152,7 @@ describe("kill -9 of the media service:", () => {
   );
 
   test.each(["media.after-delete-commit", "media.objects-removed"])(
-    "the files of deleted media are removed after kill -9 at %s",
+    "the files of deleted media are removed after kill -9 at the failpoint %s",
     async (point) => {
       const [media, grant] = [await ready(PNG), await uploaded(PNG)];
       await killAt(point, async () => {
@@ -160,7 +166,8 @@ describe("kill -9 of the media service:", () => {
     },
   );
 
-  // This test is last: files are removed some seconds after a kill, and one wait covers all kills above.
+  // This test is last: the media service removes leftover files some seconds after a kill, and one wait covers the
+  // kills of all tests above.
   test("every file without a database row that a killed process left behind is removed", async () => {
     await whenTidy(system);
   });
@@ -181,7 +188,7 @@ test.each(["media", "gateway"] as const)(
   },
 );
 
-/** A medium that a client made, and whether it has deleted it. */
+/** A medium that a client created, and whether the client has deleted it. */
 interface Life {
   readonly media: ReadyMedia;
   readonly isDeleted: boolean;
@@ -207,7 +214,7 @@ test("ready media stay complete and deleted media stay deleted when the media se
   const killer = async (): Promise<void> => {
     for (; progress.kills < KILLS; progress.kills += 1) {
       await persistPresign(PNG);
-      // The kill is meant to hit a random moment, so there is no condition to wait for.
+      // The kill must hit a random moment, so there is no condition to wait for.
       await sleep(Math.random() * 500);
       for (const pid of system.pids("media")) process.kill(pid, "SIGKILL");
     }
@@ -216,7 +223,7 @@ test("ready media stay complete and deleted media stay deleted when the media se
   await whenTidy(system);
   for (const { media, isDeleted } of lives)
     expect(await fetchMedia(media)).toBe(isDeleted ? 404 : "whole");
-  // Repeated requests have created each medium once.
+  // Although clients repeated their requests, each medium was created once.
   const kept = lives.filter(({ isDeleted }) => !isDeleted);
   expect(await countReady()).toBe(before + kept.length);
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const complete = ({ id }: Grant) => system.api.call<ReadyMedia>("POST", `/media/${id}/complete`);
 
-/** Uploads to the address of the grant with a plain PUT request, as a browser does. */
+/** Uploads the bytes to the upload address of the grant with a plain PUT request, as a browser does. */
 async function put({ uploadUrl }: Grant, bytes: Uint8Array<ArrayBuffer>): Promise<number> {
   const headers = { "content-type": PNG.contentType };
   const answer = await fetch(uploadUrl, { method: "PUT", body: bytes, headers });
@@ -43,7 +43,7 @@ async function granted(): Promise<Grant> {
   return grant;
 }
 
-/** Deletes a medium that no post uses, and waits until its bytes are gone. */
+/** Deletes a medium that no post uses, and waits until its bytes are removed from the bucket. */
 async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
   expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
   expect(await fetchMedia(media)).toBe(404);
@@ -65,7 +65,7 @@ async function listKeys(): Promise<readonly string[]> {
     );
 }
 
-test("a file that a client uploads directly to S3 is published byte for byte, and a later write to its upload address has no effect", async () => {
+test("a file that a client uploads directly to S3 is published byte for byte, and a later write to the file's upload address has no effect", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes)).toBe(200);
   const { status, body: media } = await complete(grant);
@@ -94,7 +94,7 @@ test("a file that a client uploads directly to S3 is published byte for byte, an
   expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
 });
 
-test("an upload with its grant as a bearer token is stored in the bucket by way of the gateway", async () => {
+test("the gateway stores an upload in the S3 bucket when the client sends the upload grant as a bearer token", async () => {
   const before = await listKeys();
   const grant = await granted();
   const answer = await fetch(`${system.local().baseUrl}/uploads/${grant.uploadPath}`, {
@@ -111,7 +111,7 @@ test("an upload with its grant as a bearer token is stored in the bucket by way 
   await remove(media, before);
 });
 
-test("S3 refuses a body whose length is not the declared one, and the medium then still counts as not uploaded", async () => {
+test("S3 refuses an upload whose length differs from the declared length, and the medium then still counts as not uploaded", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes.slice(1))).toBe(403);
   expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
@@ -119,7 +119,7 @@ test("S3 refuses a body whose length is not the declared one, and the medium the
 });
 
 test.each(["media.upload-named", "media.upload-pinned", "media.checked"])(
-  "a repeated request to complete an upload in S3 makes the medium ready after kill -9 at %s",
+  "a repeated request to complete an upload in S3 makes the medium ready after kill -9 at the failpoint %s",
   async (point) => {
     const [before, keys] = [system.pids("media"), await listKeys()];
     const grant = await granted();

@@ -15,7 +15,7 @@ const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sa
 let system: SharedSystem;
 let tenant: Tenant;
 let bluesky: string;
-/** A file server outside of the system, from which the tests import. */
+/** A file server outside of the system, from which the tests import media. */
 let fileServer: Server;
 let fileUrl: string;
 
@@ -118,7 +118,7 @@ describe("uploaded files:", () => {
 });
 
 describe("uploads:", () => {
-  test("an upload may send its grant as a bearer token, and the grant is valid for one upload", async () => {
+  test("a client may send the upload grant as a bearer token, and an upload grant is valid for one upload only", async () => {
     const { uploadPath, uploadToken, uploadUrl, id } = await presign(tenant.api, PNG);
     const url = `${system.local().baseUrl}/uploads/${uploadPath}`;
     const headers = { authorization: `Bearer ${uploadToken}`, "content-type": "image/png" };
@@ -155,7 +155,7 @@ describe("uploads:", () => {
 });
 
 describe("files that are not accepted:", () => {
-  test("completing an upload that is not an image or a video rejects it permanently, and it can be deleted at once", async () => {
+  test("completing the upload of a file that is not an image or a video rejects the medium permanently, and the medium can be deleted at once", async () => {
     const bytes = new TextEncoder().encode("<html><script>alert(1)</script></html>");
     const grant = await presign(tenant.api, { ...PNG, bytes });
     expect((await put(grant.uploadUrl, { body: bytes })).status).toBe(204);
@@ -178,7 +178,7 @@ describe("files that are not accepted:", () => {
 });
 
 describe("imports:", () => {
-  test("an import that is repeated with its idempotency key answers the same medium with a new address", async () => {
+  test("an import that is repeated with its idempotency key returns the same medium with a new media address", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await fromUrl("/video.mp4", headers);
     expect([first.status, first.body]).toMatchObject([
@@ -200,11 +200,11 @@ describe("imports:", () => {
     ["/missing.png", "422 import_failed"],
     ["/loop", "422 import_failed"],
     ["/page.png", "422 media_rejected media_type_unsupported"],
-  ])("an import from %s is refused with %s", async (path, expected) => {
+  ])("a media import from the path %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
   });
 
-  test("an import never connects to a private address", async () => {
+  test("a media import never connects to a private network address", async () => {
     const body = { url: "http://169.254.169.254/latest" };
     const answer = await call("POST", "/media/from-url", { body });
     expect(refusalOf(answer)).toMatch(/^422 address_not_allowed/);

@@ -77,7 +77,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The pattern of the values of each label: no client can choose a value. */
+/** The values that each metric label may have, as a pattern: no client can choose a value. */
 const LABELS: Readonly<Record<string, RegExp>> = {
   code: /^[a-z_]*$/,
   direction: /^(in|out)$/,
@@ -116,12 +116,12 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** A text that no request has contained before. */
+/** Returns a text that no earlier request has contained. */
 function fresh(): string {
   return randomBytes(12).toString("hex");
 }
 
-/** Sends requests of every kind, each with fresh ids, paths and texts. */
+/** Sends requests of every kind to the gateway, each with fresh ids, paths and texts. */
 async function useEverything(): Promise<void> {
   const { baseUrl } = system.local();
   const accountId = await tenant.connect("x");
@@ -172,7 +172,7 @@ test("every process that is ready exposes `postrider_ready` as 1", async () => {
   });
 });
 
-test("metric series whose first increase raises an alert are exported with 0 from the start", async () => {
+test("metric series whose first increase raises an alert are exported with the value 0 from the start of the process", async () => {
   const { samples } = (await readExpositions(system)).get("delivery") ?? {};
   const zeroes = (label: string, value: string) =>
     samples
@@ -240,7 +240,7 @@ test("requests with new ids, paths and texts add no metric series", async () => 
   await useEverything();
   const after = await readSeries();
 
-  // Series about work in progress appear and disappear, so they are not compared.
+  // Metric series about work in progress appear and disappear, so they are not compared.
   const added = after.filter(
     (series) => !before.has(series) && !series.includes(" nodejs_active_"),
   );

@@ -13,18 +13,21 @@ const PLATFORMS = ["bluesky", "x", "telegram"];
 const POSTS = 40;
 /** Number of posts for each command; each post has its own account. */
 const EACH = 4;
-/** Index of the replica of each service that is still the previous version. */
+/** Index of the replica that still runs the previous version; the index is the same in each service. */
 const PREVIOUS = 1;
 
 const previous = findPreviousVersion();
-/** Part of the test titles, so that a run without an earlier version is not mistaken for one with it. */
+/**
+ * Part of the test titles that says which versions are tested, so that a run without an earlier version is not mistaken
+ * for one with it.
+ */
 const reach =
   previous.commit === undefined
     ? " (no earlier version is available: this version runs twice)"
     : "";
 
 let system: System;
-/** One client for each gateway: of this version, then of the previous one. */
+/** One API client for each gateway: first for this version, then for the previous one. */
 let apis: readonly Api[];
 
 beforeAll(async () => {
@@ -49,7 +52,7 @@ test(
       ),
     );
     for (const [index, burst] of bursts.entries()) {
-      // The other gateway shows what this one accepted.
+      // The gateway of the other version shows the posts that this gateway accepted.
       await expectAll(
         { ...system, api: apis.at(-1 - index) ?? system.api },
         burst,
@@ -66,7 +69,8 @@ test(
 test(
   `posts that are scheduled, edited, retried or deleted through either version reach the requested status${reach}`,
   async () => {
-    // One gateway after the other, so that a platform refusal that is prepared for one does not hit posts of the other.
+    // Sends the commands through one gateway after the other: a platform refusal that is prepared for posts of one
+    // gateway must not hit posts of the other.
     for (const [index, api] of apis.entries()) {
       const posts = await prepareMixedPosts({ ...system, api }, `mixed commands ${index}`, EACH);
       await posts.command();

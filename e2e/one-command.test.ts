@@ -32,7 +32,7 @@ interface Run {
   ended(): Promise<number | null>;
 }
 
-/** Runs what `npm run <command>` runs. */
+/** Starts the process that `npm run <command>` starts. */
 function run(command: string, args: readonly string[] = [], folder = dataDir): Run {
   const child = spawn(process.execPath, [join(ROOT, "scripts/bootstrap.mjs"), command, ...args], {
     cwd: ROOT,

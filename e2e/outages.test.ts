@@ -10,16 +10,20 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const secondsOr = (fallback: number): number =>
   Number(process.env.POSTRIDER_E2E_OUTAGE_SECONDS ?? fallback);
 /**
- * The promise is about outages of 60 s and more: `POSTRIDER_E2E_OUTAGE_SECONDS=60`. A longer one differs no more once the
- * connections to Postgres are broken, and the sessions of all members of Kafka groups (10 s) have expired.
+ * Length of each outage in ms. Postrider promises to survive outages of 60 s and more, which
+ * `POSTRIDER_E2E_OUTAGE_SECONDS=60` tests. The shorter defaults suffice: once the connections to Postgres are broken
+ * and the sessions of all members of Kafka groups (10 s) have expired, a longer outage makes no difference.
  */
 const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 };
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 20;
 const SETTLE_MS = 120_000;
-/** How long a gateway may accept requests from its caches and reserved budgets after the database stopped. */
+/** How long a gateway may accept requests from its caches and reserved request budgets after Postgres has stopped. */
 const NOTICE_MS = 1_000;
-/** Time limit of a refusal: far below the deadline of any request, and long enough for a loaded machine. */
+/**
+ * Maximum time until the refusal of a request: far below the deadline of any request, and long enough for a loaded
+ * machine.
+ */
 const QUICK_MS = 3_000;
 const ACCOUNTS = 20;
 
@@ -35,14 +39,17 @@ async function isAllReady(system: System): Promise<boolean> {
 }
 
 interface Outage {
-  /** The requests that were sent during the outage. */
+  /** The requests that clients sent during the outage. */
   readonly samples: readonly Sample[];
-  /** The requests that were answered while the part was still down. */
+  /** The requests that were answered while Postgres or Kafka was still down. */
   readonly answered: readonly Sample[];
   readonly readyAfterMs: number;
 }
 
-/** Takes a part of the stack down under load for the length of the outage, and returns the requests of that time. */
+/**
+ * Takes a part of the stack down under load for the length of the outage, and returns the requests that were sent in
+ * that time.
+ */
 async function outageOf(
   system: System,
   load: Load,

@@ -12,7 +12,10 @@ import {
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-/** The life of a post until it is published. The validation of requests is tested by the posts service and the gateway. */
+/**
+ * Tests the life of a post until it is published. The tests of the posts service and the gateway cover the validation
+ * of requests.
+ */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -85,7 +88,7 @@ test("a second post with the same content is refused on the same account, and is
   await whenPost(tenant.api, forced.id, "published");
 });
 
-test("a retry publishes the failed target again and sends no call for the published target", async () => {
+test("a retry of a post publishes its failed target again and makes no platform call for its published target", async () => {
   await tenant.addFault(x, { operation: "publish", mode: "refuse" });
   const made = await create(tenant.api, { content: "Again", accountIds: [x, bluesky] });
   const partial = await whenPost(tenant.api, made.id, "partial");
@@ -129,7 +132,7 @@ async function loseAnswer(content: string): Promise<PostDetail> {
   return failed;
 }
 
-test("a target with an unknown outcome can be retried only after an operator reports that its post does not exist", async () => {
+test("a target with an unknown outcome can be retried only after an operator reports that the platform has no post for it", async () => {
   const { id, targets } = await loseAnswer("Perhaps");
   const refused = await command(id, "retry");
   expect(refusalOf(refused)).toBe("409 nothing_to_retry outcome_unknown");
@@ -139,7 +142,7 @@ test("a target with an unknown outcome can be retried only after an operator rep
   await whenPost(tenant.api, id, "published");
 });
 
-test("a target with an unknown outcome becomes published when an operator names the address of its post", async () => {
+test("a target with an unknown outcome becomes published when an operator enters the address of its post", async () => {
   const { id, targets, content } = await loseAnswer("Found");
   const [entry] = (await tenant.listVisible()).filter(({ text }) => text === content);
   const link = `https://t.me/c/${entry?.account.replace(/^-100/, "")}/${entry?.id}`;

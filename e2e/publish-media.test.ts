@@ -16,7 +16,7 @@ const SECOND_JPEG: File = {
 const VIDEO: File = {
   fileName: "video.mp4",
   contentType: "video/mp4",
-  // The video is large enough for every platform, and TikTok needs two chunks for it.
+  // The video is large enough for every platform, and is uploaded to TikTok in two chunks.
   bytes: sampleMp4({ seconds: 4, width: 368, height: 640 }),
 };
 const PUBLIC = { tiktok: { privacy: "public" } };
@@ -57,7 +57,7 @@ test.each<[string, string, readonly File[], RegExp, object]>([
   });
 });
 
-test("a TikTok post that only its author can see is published without an id", async () => {
+test("a TikTok post that only its author can see is published without a post id", async () => {
   const account = await tenant.connect("tiktok");
   const { id: mediaId } = await upload(tenant.api, VIDEO);
   const post = await create(tenant.api, {

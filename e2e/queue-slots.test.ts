@@ -16,7 +16,10 @@ interface Rule {
   readonly nextSlots: readonly string[];
 }
 
-/** A date that has not begun in any time zone: the first free slots are on it, and no slot passes while a test runs. */
+/**
+ * First date of the queue-slot rules. It has not begun in any time zone, so the first free slots are on it and no slot
+ * passes while a test runs.
+ */
 const STARTS_ON = new Date(Date.now() + 3 * DAY_MS).toISOString().slice(0, "YYYY-MM-DD".length);
 const DAILY = {
   name: "Twice a day",
@@ -25,7 +28,9 @@ const DAILY = {
   timezone: "Asia/Seoul",
   startsOn: STARTS_ON,
 };
-/** The instant of the slot with that index under the rule DAILY, whose time zone is nine hours ahead of UTC. */
+/**
+ * The instant of the slot with this index under the queue-slot rule DAILY, whose time zone is nine hours ahead of UTC.
+ */
 const slotAt = (index: number) =>
   new Date(
     Date.parse(`${STARTS_ON}T${index % 2 === 0 ? "00:00" : "09:30"}Z`) +
@@ -41,7 +46,7 @@ test("posts that are queued at the same moment each take a different one of the 
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   expect((await addRule(tenant, DAILY)).body.nextSlots).toEqual([0, 1, 2].map(slotAt));
-  // A second rule names the same instants in another time zone.
+  // A second queue-slot rule has the same instants in another time zone.
   await addRule(tenant, { ...DAILY, times: ["00:00", "09:30"], timezone: "UTC" });
   const posts = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -55,7 +60,7 @@ test("posts that are queued at the same moment each take a different one of the 
   expect(rule?.nextSlots).toEqual([20, 21, 22].map(slotAt));
 });
 
-test("a queued post frees its slot when it is deleted or published early, and keeps its slot when the slot rule is deleted", async () => {
+test("a queued post frees its slot when the post is deleted or published early, and keeps its slot when the queue-slot rule is deleted", async () => {
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   const { id } = (await addRule(tenant, DAILY)).body;

@@ -22,7 +22,10 @@ interface Quota {
   readonly dailyLimits: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The sum of the quota counters over all months (a month may end while a test runs), and the sum that the targets give. */
+/**
+ * The sum of a workspace's quota counters over all months (a month may end while a test runs), and the sum that follows
+ * from its targets.
+ */
 async function countsOf({ id }: Tenant) {
   const [counters] = await system.sql`
     select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved

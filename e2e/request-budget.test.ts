@@ -6,9 +6,9 @@ import { openTenant } from "./support/tenant.ts";
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */
 const CLIENTS = 32;
-/** How long all clients continue to send requests after the burst is used up. */
+/** How long all clients continue to send requests after the first one is refused, in milliseconds. */
 const SPELL_MS = 3_000;
-/** Share of the budget that may stay unused. */
+/** Maximum share of the request budget that may stay unused. */
 const MAX_UNUSED_SHARE = 0.01;
 
 let system: SharedSystem;
@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Sends requests to both gateways as fast as they answer, until a while after the first refusal. Counts answers by status. */
+/**
+ * Sends requests to both gateways as fast as they answer, and continues for `goOnMs` after the first refusal. Returns
+ * the number of answers by status.
+ */
 async function sendRequests(key: string, goOnMs: number) {
   const urls = system.local().services.gateway.map(({ url }) => url);
   const headers = { authorization: `Bearer ${key}` };
@@ -28,7 +31,8 @@ async function sendRequests(key: string, goOnMs: number) {
   let untilAt = Number.POSITIVE_INFINITY;
   const client = async (index: number): Promise<void> => {
     while (performance.now() < untilAt) {
-      // The gateway answers this request alone, so only the budget limits how many succeed.
+      // The gateway answers this path without another service, so only the request budget limits how many requests
+      // succeed.
       const url = `${urls[index % urls.length] ?? ""}/api/v1/nothing-here`;
       const answer = await fetch(url, { headers });
       const { status } = answer;

@@ -33,7 +33,7 @@ interface Hold {
   readonly tokens: { readonly held: boolean; readonly heldBecause: string | null };
 }
 
-/** Makes all tokens expire, so that they are due for a refresh although no call needs them. */
+/** Makes all access tokens expire, so that they are due for a refresh although no call needs them. */
 async function expireTokens({ sql }: Pick<System, "sql">): Promise<void> {
   await sql`
     update accounts.credentials
@@ -43,12 +43,12 @@ async function expireTokens({ sql }: Pick<System, "sql">): Promise<void> {
     where expires_at is not null`;
 }
 
-/** Makes every scheduled post due, at an instant that is the same in the original and in the clone. */
+/** Makes every scheduled post due, at an instant that is the same in the original system and in its clone. */
 async function makeDue({ sql }: Pick<System, "sql">, dueAt: string): Promise<void> {
   await sql`update posts.posts set scheduled_at = ${dueAt}::timestamptz where status = 'scheduled'`;
 }
 
-/** Runs SQL in a database that no service uses yet. */
+/** Runs SQL in a restored database that no service uses yet. */
 async function changeDatabase(
   url: string,
   change: (database: Pick<System, "sql">) => Promise<void>,
@@ -89,7 +89,7 @@ async function whenAll(
   }
 }
 
-/** Texts that readers of a platform do not see, or see more than once. */
+/** Lists the texts of posts that readers of a platform do not see, or see more than once. */
 async function listWrong(
   system: System,
   posts: readonly Pick<PostRecord, "content">[],
@@ -106,10 +106,13 @@ async function listWrong(
 }
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
-/** A Telegram bot cannot read its channel back, so an operator records the outcome. */
+/**
+ * Status of the targets that were published after the backup. A Telegram bot cannot read its channel, so an operator
+ * has to record the outcome there.
+ */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
-test("a system on a dump that was loaded into another cluster publishes nothing until the dump is adopted, and then no post twice", async () => {
+test("a system on a dump that was loaded into another cluster publishes nothing until an operator adopts the data, and then publishes no post twice", async () => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);
@@ -180,7 +183,7 @@ test("a system on a dump that was loaded into another cluster publishes nothing 
     restoredAt: null,
     tokens: held,
   });
-  // The original system uses the same tokens, so a copy neither refreshes nor revokes them.
+  // The original system uses the same tokens, so the copied system neither refreshes nor revokes them.
   const answer = await system.api.call("DELETE", `/accounts/${idleAccount}`);
   expect([answer.status, answer.headers.get("x-provider-revocation-reason")]).toEqual([
     204,
@@ -248,7 +251,8 @@ test.each([
       const rows = await system.sql`select 1 from delivery.publish_tasks where status = 'queued'`;
       return rows.length === POSTS * PLATFORMS.length;
     });
-    // Only Postgres is stopped, so that its files do not change during the backup; the services continue when it is back.
+    // Only Postgres is stopped, so that its files do not change during the backup; the services continue when Postgres
+    // is back.
     await before[Symbol.asyncDispose]();
     await copyCluster(cluster, backup);
     databases.use(await startCluster());

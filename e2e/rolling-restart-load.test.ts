@@ -13,13 +13,19 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const TIMEOUT_MS = 600_000;
 const SETTLE_MS = 120_000;
 const MAX_PER_SECOND = 100;
-/** Load as a share of the capacity without restarts: five processes start while the load continues. */
+/**
+ * Request rate during the rolling restart, as a share of the capacity without restarts: five processes start while the
+ * load continues.
+ */
 const SHARE_OF_CAPACITY = 0.25;
-/** Response time, in seconds, up to which requests stay in flight; if responses take longer, requests are left out. */
+/**
+ * Assumed maximum response time in seconds, from which the maximum number of requests in flight follows. Requests above
+ * that number are not sent.
+ */
 const IN_FLIGHT_SECONDS = 10;
 const ACCOUNTS = 30;
 const VISIBLE_CALL_SECONDS = 8;
-/** How long the delivery service may take to stop beyond the time limit of a publishing call. */
+/** How much longer than the time limit of a publishing call the delivery service may take to stop. */
 const DELIVERY_MARGIN_MS = 5_000;
 
 let system: System;
@@ -36,7 +42,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 const limitOf = ({ service }: Stop): number =>
   service === "delivery" ? VISIBLE_CALL_SECONDS * 1000 + DELIVERY_MARGIN_MS : EXIT_LIMIT_MS;
 
-/** Checks that all stopped processes ended by themselves and in time. */
+/** Checks that every stopped process ended by itself and within its time limit. */
 function expectGoodEnds(stops: readonly Stop[], reports: readonly string[]): void {
   expect(stops.filter((stop) => stop.exitMs > limitOf(stop))).toEqual([]);
   const ends = reports.filter((line) => line.includes(" ended: "));
@@ -44,7 +50,10 @@ function expectGoodEnds(stops: readonly Stop[], reports: readonly string[]): voi
   expect(ends).toHaveLength(stops.length);
 }
 
-/** Chooses 100 requests/s where the capacity is four times as much, and fewer on a slower machine. Prints its choice. */
+/**
+ * Chooses 100 requests/s where the measured capacity is four times as much, and fewer on a slower machine. Prints the
+ * chosen rate.
+ */
 async function chooseRate(): Promise<number> {
   const { perSecond: capacity, report } = await measureCapacity({ api: tenant.api, accountIds });
   await expectAll({ ...system, api: tenant.api }, report, "published", SETTLE_MS);
@@ -54,7 +63,8 @@ async function chooseRate(): Promise<number> {
   return rate;
 }
 
-// This test is first, because it reads all attempts and all stops so far. rolling-restart-kafka.test.ts runs it on Kafka.
+// This test is first, because it reads all publishing attempts and process stops so far. rolling-restart-kafka.test.ts
+// runs the same test on the Kafka bus.
 test(
   "a rolling restart of the delivery service on the Postgres bus sends every Telegram message once and leaves no unknown outcome",
   () => expectRollKeepsMessages(system),
@@ -87,7 +97,7 @@ test(
   TIMEOUT_MS,
 );
 
-/** Locks these tables, so that every statement on them waits until the lock is disposed of. */
+/** Locks the named tables, so that every statement on them waits until the lock is disposed of. */
 async function lockTables(names: readonly string[]): Promise<AsyncDisposable> {
   const connection = await system.sql.reserve();
   await connection`begin`;
@@ -101,7 +111,10 @@ async function lockTables(names: readonly string[]): Promise<AsyncDisposable> {
   };
 }
 
-/** Opens two connections to the gateway: one sends a request that never ends, and the other one sends nothing. */
+/**
+ * Opens two connections to the gateway: over one the client sends a request that never ends, over the other it sends
+ * nothing.
+ */
 function openLazyConnections(): Disposable {
   const { url = "" } = system.local().services.gateway[0] ?? {};
   const { hostname, port } = new URL(url);

@@ -37,7 +37,9 @@ const LAST_TRACE = "1a57".repeat(8);
 const secrets = new Map<string, string>();
 const errorBodies = new Map<string, string>();
 
-/** Records a secret, by default a new random one, under a name that says what it is. */
+/**
+ * Records a secret for which the test searches at its end; default: a new random one. `what` says what the secret is.
+ */
 function plant(what: string, secret = `canary.${randomBytes(24).toString("base64url")}`): string {
   secrets.set(what, secret);
   return secret;
@@ -64,7 +66,7 @@ plant("handle key", HANDLE_KEY.toString("base64"));
 
 let system: System;
 let tenant: Tenant;
-/** Receives the spans of all services. */
+/** Trace collector that receives the spans of all services. */
 let collector: Collector;
 /** A server outside of the system, which serves a video only to requests that carry its secrets. */
 let fileServer: Server;
@@ -103,7 +105,7 @@ afterAll(async () => {
   await collector[Symbol.asyncDispose]();
 });
 
-/** Sends a request and records the body of an error response. Returns the status. */
+/** Sends a request to the gateway and records the body of an error response. Returns the status. */
 async function send(path: string, init: RequestInit = {}): Promise<number> {
   const answer = await fetch(`${system.local().baseUrl}${path}`, { redirect: "manual", ...init });
   const body = await answer.text();
@@ -169,7 +171,7 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     },
     ...words,
   );
-  // A refused request fails the command; the test reads only what it leaves in logs and tables.
+  // A refused request fails the command; the test reads only what the command leaves in logs and tables.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
   plant(`connect link of ${label}`, pathname.split("/").at(-1));
@@ -272,7 +274,9 @@ async function importVideos(): Promise<void> {
 }
 
 const OPTIONS = { youtube: { title: "A video" }, tiktok: { privacy: "public" } };
-/** Ways in which a platform fails after it received a token. The last one makes an account require a reconnect. */
+/**
+ * Ways in which a platform fails after it received an access token. The last one makes an account require a reconnect.
+ */
 const FAILURES = [
   { mode: "refuse" },
   { mode: "status", status: 500 },
@@ -282,7 +286,7 @@ const FAILURES = [
   { mode: "status", status: 401 },
 ] as const;
 
-/** Publishes one post on all platforms, and uses its idempotency key for another one. */
+/** Publishes one post on all platforms, and then sends a different post with the same idempotency key. */
 async function publishEverywhere(accountIds: readonly string[]): Promise<void> {
   const { id: mediaId } = await upload(tenant.api, LARGE_VIDEO);
   const headers = { "idempotency-key": plant("idempotency key") };
@@ -347,7 +351,7 @@ async function publish(): Promise<void> {
   await system.simulator.clearFaults();
 }
 
-/** Lets token refreshes fail with a refusal, remain unanswered and succeed, and then revokes the tokens. */
+/** Makes token refreshes be refused, remain unanswered and succeed, and then revokes the tokens. */
 async function renewAndDisconnect(): Promise<void> {
   for (const failure of FAILURES) {
     const ids = await Promise.all(WITH_PAGE.map((platform) => tenant.connect(platform)));
@@ -414,7 +418,7 @@ describe("the search for leaks:", () => {
     ["as basic credentials", Buffer.from(`user:${token}`).toString("base64")],
     ["as longer basic credentials", Buffer.from(`a.user:${token}, and more`).toString("base64")],
     ["as a part of a base64url body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
-  ])("the search finds a secret %s", (_, text) => {
+  ])("the search for leaks finds a secret %s", (_, text) => {
     const places = new Map([
       ["a log", `{"msg":"sent ${text}"}`],
       ["another", '{"msg":"sent"}'],
@@ -441,7 +445,7 @@ test("no log, trace, event, error response, metric or table contains a secret th
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);
 
-  // When the last request is in the log and in the traces, all earlier requests are there too.
+  // When the last request is in the log and in the traces, those of all earlier requests are there too.
   const traceparent = `00-${LAST_TRACE}-${"1".repeat(16)}-01`;
   await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST, traceparent } });
   await eventually(() => system.logs().includes(LAST_REQUEST));
@@ -468,14 +472,14 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expect(secrets.size).toBeGreaterThan(150);
 
   const places = new Map([...logs, ...metrics, ...tables, ...topics, ...errorBodies]);
-  // An idempotency key authorizes nothing, and is stored so that a repeated request is recognised.
+  // An idempotency key does not authorize a request, and is stored so that a repeated request is recognised.
   const expected = ["idempotency key in the table posts.idempotency_keys"];
   expect(findLeaks(secrets, places)).toEqual(expected);
   const traces = new Map([["the traces", collector.received()]]);
   expect(findLeaks(new Map([...secrets, ["text", TEXT]]), traces)).toEqual([]);
   expect(findLeaks(new Map([["span", "publish target"]]), traces)).toHaveLength(1);
-  // The search finds values that may be stored, which shows that it reads the right places. Texts of posts are in the tables
-  // of the posts service only.
+  // The search finds values that services may store, which shows that the search reads the right places. Texts of posts
+  // are in the tables of the posts service only.
   expect(findLeaks(new Map([["id", LAST_REQUEST]]), logs)).toEqual(["id in the log gateway.log"]);
   expect(findLeaks(new Map([["text", TEXT]]), places).toSorted()).toEqual([
     "text in the table posts.idempotency_keys",

@@ -1,13 +1,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The fault of the next call of a method: its answer is lost, or the proxy answers 502 and does not forward the call. */
+/**
+ * A fault that the proxy applies to the next call of a method: the answer is lost, or the proxy answers 502 and does
+ * not forward the call.
+ */
 interface Fault {
   readonly method: string;
   readonly mode: "lose_answer" | "bad_gateway";
 }
 
-/** A call of a method such as `com.atproto.repo.putRecord`, with the status of the answer. */
+/**
+ * A call that the proxy received: its method, for example `com.atproto.repo.putRecord`, and the status of the answer.
+ */
 interface Call {
   readonly method: string;
   readonly status: number;
@@ -21,8 +26,8 @@ async function readAll(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 }
 
 /**
- * A proxy in front of the PDS that loses answers and counts calls. It is also the video service, and does what
- * Bluesky's does: with the token of the request it stores the video in the account's repository.
+ * A proxy in front of Bluesky's server (PDS). It loses answers and counts calls. It also plays Bluesky's video service:
+ * it stores an uploaded video in the account's repository with the token of the upload request.
  */
 export class PdsProxy implements AsyncDisposable {
   readonly url: string;

@@ -59,7 +59,7 @@ interface Person {
   readonly accessJwt: string;
 }
 
-/** Calls the PDS directly, as users and readers do. */
+/** Sends a request directly to the PDS, as users and readers do. */
 async function ask(method: string, options: { json?: unknown; token?: string } = {}) {
   const { json, token } = options;
   const answer = await fetch(`${proxy.target}/xrpc/${method}`, {
@@ -123,7 +123,7 @@ interface PostRecord {
   };
 }
 
-/** The records of the account's repository, which are public. */
+/** Lists the records of the account's repository, which are public. */
 async function listRecords({ did }: Person) {
   const { body } = await ask(`com.atproto.repo.listRecords?repo=${did}&collection=${POST}`);
   return (body as { records: { uri: string; value: PostRecord }[] }).records;
@@ -162,7 +162,7 @@ test("the PDS accepts the app password of an account and refuses another passwor
   await expect(logIn(person, "aaaa-bbbb-cccc-dddd")).rejects.toThrow("invalid_request");
 });
 
-test("the facets of links, tags and mentions have the byte offsets of their words in the text", async () => {
+test("the Bluesky facets of links, tags and mentions have the byte offsets of their words in the text", async () => {
   const { person, accountId } = await connect();
   const other = await signUp();
   const content = `Grüße 👋 @${other.handle}, siehe example.com/häfen und #Schiffe`;
@@ -184,7 +184,7 @@ test("the facets of links, tags and mentions have the byte offsets of their word
   ]);
 });
 
-test("images and videos are stored in the repository byte for byte", async () => {
+test("images and videos are stored in the Bluesky repository byte for byte", async () => {
   const { person, accountId } = await connect();
   const picture = sampleJpeg();
   const image = { fileName: "a.jpg", contentType: "image/jpeg", bytes: picture };
@@ -204,7 +204,7 @@ test("images and videos are stored in the repository byte for byte", async () =>
   expect((await readBlob(person, shownImage.image)).equals(picture)).toBe(true);
 });
 
-test("a post whose answer was lost is found by its record key and exists once", async () => {
+test("a Bluesky post whose answer was lost is found by its record key and exists once", async () => {
   const { person, accountId } = await connect();
   proxy.addFault("com.atproto.repo.putRecord", "lose_answer");
   const { targets } = await publish(accountId, { content: "Once" });
@@ -215,7 +215,7 @@ test("a post whose answer was lost is found by its record key and exists once", 
   expect(proxy.count("com.atproto.repo.putRecord")).toBe(1);
 });
 
-test("a post that cannot be read back after a lost answer is written again under the same record key, which does not change the repository", async () => {
+test("a Bluesky post that cannot be read back after a lost answer is written again under the same record key, which does not change the repository", async () => {
   const { person, accountId } = await connect();
   proxy.addFault("com.atproto.repo.putRecord", "lose_answer");
   proxy.addFault("com.atproto.repo.getRecord", "bad_gateway");
@@ -232,7 +232,7 @@ test("a post that cannot be read back after a lost answer is written again under
   expect(await revisionOf(person)).toBe(before);
 });
 
-test("a post is deleted even if the answer to the deletion is lost", async () => {
+test("a Bluesky post is deleted even if the answer to the deletion is lost", async () => {
   const { person, accountId } = await connect();
   const { id } = await publish(accountId, { content: "Not for long" });
   proxy.addFault("com.atproto.repo.deleteRecord", "lose_answer");
@@ -248,7 +248,7 @@ async function age(accountId: string): Promise<void> {
     where account_id = ${accountId}`;
 }
 
-test("a session is refreshed once each time it expires, with the newest refresh token", async () => {
+test("a Bluesky session is refreshed once each time it expires, with the newest refresh token", async () => {
   const { person, accountId } = await connect();
   for (const content of ["Renewed", "Renewed again"]) {
     await age(accountId);

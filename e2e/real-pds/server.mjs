@@ -26,7 +26,7 @@ async function readJson(request) {
   return JSON.parse(Buffer.concat(chunks).toString("utf8"));
 }
 
-/** Answer of the directory to `GET /:did`. */
+/** Returns the DID document with which the directory answers `GET /:did`. */
 function toDocument(did, { alsoKnownAs, verificationMethods, services }) {
   return {
     "@context": ["https://www.w3.org/ns/did/v1", "https://w3id.org/security/multikey/v1"],
@@ -46,7 +46,10 @@ function toDocument(did, { alsoKnownAs, verificationMethods, services }) {
   };
 }
 
-/** The directory keeps only the newest operation of each DID, because a single PDS asks for no older one. */
+/**
+ * Creates a directory of DIDs. It keeps only the newest operation of each DID, because a single PDS asks for no older
+ * one.
+ */
 function createDirectory() {
   const operations = new Map();
   const answer = async (request, response) => {
@@ -77,7 +80,7 @@ function createDirectory() {
 
 const secret = () => randomBytes(32).toString("hex");
 const directory = createDirectory();
-// The URL has a host name, because the PDS fetches nothing from an IP address.
+// The URL has a host name, because the PDS sends no request to an IP address.
 const didPlcUrl = `http://localhost:${await listen(directory)}`;
 const port = await freePort();
 const pds = await PDS.fromEnv({

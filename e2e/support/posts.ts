@@ -24,7 +24,7 @@ export function refusalOf({ status, body }: Answer<unknown>): string {
   return [status, error?.code, ...codes].join(" ");
 }
 
-/** The details of an error response. */
+/** The field `details` of an error response. */
 export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error"]["details"]> {
   return (body as Partial<Refusal>).error?.details ?? [];
 }

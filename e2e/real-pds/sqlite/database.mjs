@@ -2,7 +2,7 @@
 // better-sqlite3 12.11.1 sometimes crashes the process on Node 24.21 when its statements are garbage-collected.
 import { DatabaseSync } from "node:sqlite";
 
-/** The error codes that the server handles. */
+/** The SQLite error codes that the PDS handles. */
 const CODES = {
   5: "SQLITE_BUSY",
   517: "SQLITE_BUSY_SNAPSHOT",
