@@ -41,7 +41,7 @@ function variablesOf(workload: Workload, manifests: readonly Manifest[]) {
     .flatMap((container) => [...readEnvironment(container, manifests).variables]);
 }
 
-/** Whether a Postrider container of the workload is given a setting. */
+/** Whether a Postrider container of the workload is given the setting. */
 export function hasSetting(
   workload: Workload,
   setting: string,

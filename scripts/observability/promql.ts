@@ -4,7 +4,7 @@ import { parser } from "@prometheus-io/lezer-promql";
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
-  /** The labels that must equal a value. */
+  /** The labels that a query requires to equal a value. */
   readonly equals: Readonly<Record<string, string>>;
 }
 
@@ -31,7 +31,7 @@ function withoutVariables(query: string): string {
 }
 
 /**
- * Parses a query.
+ * Parses a PromQL query.
  *
  * @throws Error if it is not valid PromQL.
  */
