@@ -152,7 +152,7 @@ function killGroup(pid) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The process group has already ended.
+    // The process group of the command has already ended.
   }
 }
 

@@ -5,7 +5,7 @@ import type { Api, PostRecord } from "./api.ts";
 /** One request of the load, with its result as the client saw it. */
 export interface Sample {
   readonly operation: string;
-  /** HTTP status of the answer; 0 = no answer. */
+  /** HTTP status of the answer; 0 = no answer arrived. */
   readonly status: number;
   readonly retryAfter: string | null;
   readonly durationMs: number;

@@ -8,7 +8,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The metrics of one process. */
+/** The metrics that one process exposes. */
 export interface Exposition {
   readonly help: ReadonlyMap<string, string>;
   readonly types: ReadonlyMap<string, string>;

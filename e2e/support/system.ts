@@ -91,13 +91,13 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
   };
 }
 
-/** Starts a stack for one test file alone. */
+/** Starts a stack that only one test file uses. */
 export async function startSystem(
   bus: BusKind,
   options: {
     readonly replicas?: number;
     readonly env?: Readonly<Record<string, string>>;
-    /** Settings that apply to one replica only. */
+    /** Settings that apply to one replica of a service only. */
     readonly replica?: StackOptions["replica"];
     /** Data folder of an earlier system, whose data the new system uses. */
     readonly dataDir?: string;

@@ -26,7 +26,7 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
 }
 
-/** The services of a compose file, by name. */
+/** The services of a Docker Compose file, by name. */
 export type ComposeServices = Readonly<Record<string, ComposeService>>;
 
 const REFERENCE = /\$\$|\$\{(\w+)(?:(:?[-?])([^}]*))?\}/g;

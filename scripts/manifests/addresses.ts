@@ -75,7 +75,7 @@ export type Destination =
   | { readonly kind: "unknown" }
   | { readonly kind: "outside" };
 
-/** Finds out where an address leads. */
+/** Finds out to which pods, or to which other place, an address leads. */
 export function resolveAddress(
   { host, port }: Address,
   manifests: readonly Manifest[],

@@ -37,7 +37,7 @@ const OWN = new Set([
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
 ]);
 
-/** A Postrider container and its environment. */
+/** A container with a Postrider image, and the container's environment. */
 interface Process {
   readonly where: string;
   readonly image: string;

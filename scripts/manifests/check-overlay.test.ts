@@ -105,13 +105,13 @@ test.each(ACCEPTED)("the checks of the manifests accept $accept", (one) => {
   expect(compareWithCode("production", renderChanged(one))).toEqual([]);
 });
 
-test("the settings of each service in the manifests have the addresses of exactly the services that its code calls", () => {
+test("the settings of each service contain the addresses of exactly the services that its code calls", () => {
   expect(checkPeers()).toEqual([]);
   expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(
-  "the migrations of %s read only the database settings of the manifests",
+  "the migrations of the %s service read only the database settings",
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(

@@ -32,7 +32,7 @@ export function compareWithCode(
   ];
 }
 
-/** Parses the objects of a rendered overlay. */
+/** Parses the Kubernetes objects of a rendered overlay. */
 export function parseManifests(rendered: string): readonly Manifest[] {
   return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
 }

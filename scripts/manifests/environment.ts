@@ -1,6 +1,6 @@
 import { type Container, type EnvEntry, type Manifest, ofKind } from "./manifest.ts";
 
-/** The value of an environment variable. */
+/** The value of an environment variable of a container. */
 export interface Variable {
   readonly value: string;
   readonly isSecret: boolean;

@@ -94,7 +94,7 @@ interface WorkloadSpec {
   readonly template: { readonly metadata: { readonly labels?: Labels }; readonly spec: PodSpec };
 }
 
-/** The objects of one kind. */
+/** Returns the Kubernetes objects of one kind. */
 export function ofKind<Spec = unknown>(
   manifests: readonly Manifest[],
   kind: string,
@@ -102,7 +102,7 @@ export function ofKind<Spec = unknown>(
   return manifests.filter((manifest) => manifest.kind === kind) as Manifest<Spec>[];
 }
 
-/** Every object that creates pods. */
+/** Returns every Kubernetes object that creates pods. */
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
   return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
     ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name }, spec }) => {

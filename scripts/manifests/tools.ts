@@ -20,7 +20,7 @@ const IGNORED = [
   "container-image-pull-policy",
   // Pods write only to volumes with a size limit.
   "container-ephemeral-storage-request-and-limit",
-  // Topology spread constraints do the same.
+  // Topology spread constraints keep the pods of a service on different nodes, as pod anti-affinity does.
   "deployment-has-host-podantiaffinity",
 ];
 

@@ -8,10 +8,10 @@ export interface Selector {
   readonly equals: Readonly<Record<string, string>>;
 }
 
-/** The metrics and labels in a query. */
+/** The metrics and labels in a PromQL query. */
 export interface QueryParts {
   readonly selectors: readonly Selector[];
-  /** Labels by which the query groups or joins. */
+  /** Labels by which the PromQL query groups or joins. */
   readonly groupings: readonly string[];
   /** The arguments of the query's `increase()` calls. */
   readonly increases: readonly Selector[];

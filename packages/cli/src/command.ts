@@ -2,7 +2,7 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { UsageError } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** The options and arguments of a command. */
+/** The options and arguments with which a command of the operator's tool is called. */
 export interface Arguments {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -45,14 +45,14 @@ export function findText({ values }: Arguments, name: string): string | undefine
   return typeof value === "string" ? value : undefined;
 }
 
-/** The value of a required option. */
+/** The value of a required option of a command. */
 export function getText(args: Arguments, name: string): string {
   const value = findText(args, name);
   if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
   return value;
 }
 
-/** The values of a required option that may be given several times. */
+/** The values of a required option of a command that may be given several times. */
 export function getTexts({ values }: Arguments, name: string): string[] {
   const value = values[name];
   const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];

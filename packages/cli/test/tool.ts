@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import type { Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
-/** The program that an operator starts. */
+/** The program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
 export const INTERNAL_SECRET = "a secret that only these tests and their services know";

@@ -19,7 +19,7 @@ import { unprivilegedUser } from "#src/unprivileged-user.ts";
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** Connection URL of the cluster's owner (a superuser). */
   readonly url: string;
-  /** Process id of the postmaster. */
+  /** Process id of the Postgres server (postmaster). */
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;

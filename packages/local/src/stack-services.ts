@@ -69,7 +69,7 @@ async function startForwarders({ ports, started }: StackContext): Promise<void> 
   }
 }
 
-/** The address of each service. */
+/** Returns the address at which clients and other services reach each service. */
 export function entryUrls(
   context: Pick<StackContext, "ports">,
 ): Readonly<Record<ServiceName, string>> {

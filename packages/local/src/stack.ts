@@ -26,7 +26,7 @@ export interface StackOptions {
   readonly port?: number;
   /** Use an embedded Kafka broker as the event bus. */
   readonly kafka?: boolean;
-  /** Delete the data of earlier starts first. */
+  /** Delete the data of earlier starts before this start. */
   readonly fresh?: boolean;
   /** Number of replicas of each service. Default 1. */
   readonly replicas?: number;

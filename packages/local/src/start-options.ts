@@ -5,7 +5,7 @@ export interface StartOptions {
   /** Port on which the gateway listens; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Delete the data of earlier starts first. */
+  /** Delete the data of earlier starts before this start. */
   readonly fresh: boolean;
   /** Number of replicas of each service. */
   readonly replicas: number;

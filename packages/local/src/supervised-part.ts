@@ -9,7 +9,7 @@ export interface SupervisionOptions {
   readonly holdDir: string;
   /** Whether an ended part is started again; false = it stays down. */
   readonly restart: boolean;
-  /** Called whenever the part's pid has changed. */
+  /** Called whenever the process id of the part has changed. */
   readonly onStarted: () => void;
   /** Called with one line for each event of the part, such as its end or its restart. */
   readonly report: (line: string) => void;
