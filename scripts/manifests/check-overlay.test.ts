@@ -87,10 +87,13 @@ test("the Kubernetes overlays `local` and `production` have no faults", () => {
   for (const [overlay, text] of rendered) expect(checkOverlay(overlay, text)).toEqual([]);
 });
 
-test.each(BROKEN.filter(({ tool }) => tool === undefined))("the checks of the manifests report $report", (one) => {
-  const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
-  expect(faults.join("\n")).toContain(one.fault);
-});
+test.each(BROKEN.filter(({ tool }) => tool === undefined))(
+  "the checks of the manifests report $report",
+  (one) => {
+    const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
+    expect(faults.join("\n")).toContain(one.fault);
+  },
+);
 
 test.each(BROKEN.filter(({ tool }) => tool !== undefined))("$tool reports $report", (one) => {
   const text = renderChanged(one)
