@@ -219,7 +219,7 @@ test("the next attempt reads media again after its download was cut off, and the
   ]);
 });
 
-test.each(["in a step", "before the visible call"])(
+test.each(["in a step", "before the mark"])(
   "a target whose media is gone %s fails without a publishing call",
   async (where) => {
     await using database = await openDatabase();

@@ -66,11 +66,11 @@ export class CallMarker {
   }
 }
 
-/** The visible calls of this process that have not ended, with their deadlines. */
+/** The open publishing calls of this process, with their deadlines. */
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /** Begins a call that ends within `callMs`; disposing ends it. */
+  /** Registers a call that ends within `callMs`. Disposing the result removes it. */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);
