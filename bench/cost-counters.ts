@@ -41,7 +41,7 @@ export function idleOf(before: Counters, after: Counters): Counters {
   return new Map(
     [...after].map(([name, value]) => [
       name,
-      // Disk space does not grow with time.
+      // The disk space of an idle system does not grow with time.
       name.startsWith("kB/") ? 0 : (value - get(before, name)) / elapsedMs,
     ]),
   );

@@ -50,7 +50,7 @@ async function remove(media: ReadyMedia, before: readonly string[]): Promise<voi
   await eventually(async () => expect(await listKeys()).toEqual(before), { timeoutMs: 30_000 });
 }
 
-/** The keys of all objects in the bucket. */
+/** Lists the keys of all objects in the S3 bucket. */
 async function listKeys(): Promise<readonly string[]> {
   const bucket = join(s3.dataDir, "buckets", s3.bucket);
   const lists = await Promise.all(

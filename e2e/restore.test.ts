@@ -107,8 +107,8 @@ async function listWrong(
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
 /**
- * Status of the targets that were published after the backup. A Telegram bot cannot read its channel, so an operator
- * has to record the outcome there.
+ * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot
+ * cannot read its channel, so an operator has to record the outcome there.
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 

@@ -310,7 +310,7 @@ async function countOpenTargets(): Promise<number | undefined> {
   return row?.count;
 }
 
-/** Connects new accounts of all platforms. */
+/** Connects new accounts on all platforms. */
 async function connectAll(): Promise<{ youtube: string; pictured: string[] }> {
   const youtube = await tenant.connect("youtube");
   const pictured = await Promise.all(

@@ -21,7 +21,7 @@ const REQUEST_ID = "the-traced-request";
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const SERVICES = ["accounts", "delivery", "gateway", "media", "posts"];
 
-/** Spans from the client's request to the publishing call, each the child of the one before. */
+/** The spans from the client's request to the publishing call, each the parent of the next one. */
 const WAY_OUT = [
   "gateway server POST /api/v1/posts",
   "gateway client postrider.posts.v1.PostService/CreatePost",
@@ -31,7 +31,7 @@ const WAY_OUT = [
   "delivery internal publish target",
 ];
 
-/** Spans from the delivery service back to the posts service, which publishes its own event. */
+/** The spans from the delivery service back to the posts service, which publishes its own event. */
 const WAY_BACK = [
   "delivery producer send delivery.events.v1",
   "posts consumer process delivery.events.v1",
@@ -89,7 +89,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
   });
 
-  test("the span of the publishing call is marked, and no span of a platform call contains the path of its URL", () => {
+  test("the span of the publishing call is marked as such, and no span of a platform call contains the path of its URL", () => {
     const calls = ofTrace(TRACE_ID).filter(({ name }) => name === "POST");
     const visible = calls.filter(({ attributes }) => attributes["postrider.visible"] === true);
 
@@ -184,7 +184,7 @@ test("logs, tasks and events contain the trace id even if no trace endpoint is c
   const tenant = await openTenant(system);
   const accountIds = [await tenant.connect("x")];
   const traceparent = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-01`;
-  // The last digit of `traceparent` is 0 when spans are not recorded.
+  // The last digit of a `traceparent` header is 0 when spans are not recorded.
   const kept = `00-${TRACE_ID}-${CLIENT_SPAN_ID}-00`;
   const { body: given } = await tenant.api.call<{ id: string }>("POST", "/posts", {
     body: { content: "with a trace", accountIds },

@@ -13,7 +13,7 @@ test.each([
   ["-- Waits so long.", "so long"],
   ["// After so long without a heartbeat.", "so long"],
   ["// As long as the lease is held, the task is no longer claimed.", undefined],
-])("the language check finds in %j these words: %j", (text, found) => {
+])("the language check finds in the text %j these words: %j", (text, found) => {
   expect(findUnclearWords(text).at(0)?.found).toBe(found);
 });
 

@@ -5,9 +5,15 @@ import { listRpcFiles } from "./rpc-names.ts";
 interface Place {
   readonly group: string;
   readonly name: string;
-  /** The part of delivery that the file belongs to; undefined in the other services and directly in `src`. */
+  /**
+   * The part of the delivery service that the file belongs to; undefined in the other services and for files directly
+   * in `src`.
+   */
   readonly trade: string | undefined;
-  /** The folder below `src` or below the part of delivery; "" for files directly in `src`, undefined in packages. */
+  /**
+   * The folder below `src` or below the part of the delivery service; "" for files directly in `src`, undefined in
+   * packages.
+   */
   readonly layer: string | undefined;
   readonly fileName: string;
 }
@@ -43,10 +49,13 @@ const PURE_BUILTINS = new Set(["node:crypto"]);
 
 const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
 
-/** Files beside those of the RPCs: the table of routes, shared dependencies, and the mapping of messages. */
+/**
+ * Files beside those of the RPCs in the folder `rpc`: the table of routes, shared dependencies, and the mapping of
+ * messages.
+ */
 const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
 
-/** Says why a file may not lie where it lies, or undefined when it may. */
+/** Returns why a source file may not lie in its folder, or undefined when it may. */
 export function placeFault(file: string): string | undefined {
   const place = placeOf(file);
   if (place?.layer === undefined) return undefined;
@@ -80,8 +89,8 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
 }
 
 /**
- * Says why an import breaks the layering of the code base, or undefined when it is allowed.
- * Tests may import anything: they stand outside the layers.
+ * Returns why an import breaks the layering of the code base, or undefined when it is allowed. Tests may import
+ * anything, because they belong to no layer.
  */
 export function layeringFault(edge: ImportEdge): string | undefined {
   if (edge.file.endsWith(".test.ts")) return undefined;

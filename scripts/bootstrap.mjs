@@ -32,7 +32,10 @@ function fail(message) {
   process.exit(1);
 }
 
-/** Identifies the packages to install: the lockfile lists them, and the architecture chooses the optional ones. */
+/**
+ * Identifies the packages that must be installed: the lockfile lists them, and the architecture chooses the optional
+ * ones.
+ */
 function wantedStamp() {
   const hash = createHash("sha256").update(`${pnpm} ${process.platform} ${process.arch}\n`);
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml"]) {
@@ -93,8 +96,9 @@ function findNode24() {
 }
 
 /**
- * turbo needs a `pnpm` on the PATH, and a workspace package of that name would break it: hence this shim. It prefers the
- * cache, because turbo hides proxies and certificates from its children, and a request to the registry would hang.
+ * turbo needs a `pnpm` on the PATH, and a workspace package of that name would break turbo: hence this shim. The shim
+ * prefers pnpm's cache, because turbo hides proxies and certificates from its children, and a request to the registry
+ * would hang.
  */
 function writePnpmShim() {
   const shim = join(ownFolder, "pnpm");
@@ -114,9 +118,10 @@ function environment() {
 }
 
 /**
- * Runs the command and exits with its exit code. A leading command has its own process group, so Ctrl-C reaches only this
- * process: it sends one SIGTERM, ignores the repeated signals that npm and turbo send for the same key press, and kills
- * the group on a later one. If this process is killed, the command notices that their channel is closed.
+ * Runs the command and exits with its exit code. A leading command has its own process group, so Ctrl-C reaches only
+ * this process. This process then sends one SIGTERM to the group, ignores the repeated signals that npm and turbo send
+ * for the same key press, and kills the group on a later signal. If this process is killed, the command notices that
+ * the channel between them is closed.
  */
 function run({ script, first, leads }, args) {
   const child = spawn(findNode24(), [join(root, script), ...first, ...args], {
@@ -147,7 +152,7 @@ function killGroup(pid) {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // The process group has already ended.
+    // The process group of the command has already ended.
   }
 }
 

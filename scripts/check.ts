@@ -28,7 +28,7 @@ async function main(): Promise<void> {
     skipped: tests.skipped,
   };
   if (isCi()) {
-    // In CI nothing may be skipped, because a test that does not run there runs on no machine.
+    // In CI no test may be skipped, because a test that does not run there runs on no machine.
     const ok = tests.skipped === 0;
     counts[ok ? "passed" : "failed"] += 1;
     print(stepLine("nothing is skipped", ok, 0));
@@ -52,5 +52,5 @@ process.once("SIGINT", stopCommands);
 process.once("disconnect", stopCommands);
 
 await main();
-// The channel to the bootstrap would keep the process alive.
+// The open channel to the bootstrap would keep the process alive.
 if (process.connected) process.disconnect();

@@ -8,7 +8,7 @@ const secret = () => randomBytes(32).toString("base64url");
 const sealingKey = () => `k1:${randomBytes(32).toString("base64")}`;
 
 const settings = {
-  // Without the second file Postrider publishes to the real platforms.
+  // Without deploy/compose/simulator.yaml Postrider publishes to the real platforms.
   COMPOSE_FILE: "compose.yaml:deploy/compose/simulator.yaml",
   OWNER_DATABASE_PASSWORD: secret(),
   ACCOUNTS_DATABASE_PASSWORD: secret(),

@@ -12,7 +12,7 @@ const IMAGES = [...serviceNames, "simulator", "cli"];
 const MAX_BYTES = 250_000_000;
 const INSPECTOR = join(import.meta.dirname, "images/find-faults.ts");
 
-/** Runs one part of the check and prints its line, with the result if that is a text. */
+/** Runs one part of the image check and prints its line, with the result if that is a text. */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   interrupted.throwIfAborted();
   const startedAt = performance.now();
@@ -26,10 +26,10 @@ async function step(name: string, work: () => Promise<string | void>): Promise<v
   }
 }
 
-/** Builds every image and inspects it. */
+/** Builds every container image and inspects it. */
 async function buildImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
-  // The credential of a registry that does not exist shows whether a build leaves its secrets in the image.
+  // The credential of an invented registry shows whether a build leaves its secrets in the container image.
   const canary = randomBytes(16).toString("hex");
   const npmrc = join(folder, "npmrc");
   const own = existsSync(USER_NPMRC) ? readFileSync(USER_NPMRC, "utf8") : "";
@@ -46,7 +46,7 @@ async function buildImages(): Promise<void> {
   }
 }
 
-/** Returns the size of an image; throws if it has files or rights that it should not have. */
+/** Returns the size of a container image; throws if the image has files or rights that it should not have. */
 async function inspectImage(image: string, canary: string): Promise<string> {
   const format = "{{.Size}} {{.Config.User}}";
   const [size, user] = (await engine("image", "inspect", `--format=${format}`, image)).split(" ");
@@ -92,5 +92,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
-// The channel to the bootstrap would keep the process alive.
+// The open channel to the bootstrap would keep the process alive.
 if (process.connected) process.disconnect();

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The test files that take longest. They start first, so that at the end the run does not wait for them alone. */
+/** The test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
 const LONGEST = [
   "services/delivery/test/fault-matrix.test.ts",
   "services/delivery/test/tiktok-never-twice.test.ts",
@@ -26,7 +26,7 @@ function rankOf({ moduleId }: TestSpecification): number {
   return rank === -1 ? LONGEST.length : rank;
 }
 
-/** Orders test files: those that take longest first, the others in the order of vitest. */
+/** Orders test files: those that take longest first, the others in the order that vitest chooses. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
-/** The counts of a run; `failed` also counts errors outside of tests. */
+/** The counts of a test run; `failed` also counts errors outside of tests. */
 export interface TestCounts {
   passed: number;
   failed: number;
   skipped: number;
 }
 
-/** The last line of the output, in a format that programs can parse too. */
+/** Formats the last line of the output, in a format that programs can parse too. */
 export function summaryLine({ passed, failed, skipped }: TestCounts): string {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }

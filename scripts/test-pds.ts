@@ -5,7 +5,7 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const FOLDER = join(root, "e2e/real-pds");
 const PNPM = "pnpm@10.34.8";
-/** Holds the hash of the installed lockfile; deleting `node_modules` deletes it too. */
+/** File with the hash of the installed lockfile; deleting `node_modules` deletes the file too. */
 const STAMP = join(FOLDER, "node_modules/.installed");
 
 function wantedStamp(): string {
@@ -13,7 +13,7 @@ function wantedStamp(): string {
   return createHash("sha256").update(lockfile).digest("hex");
 }
 
-/** Installs Bluesky's server, unless this lockfile is installed already. */
+/** Installs Bluesky's own server (PDS), unless the packages of this lockfile are installed already. */
 async function install(): Promise<boolean> {
   const wanted = wantedStamp();
   if (existsSync(STAMP) && readFileSync(STAMP, "utf8") === wanted) return true;

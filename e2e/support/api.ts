@@ -27,7 +27,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** The REST API with one API key. */
+/** A client of the REST API with one API key. */
 export interface Api {
   call<T = unknown>(
     method: string,
@@ -35,11 +35,11 @@ export interface Api {
     options?: {
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Time limit for the answer; without one the gateway's deadline ends the call. */
+      /** Time limit for the answer in ms; without it the gateway's deadline ends the call. */
       readonly timeoutMs?: number;
     },
   ): Promise<Answer<T>>;
-  /** Creates a post, and repeats the request with its idempotency key after a lost answer or a 503. */
+  /** Creates a post. After a lost answer or a 503 it repeats the request with the same idempotency key. */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
   getPost(id: string): Promise<PostRecord>;
 }

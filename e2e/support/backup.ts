@@ -72,13 +72,13 @@ export async function loadDump(url: string, dataDir: string, dump: Dump): Promis
   });
 }
 
-/** Copies the files of a stopped cluster with their owners and modes. */
+/** Copies the files of a stopped Postgres cluster with their owners and modes. */
 export async function copyCluster(from: string, to: string): Promise<void> {
   rmSync(to, { recursive: true, force: true });
   await promisify(execFile)("cp", ["-a", from, to]);
 }
 
-/** Makes the next start of a stopped cluster recover from an empty archive, which begins a new timeline. */
+/** Makes the next start of a stopped Postgres cluster recover from an empty archive, which begins a new timeline. */
 export function recoverFromArchive(cluster: string): void {
   const signal = join(cluster, "recovery.signal");
   writeFileSync(signal, "");

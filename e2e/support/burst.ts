@@ -38,7 +38,7 @@ export async function publishBurst(
   return { posts };
 }
 
-/** Waits until every post of the burst has the status. It polls one post at a time, so that the waiting adds little load. */
+/** Waits until every post of the burst has the status. It polls one post at a time, so that it adds little load. */
 export async function expectAll(
   system: Pick<System, "api">,
   burst: Burst,

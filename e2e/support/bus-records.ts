@@ -29,7 +29,7 @@ async function truncateKafka(broker: string): Promise<void> {
   });
 }
 
-/** A service has one Kafka consumer group per topic. */
+/** Name of the Kafka consumer group with which a service reads a topic: a service has one group per topic. */
 function kafkaGroup(group: string, topic: string): string {
   return `${group}.${topic}`;
 }
@@ -40,7 +40,7 @@ export async function truncateBus(system: System): Promise<void> {
   else await truncateKafka(system.kafkaBroker);
 }
 
-/** Resets a consumer group to the first record. On Kafka the members of the group must be down. */
+/** Resets a consumer group to the first record of a topic. On Kafka the members of the group must be down. */
 export async function rewindGroup(system: System, group: string, topic: string): Promise<void> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -78,8 +78,8 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
 }
 
 /**
- * Shuffles the records of a topic that no group has read yet, duplicates each, and drops one in ten. Postgres only: Kafka's log
- * cannot be rewritten. Returns the number of records before the change.
+ * Shuffles the records of a topic that no consumer group has read yet, duplicates each record, and drops one in ten.
+ * Postgres only: Kafka's log cannot be rewritten. Returns the number of records before the change.
  */
 export async function scramble(system: System, topic: string): Promise<number> {
   return await system.sql.begin(async (tx) => {

@@ -4,16 +4,19 @@ import { buffer } from "node:stream/consumers";
 import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 
-/** Secrets by a name that says what they are, so that a failure names them without showing them. */
+/** Secrets, by a name that says what the secret is, so that a failed test names a secret without showing it. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Texts that must not contain a secret, by the place where they were found. */
+/** Texts that must not contain a secret, by the place where they were read. */
 export type Places = ReadonlyMap<string, string>;
 
 /** Minimum length of a secret: a shorter one may occur in a text by chance. */
 const MIN_LENGTH = 10;
 
-/** Base64 encodes the same bytes in three ways, by their offset; the outer characters also encode neighbouring bytes. */
+/**
+ * The three base64 forms of a secret. Base64 encodes the same bytes differently, depending on their offset; the outer
+ * characters of each form also encode neighbouring bytes.
+ */
 function base64Forms(secret: string): string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
@@ -37,7 +40,7 @@ export function formsOf(secret: string): ReadonlySet<string> {
 /** Number of leading characters of a form that are looked up at each position of a text. */
 const START_LENGTH = 8;
 
-/** The forms of all secrets, by their first characters: one pass over a text finds them all. */
+/** Indexes the forms of all secrets by their first characters: one pass over a text then finds all secrets. */
 function indexForms(secrets: Secrets) {
   const byStart = new Map<string, { readonly what: string; readonly form: string }[]>();
   for (const [what, secret] of secrets) {
@@ -68,7 +71,7 @@ export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   return names.filter((name) => found.has(name));
 }
 
-/** The log files of all processes of the stack. */
+/** Reads the log files of all processes of the stack. */
 export function readLogFiles({ logs }: LocalStack): Places {
   const names = readdirSync(logs, { recursive: true, withFileTypes: true });
   return new Map(
@@ -81,7 +84,7 @@ export function readLogFiles({ logs }: LocalStack): Places {
   );
 }
 
-/** The metrics texts of all processes. */
+/** Reads the metrics of all processes as text. */
 export async function readMetrics({ services }: LocalStack): Promise<Places> {
   const places = new Map<string, string>();
   for (const [service, replicas] of Object.entries(services)) {
@@ -94,7 +97,7 @@ export async function readMetrics({ services }: LocalStack): Promise<Places> {
   return places;
 }
 
-/** All rows of every table in every schema. */
+/** Reads all rows of every table in every schema. */
 export async function readTables(sql: postgres.Sql): Promise<Places> {
   const names = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name

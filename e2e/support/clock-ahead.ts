@@ -9,7 +9,7 @@ let aheadMs = 0;
 
 class ShiftedDate extends RealDate {
   constructor(...args: readonly unknown[]) {
-    // Without arguments a Date is the current time.
+    // A Date that is created without arguments is the current time.
     super(...((args.length === 0 ? [RealDate.now() + aheadMs] : args) as [number]));
   }
 

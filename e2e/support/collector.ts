@@ -7,7 +7,7 @@ export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty for the first span of a trace. */
+  /** Id of the parent span; empty for the first span of a trace. */
   readonly parentSpanId: string;
   readonly name: string;
   readonly kind: string;
@@ -17,11 +17,11 @@ export interface CollectedSpan {
 
 /** Receives spans by OTLP over HTTP in JSON, as an OpenTelemetry collector does. */
 export interface Collector extends AsyncDisposable {
-  /** The endpoint that services export to. */
+  /** The endpoint to which services export their spans. */
   readonly endpoint: string;
-  /** Every span that was received so far. */
+  /** Every span that the collector has received so far. */
   spans(): readonly CollectedSpan[];
-  /** Every request body that was received so far. */
+  /** Every request body that the collector has received so far. */
   received(): string;
 }
 

@@ -1,14 +1,14 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type postgres from "postgres";
 
-/** Tables that every answered request changes. */
+/** Tables that every answered request changes, so the hashes leave them out. */
 const MOVING_TABLES = new Set(["accounts.request_budgets"]);
 
-/** Columns that change without a request and hold no data of a workspace. */
+/** Columns that change without a request and hold no data of a workspace, so the hashes leave them out. */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  // Updated at most once a minute for a key that is in use.
+  // The accounts service updates it at most once a minute for an API key that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // Updated while a service runs.
+  // The delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };
 
@@ -29,7 +29,10 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/** Waits until the database no longer changes: this many equal digests in a row, with polls of the services between them. */
+/**
+ * Waits until the database no longer changes: until `looks` hashes in a row are equal, with polls of the services
+ * between them.
+ */
 export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
   let last = "";
   let same = 0;

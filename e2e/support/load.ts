@@ -2,22 +2,22 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Api, PostRecord } from "./api.ts";
 
-/** One request with its result as the client saw it. */
+/** One request of the load, with its result as the client saw it. */
 export interface Sample {
   readonly operation: string;
-  /** HTTP status; 0 = no answer. */
+  /** HTTP status of the answer; 0 = no answer arrived. */
   readonly status: number;
   readonly retryAfter: string | null;
   readonly durationMs: number;
-  /** Time of sending, from `performance.now()`. */
+  /** Time at which the request was sent, from `performance.now()`. */
   readonly sentAt: number;
-  /** The error code of a refusal, or the message of a connection error. */
+  /** The error code of a refused request, or the message of a connection error. */
   readonly reason: string;
 }
 
 /** The requests of a load, and the posts that they created. */
 export interface LoadReport {
-  /** Number of requests that were due at the rate. */
+  /** Number of requests that the chosen rate required. */
   readonly planned: number;
   /** Number of planned requests that were not sent because too many requests were in flight. */
   readonly notSent: number;
@@ -25,20 +25,25 @@ export interface LoadReport {
   readonly posts: readonly PostRecord[];
 }
 
-/** Sends requests at a steady rate, whether earlier ones are answered or not. Stopping waits for the outstanding answers. */
+/**
+ * A load of requests at a steady rate, whether earlier requests are answered or not. Stopping waits for the outstanding
+ * answers.
+ */
 export interface Load {
-  /** The requests that were sent so far. */
+  /** Returns the requests that were sent so far. */
   report(): LoadReport;
   stop(): Promise<LoadReport>;
 }
 
-/** One in this many requests creates a post; the others read. */
+/** One in this many requests of a load creates a post; the others only read. */
 const CREATES_ONE_IN = 5;
-/** Maximum number of requests in flight. Requests above it are counted and not sent, so that a slow machine can keep up. */
+/**
+ * Maximum number of requests in flight. Further requests are counted and not sent, so that a slow machine can keep up.
+ */
 const MAX_IN_FLIGHT = 100;
-/** Minimum share of the planned requests that must be sent. */
+/** Minimum share of the planned requests that a load must send. */
 const MIN_SENT_SHARE = 0.9;
-/** Maximum share of all answers that may be refusals. */
+/** Maximum share of all answers that may refuse the request. */
 const MAX_REFUSED_SHARE = 0.01;
 
 export function startLoad(options: {
@@ -137,11 +142,11 @@ const WARM_UP_MS = 1_000;
 const MEASURE_MS = 2_000;
 const CLIENTS = 16;
 
-/** Measures how many requests of this kind succeed per second when a few clients send them as fast as they can. */
+/** Measures how many requests of the load's mix succeed per second when a few clients send them as fast as they can. */
 export async function measureCapacity(
   options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
 ): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
-  // The rate is more than any machine answers, so only the number of requests in flight limits it.
+  // The rate is higher than any machine can answer, so only the number of requests in flight limits it.
   const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
   const load = startLoad({ ...options, ...fast });
   await sleep(WARM_UP_MS);

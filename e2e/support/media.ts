@@ -40,7 +40,7 @@ export async function presign(api: Api, { fileName, contentType, bytes }: File):
   return answer.body;
 }
 
-/** Uploads the file and completes it, as the contract describes. */
+/** Uploads the file and completes the upload, as the API contract describes. */
 export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   const grant = await presign(api, file);
   const put = await fetch(grant.uploadUrl, { method: "PUT", body: file.bytes });

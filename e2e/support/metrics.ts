@@ -1,14 +1,14 @@
 import { readMetrics } from "./canaries.ts";
 import type { System } from "./system.ts";
 
-/** One line of Prometheus' text format. */
+/** One metric sample: one line of Prometheus' text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** The metrics of one process. */
+/** The metrics that one process exposes. */
 export interface Exposition {
   readonly help: ReadonlyMap<string, string>;
   readonly types: ReadonlyMap<string, string>;
@@ -40,7 +40,7 @@ export function parseExposition(text: string): Exposition {
   return { help: readComments("HELP"), types: readComments("TYPE"), samples };
 }
 
-/** The metrics of the first replica of each service. */
+/** Reads the metrics of the first replica of each service. */
 export async function readExpositions(system: System): Promise<ReadonlyMap<string, Exposition>> {
   const texts = await readMetrics(system.local());
   return new Map(
@@ -51,7 +51,7 @@ export async function readExpositions(system: System): Promise<ReadonlyMap<strin
   );
 }
 
-/** Each series as one text of its name and labels. */
+/** Returns each metric series as one text of service, name and labels. */
 export function seriesOf(service: string, { samples }: Exposition): readonly string[] {
   return samples.map(({ name, labels }) => `${service} ${name} ${JSON.stringify(labels)}`);
 }

@@ -4,7 +4,10 @@ import type { Answer, Api } from "./api.ts";
 import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./posts.ts";
 import type { System } from "./system.ts";
 
-/** Time limit that is longer than any lease, transaction or call of a stopped process lasts. */
+/**
+ * Time limit for every post to reach its final status: longer than any lease, transaction or call of a stopped process
+ * lasts.
+ */
 const SETTLE_MS = 120_000;
 
 /** How long a request waits for its answer before it is repeated. */
@@ -12,9 +15,9 @@ const REQUEST_TIMEOUT_MS = 2000;
 
 /** Posts that are scheduled, edited, retried and deleted at the same moment. */
 export interface MixedPosts {
-  /** Sends all commands, and repeats each until it is answered. */
+  /** Sends all commands, and repeats each request until it is answered. */
   command(): Promise<void>;
-  /** Waits until each post has the final status of its command. */
+  /** Waits until each post has the final status that its command requests. */
   settle(): Promise<void>;
   /** Checks that each post that must be published is visible once with its last text, and that no other post is visible. */
   expectOnce(): Promise<void>;

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Answer, Api, PostRecord } from "./api.ts";
 
-/** A post with the fields that the tests read. */
+/** A post as the REST API shows it, with the fields that the tests read. */
 export interface PostDetail extends PostRecord {
   readonly scheduledAt: string | null;
   readonly startedAt: string | null;
@@ -24,12 +24,12 @@ export function refusalOf({ status, body }: Answer<unknown>): string {
   return [status, error?.code, ...codes].join(" ");
 }
 
-/** The details of an error response. */
+/** The field `details` of an error response. */
 export function detailsOf({ body }: Answer<unknown>): NonNullable<Refusal["error"]["details"]> {
   return (body as Partial<Refusal>).error?.details ?? [];
 }
 
-/** The instant `ms` milliseconds from now. */
+/** Returns the instant `ms` milliseconds from now, in the format of the REST API. */
 export function inMs(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
@@ -46,7 +46,7 @@ export async function create(
   return answer.body;
 }
 
-/** Waits until the post has the status. */
+/** Waits until the post has the expected status. */
 export async function whenPost(
   api: Api,
   id: string,
@@ -64,7 +64,7 @@ export async function whenPost(
   );
 }
 
-/** Waits until every target of the post has the status. */
+/** Waits until every target of the post has the expected status. */
 export async function whenTargets(
   api: Api,
   id: string,

@@ -12,16 +12,22 @@ import {
 import { join, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-/** The folder is kept from run to run, so that a version is fetched and installed once. */
+/**
+ * Folder of the checkouts of earlier versions. It is kept from run to run, so that a version is fetched and installed
+ * once.
+ */
 const FOLDER = join(ROOT, ".postrider/previous");
 const LOCKFILE = "pnpm-lock.yaml";
 const PACKAGES = ["packages", "services"];
 
 /** An earlier version of the product, ready to be started. */
 export interface PreviousVersion {
-  /** Undefined when no earlier version can be found; the tests then use this version in its place. */
+  /**
+   * Commit of the earlier version. Undefined when no earlier version can be found; the tests then use this version in
+   * its place.
+   */
   readonly commit: string | undefined;
-  /** Prepares the version to be started, and returns the root of its checkout. */
+  /** Prepares the earlier version to be started, and returns the root of its checkout. */
   prepare(): string;
 }
 
@@ -47,8 +53,9 @@ function findMergeBase(branch: string): string | undefined {
 }
 
 /**
- * The version that this one replaces: the commit that `POSTRIDER_E2E_PREVIOUS` names, otherwise the merge base with main,
- * otherwise the parent commit. A clone of one commit fetches the parent if its origin can be reached.
+ * Chooses the commit of the version that this one replaces: the commit that `POSTRIDER_E2E_PREVIOUS` names, otherwise
+ * the merge base with main, otherwise the parent commit. A clone of one commit fetches the parent if its origin can be
+ * reached.
  */
 function choosePrevious(): string | undefined {
   const named = process.env.POSTRIDER_E2E_PREVIOUS;

@@ -6,9 +6,12 @@ import type { System } from "./system.ts";
 
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 20;
-/** Maximum number of open tasks: twice the calls in progress, so that a process that stops always has a waiting task. */
+/**
+ * Maximum number of open publish tasks: twice the publishing calls in progress, so that a process that stops always has
+ * a waiting task.
+ */
 const MAX_OPEN = 2 * ACCOUNTS;
-/** Number of posts that are created together. */
+/** Number of posts that are created at the same time. */
 const BATCH = 8;
 
 async function countTasks(system: System, statuses: readonly string[]): Promise<number> {
@@ -19,7 +22,7 @@ async function countTasks(system: System, statuses: readonly string[]): Promise<
   return row?.count ?? -1;
 }
 
-/** Creates posts while `work` runs, enough to keep the accounts busy. */
+/** Creates enough posts to keep all accounts busy while `work` runs. */
 async function sendDuring(
   system: System,
   accountIds: readonly string[],
@@ -44,7 +47,7 @@ async function sendDuring(
   return posts;
 }
 
-/** Replaces each process of the delivery service, one after the other, while calls are in progress. */
+/** Replaces each process of the delivery service, one after the other, while publishing calls are in progress. */
 async function rollDelivery(system: System): Promise<void> {
   for (const pid of system.pids("delivery")) {
     await eventually(async () => (await countTasks(system, ["calling"])) > ACCOUNTS / 2, {

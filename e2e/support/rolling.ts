@@ -9,10 +9,12 @@ export interface Stop {
   readonly exitMs: number;
 }
 
-/** Time limit from SIGTERM to the end of every service except delivery. */
+/** Maximum time from SIGTERM to the end of the process, for every service except the delivery service. */
 export const EXIT_LIMIT_MS = 25_000;
 const READY_MS = 60_000;
-/** How long the test waits for a process to end: longer than any limit, so that a stop above the limit is measured. */
+/**
+ * How long the test waits for a process to end: longer than any limit, so that the time of a slow stop is measured too.
+ */
 const EXIT_MS = 120_000;
 
 async function isReady(url: string): Promise<boolean> {
@@ -22,7 +24,7 @@ async function isReady(url: string): Promise<boolean> {
   );
 }
 
-/** Stops one replica as Kubernetes does, and waits until its successor is ready. */
+/** Stops one replica as Kubernetes does, and waits until the process that replaces it is ready. */
 export async function restart(system: System, service: ServiceName, index: number): Promise<Stop> {
   const { pid = 0, metricsUrl = "" } = system.local().services[service][index] ?? {};
   const since = performance.now();
@@ -35,7 +37,9 @@ export async function restart(system: System, service: ServiceName, index: numbe
   return { service, exitMs: Math.round(exitMs) };
 }
 
-/** Replaces the replicas of the services one after the other. Each waits until the one before is ready again. */
+/**
+ * Replaces the replicas of the services one after the other: each is stopped only when the one before is ready again.
+ */
 export async function roll(
   system: System,
   services: readonly ServiceName[],

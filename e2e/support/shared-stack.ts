@@ -10,7 +10,10 @@ import { stackEnvironment } from "./stack-environment.ts";
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** URL of the server in globalSetup. A request to it starts the shared stack unless it runs, and answers a `SharedStack`. */
+    /**
+     * URL of a server that vitest's globalSetup starts. A request to it starts the shared stack unless the stack runs,
+     * and returns a `SharedStack`.
+     */
     sharedStackUrl: string;
   }
 }

@@ -8,24 +8,24 @@ export interface VisibleEntry {
   readonly createCalls: number;
 }
 
-/** The simulator's control calls. */
+/** Calls with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
-  /** Number of publishing calls that reached a platform, refused calls included. */
+  /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
   /** Number of calls that refresh or revoke tokens, over all accounts. */
   tokenCalls(): Promise<number>;
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
-  /** Sets how long every platform takes to answer. */
+  /** Sets how long every simulated platform takes to answer. */
   setLatency(ms: number): Promise<void>;
   /** Sets whether authorization pages ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
-  /** Creates an account that is not connected, and returns its credentials. */
+  /** Creates an account on a simulated platform without connecting it to Postrider, and returns its credentials. */
   issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
-  /** Number of calls of the operation that have arrived for the account, refused calls included. */
+  /** Number of calls of the operation that the simulator has received for the account, refused calls included. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
 }
 

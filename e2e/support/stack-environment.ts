@@ -1,4 +1,4 @@
-/** Settings that shorten every delay that is too long for a test; the rules stay the same. */
+/** Settings that shorten the delays that are too long for a test; they change no other behaviour. */
 const SHORT_TIMES = {
   VISIBLE_CALL_SECONDS: "3",
   LEASE_SECONDS: "3",

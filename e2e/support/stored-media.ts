@@ -5,32 +5,34 @@ import { eventually } from "@postrider/shared/testing/poll";
 import type { ReadyMedia } from "./media.ts";
 import type { System } from "./system.ts";
 
-/** Every file in the media folder and in the folder of the checks, unfinished files included. */
+/**
+ * Lists every file in the media folder and in the folder of files that are being checked, unfinished files included.
+ */
 async function listFiles(system: System): Promise<readonly string[]> {
   const dataDir = dirname(system.local().logs);
   const lists = await Promise.all(
     ["media", "media-temp"].map((folder) =>
-      // The first check creates the folder of the checks.
+      // The media service creates the folder of files that are being checked with its first check.
       readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
     ),
   );
   return lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
 
-/** The last path segment of each key in the database. */
+/** Lists the last path segment of each object key in the database. */
 async function listNamed({ sql }: System): Promise<readonly string[]> {
   const rows = await sql<{ keys: string[] }[]>`
     select array_remove(array[object_key, delivery_key], null) as keys from media.media`;
   return rows.flatMap(({ keys }) => keys.map((key) => key.split("/")[1] ?? ""));
 }
 
-/** Files without a database row: those of work in progress, and those left over. */
+/** Lists files without a database row: files of work in progress, and files that a killed process left behind. */
 export async function listUnnamed(system: System): Promise<readonly string[]> {
   const [files, named] = [await listFiles(system), await listNamed(system)];
   return files.filter((name) => !named.includes(name));
 }
 
-/** Waits until each file has a row, each row has its file, and no deletion is open. */
+/** Waits until each media file has a database row, each row has its file, and no deletion is open. */
 export async function whenTidy(system: System): Promise<void> {
   await eventually(
     async () => {
@@ -46,13 +48,16 @@ export async function whenTidy(system: System): Promise<void> {
   );
 }
 
-/** Fetches a medium and returns `whole` if all bytes arrive, otherwise the status. Repeats while no process answers. */
+/**
+ * Fetches a medium and returns `whole` if all bytes arrive, otherwise the status. Repeats the request while no process
+ * answers.
+ */
 export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
   return await eventually(
     async () => {
       const answer = await fetch(url);
       if (answer.status >= 500) return false;
-      // An incomplete body throws.
+      // Reading an incomplete body throws.
       const bytes = Buffer.from(await answer.arrayBuffer());
       if (answer.status !== 200) return answer.status;
       return createHash("sha256").update(bytes).digest("hex") === sha256 ? "whole" : "broken";

@@ -33,12 +33,12 @@ export interface SharedSystem extends AsyncDisposable {
   local(): LocalStack;
   /** Runs the operator's tool with `--json`; throws an `OperatorError` with its output on stderr. */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
-  /** Like `operate`, for commands that print notes before they end. */
+  /** Runs a command of the operator's tool that prints notes before it ends; otherwise like `operate`. */
   operateNoting<T = unknown>(
     onNote: (note: unknown) => void,
     ...args: readonly string[]
   ): Promise<T>;
-  /** Like `operate`, for commands that read a secret from standard input. */
+  /** Runs a command of the operator's tool that reads a secret from standard input; otherwise like `operate`. */
   operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
   /** Creates accounts on the simulator, connects them to a workspace (default: the demo workspace) and returns their ids. */
   connect(platform: string, count: number, workspaceId?: string): Promise<readonly string[]>;
@@ -47,7 +47,7 @@ export interface SharedSystem extends AsyncDisposable {
 
 /** A stack that belongs to one test file, which may stop its processes, hold its parts down and inject any fault. */
 export interface System extends SharedSystem {
-  /** The REST API with the key of the demo workspace. */
+  /** A client of the REST API with the API key of the demo workspace. */
   readonly api: Api;
   readonly simulator: SimulatorControl;
   readonly kafkaBroker: string | undefined;
@@ -91,13 +91,13 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
   };
 }
 
-/** Starts a stack for one test file alone. */
+/** Starts a stack that only one test file uses. */
 export async function startSystem(
   bus: BusKind,
   options: {
     readonly replicas?: number;
     readonly env?: Readonly<Record<string, string>>;
-    /** Settings that apply to one replica only. */
+    /** Settings that apply to one replica of a service only. */
     readonly replica?: StackOptions["replica"];
     /** Data folder of an earlier system, whose data the new system uses. */
     readonly dataDir?: string;

@@ -2,7 +2,9 @@ import { createApi, type Api } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
 import type { SharedSystem } from "./system.ts";
 
-/** A workspace of one test or one file, so that its limits, slots, lists and accounts do not affect other tests. */
+/**
+ * A workspace of one test or one test file, so that its limits, slots, lists and accounts do not affect other tests.
+ */
 export interface Tenant {
   readonly id: string;
   readonly key: string;
@@ -11,10 +13,13 @@ export interface Tenant {
   connect(platform: string, username?: string): Promise<string>;
   /** Connects `count` new accounts of the platform and returns their ids. */
   connectAll(platform: string, count: number): Promise<readonly string[]>;
-  /** The entries of this workspace's connected and disconnected accounts that readers of the platforms see. */
+  /**
+   * Lists the entries on the accounts of this workspace that readers of the platforms see; the accounts may be
+   * disconnected.
+   */
   listVisible(): Promise<readonly VisibleEntry[]>;
   countVisible(text: string): Promise<number>;
-  /** Makes the next call of one account fail, or the next `times` calls. */
+  /** Makes the simulator fail the next call of the account, or its next `times` calls. */
   addFault(accountId: string, rule: Readonly<Record<string, unknown>>): Promise<void>;
 }
 

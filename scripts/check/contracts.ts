@@ -21,8 +21,8 @@ export async function checkGeneratedCode(): Promise<CommandResult> {
 }
 
 /**
- * The baseline is the version of the contracts with which changes must be compatible. It has to include every addition,
- * because the check for breaking changes would otherwise not cover it.
+ * Checks the baseline: the version of the contracts with which changes must be compatible. The baseline has to include
+ * every addition, because the check for breaking changes would otherwise not cover it.
  */
 export async function checkBaseline(): Promise<CommandResult> {
   return inTemporaryFolder(async (folder) => {

@@ -31,7 +31,7 @@ export async function runSteps(
   return counts;
 }
 
-/** The line of a finished step. */
+/** Formats the output line of a finished step. */
 export function stepLine(name: string, ok: boolean, durationMs: number): string {
   return `${ok ? "ok  " : "FAIL"}  ${name}  ${(durationMs / 1000).toFixed(1)} s`;
 }

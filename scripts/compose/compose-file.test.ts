@@ -62,7 +62,7 @@ describe.each([
     },
   );
 
-  test("every address among the settings names a compose service and a port on which it listens", () => {
+  test("every address in the settings of compose.yaml names a compose service and a port on which the service listens", () => {
     const services = read();
     const ports = new Map([
       ["postgres", "5432"],
@@ -89,18 +89,18 @@ describe.each([
       expect([...listening, ...published]).toContain(address);
   });
 
-  test("every port is published on the loopback address only", () => {
+  test("compose.yaml publishes every port on the loopback address only", () => {
     const ports = Object.values(read()).flatMap((service) => service.ports ?? []);
     expect(ports.length).toBeGreaterThan(0);
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test("every image has an exact version", () => {
+  test("every container image in compose.yaml is pinned to an exact version", () => {
     for (const { image } of Object.values(read()))
       expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
   });
 
-  test("every Postrider container has restricted rights", () => {
+  test("every Postrider container in compose.yaml has restricted rights", () => {
     const ours = Object.entries(read()).filter(([, { image }]) => image.startsWith("postrider/"));
     expect(ours.length).toBeGreaterThan(10);
     for (const [, service] of ours) {
@@ -109,7 +109,7 @@ describe.each([
     }
   });
 
-  test("every command is a list of strings", () => {
+  test("every command in compose.yaml is a list of strings", () => {
     const commands = Object.values(read()).flatMap(({ entrypoint, command, healthcheck }) => [
       ...(entrypoint ?? []),
       ...(command ?? []),
@@ -119,7 +119,7 @@ describe.each([
     for (const part of commands) expect(part).toEqual(expect.any(String));
   });
 
-  test("every service that another service waits for has a health check", () => {
+  test("every compose service that another service waits for has a health check", () => {
     const services = read();
     const waits = Object.values(services).flatMap(({ depends_on: needs = {} }) =>
       Object.entries(needs).map(([name, { condition }]) => {
@@ -137,7 +137,7 @@ describe.each([
   });
 
   test.each(WITH_SCHEMA)(
-    "the service %s starts after its migrations, which are given no setting but its database URL",
+    "the compose service %s starts after its migrations, which are given no setting but its database URL",
     (name) => {
       const services = read();
       const migrations = get(services, `${name}-migrations`);
@@ -150,7 +150,7 @@ describe.each([
   );
 
   test.each(SERVICES)(
-    "the stop grace period of the service %s covers the time that its code needs to stop",
+    "the stop grace period of the compose service %s covers the time that its code needs to stop",
     (name) => {
       const seconds = Number(/^(\d+)s$/.exec(get(read(), name).stop_grace_period ?? "")?.[1]);
       expect(seconds * 1000).toBeGreaterThan(GRACE_MS.get(name) ?? Number.NaN);

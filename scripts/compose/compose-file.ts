@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 import { parse } from "yaml";
 import { root } from "../check/run-command.ts";
 
-/** Names and values of variables. */
+/** Names and values of environment variables. */
 export type Variables = Readonly<Record<string, string>>;
 
 /** The fields of a compose service that the checks use. */
@@ -26,7 +26,7 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
 }
 
-/** The services of a compose file, by name. */
+/** The services of a Docker Compose file, by name. */
 export type ComposeServices = Readonly<Record<string, ComposeService>>;
 
 const REFERENCE = /\$\$|\$\{(\w+)(?:(:?[-?])([^}]*))?\}/g;

@@ -10,11 +10,11 @@ export interface Reader {
   readonly settings: readonly Setting[];
 }
 
-/** One setting of all processes that describe it alike. */
+/** One setting, for all processes that describe it alike. */
 interface Row {
   readonly setting: Setting;
   readonly processes: readonly string[];
-  /** The default of each process, in the same order. */
+  /** The default of the setting in each process, in the order of the processes. */
   readonly defaults: readonly string[];
 }
 

@@ -5,9 +5,9 @@ import { dirname, join } from "node:path";
 export interface FoundPackage {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression of its package.json; empty if there is none. */
+  /** The SPDX expression of the package's package.json; empty if there is none. */
   readonly licence: string;
-  /** `name@version` of its direct dependencies, sorted. */
+  /** `name@version` of the package's direct dependencies, sorted. */
   readonly needs: readonly string[];
 }
 
@@ -21,7 +21,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
 }
 
-/** The packages that are shipped; `bench` and `e2e` are not. */
+/** The folders of the packages that are shipped; `bench` and `e2e` are not. */
 const OURS = "{services,packages}/*";
 
 function readManifest(folder: string): Manifest {
@@ -34,13 +34,18 @@ function licenceOf({ license, licenses }: Manifest): string {
   return types?.filter((type) => type !== undefined).join(" OR ") ?? "";
 }
 
-/** The folder in which pnpm links the dependencies of a package: inside a workspace package, beside any other one. */
+/**
+ * Returns the folder in which pnpm links the dependencies of a package: inside a workspace package, beside any other
+ * package.
+ */
 function neighboursOf(folder: string, name: string, isOurs: boolean): string {
   if (isOurs) return join(folder, "node_modules");
   return name.startsWith("@") ? dirname(dirname(folder)) : dirname(folder);
 }
 
-/** The folders of the dependencies of a package. Optional ones, and those for other machines, may be missing. */
+/**
+ * Returns the folders of a package's dependencies. Optional dependencies, and those for other machines, may be missing.
+ */
 function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly string[] {
   const { name = "", dependencies = {}, optionalDependencies = {} } = manifest;
   const optional = { ...optionalDependencies, ...(isOurs ? {} : manifest.peerDependencies) };
@@ -55,7 +60,7 @@ function needsOf(folder: string, manifest: Manifest, isOurs: boolean): readonly 
   });
 }
 
-/** The production dependencies of all workspace packages, direct and indirect: each version once, sorted. */
+/** Returns the production dependencies of all workspace packages, direct and indirect: each version once, sorted. */
 export function findPackages(root: string): readonly FoundPackage[] {
   const ours = globSync(`${OURS}/package.json`, { cwd: root }).map((file) =>
     realpathSync(join(root, dirname(file))),
@@ -75,7 +80,10 @@ export function findPackages(root: string): readonly FoundPackage[] {
   return [...found.values()].toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
-/** pnpm has one folder of the same version for each set of peer dependencies. */
+/**
+ * Adds a package, or adds dependencies to the package that is there already: pnpm has one folder of the same version
+ * for each set of peer dependencies.
+ */
 function add(found: Map<string, FoundPackage>, manifest: Manifest, needs: readonly string[]): void {
   const { name = "", version = "" } = manifest;
   const key = keyOf({ name, version });
@@ -88,7 +96,7 @@ function nameOf({ name = "", version = "" }: Manifest): string {
   return keyOf({ name, version });
 }
 
-/** Identifies a version of a package. */
+/** Identifies a version of a package as `name@version`. */
 export function keyOf({ name, version }: Pick<FoundPackage, "name" | "version">): string {
   return `${name}@${version}`;
 }

@@ -1,11 +1,11 @@
-/** The result of asking the registry for known vulnerabilities. */
+/** The result of asking the package registry for known vulnerabilities. */
 export type Audit =
   | { readonly kind: "unavailable"; readonly reason: string }
   | {
       readonly kind: "answered";
-      /** One line for each vulnerability with which Postrider must not ship. */
+      /** One line for each high or critical vulnerability, with which Postrider must not ship. */
       readonly grave: readonly string[];
-      /** The number of less severe ones. */
+      /** Number of less severe vulnerabilities. */
       readonly others: number;
     };
 
@@ -21,7 +21,7 @@ const GRAVE = new Set(["high", "critical"]);
 
 /**
  * Parses the output of `pnpm audit --json`. A registry that does not answer, or has no audit service, is not a
- * vulnerability: the check must not fail with another machine.
+ * vulnerability: the check must not fail because another machine does.
  */
 export function readAudit(output: string): Audit {
   const answer = parse(output);
@@ -47,7 +47,7 @@ interface AuditJson {
   readonly error?: { readonly message?: string };
 }
 
-/** npm and npx may print messages before and after the JSON. */
+/** Parses the JSON in the output of pnpm. npm and npx may print messages before and after the JSON. */
 function parse(output: string): AuditJson {
   const start = output.indexOf("{");
   const end = output.lastIndexOf("}");

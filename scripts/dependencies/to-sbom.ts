@@ -9,7 +9,10 @@ interface Product {
 
 const SPDX_ID = /^[A-Za-z0-9.+-]+$/;
 
-/** https://github.com/package-url/purl-spec/blob/main/types-doc/npm-definition.md (2026-11) */
+/**
+ * Returns the package URL (purl) of an npm package:
+ * https://github.com/package-url/purl-spec/blob/main/types-doc/npm-definition.md (2026-11)
+ */
 function purlOf({ name, version }: FoundPackage): string {
   return `pkg:npm/${name.replace("@", "%40")}@${encodeURIComponent(version)}`;
 }

@@ -22,9 +22,9 @@ const READY_MS = 180_000;
 const SHOWN_LINES = "20";
 
 /**
- * The system of compose.yaml in the network of this machine, where every name of compose leads to the loopback address.
- * Postgres, Kafka and the object store are those of the local stack, on the ports that compose.yaml names, so that no
- * image but Postrider's own is needed. Disposing of it removes everything.
+ * Runs the system of compose.yaml in the network of this machine, where every host name of compose.yaml leads to the
+ * loopback address. Postgres, Kafka and the object store are those of the local stack, on the ports that compose.yaml
+ * names, so that only Postrider's own container images are needed. Disposing of it removes everything.
  */
 export class ComposedSystem implements AsyncDisposable {
   readonly secrets: Variables;
@@ -91,7 +91,7 @@ export class ComposedSystem implements AsyncDisposable {
     if (failed.length > 0) throw new Error(`services failed or were killed: ${failed.join(", ")}`);
   }
 
-  /** The last log lines of every service. */
+  /** Returns the last log lines of every service. */
   async readLogs(): Promise<string> {
     const logs = this.#started.map(async (name) => {
       const lines = await engine("logs", `--tail=${SHOWN_LINES}`, containerOf(name)).catch(String);

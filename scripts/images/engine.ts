@@ -7,16 +7,16 @@ import { root } from "../check/run-command.ts";
 
 const PODMAN = "podman";
 
-/** Podman where it is installed, else Docker: both take the same arguments. */
+/** The container engine: Podman where it is installed, otherwise Docker. Both take the same arguments. */
 const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker";
 
 const SHOWN_LINES = 30;
 
-/** Aborts when the user stops the check; containers are still removed. */
+/** Aborts when the user stops the image check; containers are still removed. */
 export const interrupted: AbortSignal = interruption();
 
 /**
- * Runs a command of the engine.
+ * Runs a command of the container engine.
  *
  * @returns What it wrote to standard output.
  * @throws Error with the last lines of its output.
@@ -45,7 +45,7 @@ async function run(args: readonly string[], options: { signal?: AbortSignal }): 
   }
 }
 
-/** Builds an image from this checkout. NODE_IMAGE replaces the base image. */
+/** Builds a container image from this checkout. NODE_IMAGE replaces the base image. */
 export async function buildImage(service: string, image: string, npmrc: string): Promise<void> {
   const { NODE_IMAGE } = process.env;
   await engine(

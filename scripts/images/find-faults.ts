@@ -3,7 +3,10 @@ import { join, relative } from "node:path";
 
 // Runs inside a container, with Node as the only program there: it may import nothing but Node's own modules.
 
-/** Beside the service itself an image holds only Node, libraries, and the files that name its user. */
+/**
+ * Files that a container image may hold outside of the service's folder: Node, libraries, and the files that name its
+ * user.
+ */
 const OUTSIDE_APP =
   /^(usr\/local\/bin\/node|etc\/(passwd|group|nsswitch\.conf|hosts|hostname|resolv\.conf|mtab)|(usr\/)?lib(64)?\/.+\.so[.\d]*|run\/\.containerenv|\.dockerenv|find-faults\.ts)$/;
 const SECRET_FILE = /(^|\/)(\.env|\.npmrc|\.netrc|\.git|id_[a-z0-9]+|[^/]+\.(pem|key|p12))$/;
@@ -12,13 +15,12 @@ const DEVELOPMENT = /\/\.pnpm\/(typescript|vitest|turbo|oxlint|knip|node-linux-[
 const TEST = /^app\/(services|packages)\/(?!.*node_modules).*(\.test\.ts|\/test\/)/;
 const SET_ID = 0o6000;
 
-/** Folders that the kernel provides. */
+/** Folders whose content the kernel provides. */
 const VIRTUAL = new Set(["proc", "sys", "dev"]);
 
 /**
- * Lists what an image should not contain.
- *
- * @param folder Its root.
+ * Lists what a container image should not contain.
+ * @param folder Root folder of the image.
  * @param canary A text that no file may contain: it was part of a secret of the build.
  */
 export function findFaults(

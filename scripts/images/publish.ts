@@ -7,7 +7,7 @@ const PUBLISH_MS = 60_000;
 const OPEN = new Set(["pending", "publishing"]);
 
 /**
- * Publishes a text, an image and a video through the gateway, to every simulated platform that takes them.
+ * Publishes a text, an image and a video through the gateway, to every simulated platform that accepts them.
  *
  * @returns The number of targets that the readers of their platforms see.
  * @throws Error that names a target which they do not see.

@@ -41,7 +41,7 @@ function variablesOf(workload: Workload, manifests: readonly Manifest[]) {
     .flatMap((container) => [...readEnvironment(container, manifests).variables]);
 }
 
-/** Whether a Postrider container of the workload is given a setting. */
+/** Whether a Postrider container of the workload is given the setting. */
 export function hasSetting(
   workload: Workload,
   setting: string,
@@ -75,7 +75,7 @@ export type Destination =
   | { readonly kind: "unknown" }
   | { readonly kind: "outside" };
 
-/** Finds out where an address leads. */
+/** Finds out to which pods, or to which other place, an address leads. */
 export function resolveAddress(
   { host, port }: Address,
   manifests: readonly Manifest[],

@@ -44,7 +44,7 @@ export function checkConfiguration(
   return [...missed, ...immutable, ...(overlay === "local" ? [] : productionFaults(manifests))];
 }
 
-/** The ConfigMaps and Secrets that a pod reads, as `kind/name`. */
+/** Lists the ConfigMaps and Secrets that a pod reads, as `kind/name`. */
 function sourcesOf(workload: Workload): readonly string[] {
   const containers = containersOf(workload);
   const found = [

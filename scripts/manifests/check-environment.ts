@@ -26,7 +26,9 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
   simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
 };
 
-/** Settings that differ from process to process; every other one has the same value wherever it is read. */
+/**
+ * Settings that differ from process to process; every other setting has the same value in all processes that read it.
+ */
 const OWN = new Set([
   "HOST",
   "PORT",
@@ -35,7 +37,7 @@ const OWN = new Set([
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
 ]);
 
-/** A Postrider container and its environment. */
+/** A container with a Postrider image, and the container's environment. */
 interface Process {
   readonly where: string;
   readonly image: string;
@@ -58,7 +60,10 @@ function processesOf(manifests: readonly Manifest[]): readonly Process[] {
   );
 }
 
-/** Variables that a process misses, does not read or cannot parse, according to the code that reads them. */
+/**
+ * Finds environment variables that a process misses, does not read or cannot parse, according to the code that reads
+ * them.
+ */
 export function checkEnvironment(manifests: readonly Manifest[]): readonly string[] {
   const processes = processesOf(manifests);
   return [
@@ -93,7 +98,7 @@ function settingFaults({ program, variables }: Process): readonly string[] {
   ];
 }
 
-/** A service listens on the ports that its container declares. */
+/** Checks that a service listens on the ports that its container declares. */
 function portFaults({ program, container, variables }: Process): readonly string[] {
   if (!isService(program)) return [];
   const declared = (container.ports ?? []).map(({ containerPort }) => containerPort);
@@ -119,7 +124,7 @@ function checkAgreement(processes: readonly Process[]): readonly string[] {
   );
 }
 
-/** `database provision` creates each role with the password that its service uses. */
+/** Checks that `database provision` creates each role with the password that the role's service uses. */
 function checkPasswords(processes: readonly Process[]): readonly string[] {
   const provision = processes.find(({ program }) => program === "cli database provision");
   if (provision === undefined) return [];

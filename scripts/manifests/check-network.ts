@@ -27,7 +27,7 @@ const ALL_PORTS = "1-65535";
 const CLIENT_PORT = { name: "gateway", port: 8080 };
 const DNS_PORT = 53;
 const TELEMETRY_PORT = 4318;
-/** A port that no rule names, so it is open only if no policy denies incoming connections. */
+/** A port that no NetworkPolicy rule names, so it is open only if no policy denies incoming connections. */
 const UNUSED_PORT = 1;
 
 /** Possible clients and attackers: a pod of any other namespace, or an address of the internet. */
@@ -39,7 +39,7 @@ interface Cluster {
   readonly network: Network;
 }
 
-/** Each service whose settings name other peers than its code calls. */
+/** Lists each service whose settings name other peers than those that its code calls. */
 export function checkPeers(): readonly string[] {
   return SERVICES.flatMap((service) => {
     const [settings, imports] = [peersBySettings(service).join(), peersByImports(service).join()];
@@ -50,8 +50,8 @@ export function checkPeers(): readonly string[] {
 }
 
 /**
- * Each connection that NetworkPolicies allow and no setting needs, and each that a setting needs and they forbid.
- * `checkPeers` compares the settings with the code.
+ * Lists each connection that NetworkPolicies allow and no setting needs, and each connection that a setting needs and
+ * they forbid. `checkPeers` compares the settings with the code.
  */
 export function checkNetwork(manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests);
@@ -118,7 +118,7 @@ function checkOutsidePorts(
   return compare(open, needed, "egress to outside ports");
 }
 
-/** The ports of other pods that are open to a workload, as `name:port`. */
+/** Lists the ports of other pods that are open to a workload, as `name:port`. */
 function openPods(
   from: Workload,
   workloads: readonly Workload[],
@@ -138,7 +138,10 @@ function isForClients({ name }: Workload, port: number): boolean {
   return name === CLIENT_PORT.name && port === CLIENT_PORT.port;
 }
 
-/** An address such as `collector.monitoring` is a Service of another namespace if a policy names that namespace. */
+/**
+ * Whether an address such as `collector.monitoring` is a Service of another namespace, which is so if a policy names
+ * that namespace.
+ */
 function isInNamespace(from: Workload, { host, port }: Address, network: Network): boolean {
   const [, namespace] =
     /^[a-z0-9-]+\.([a-z0-9-]+)(?:\.svc(?:\.cluster\.local)?)?\.?$/.exec(host) ?? [];

@@ -44,7 +44,7 @@ function render(overlay: string): Manifest[] {
   return structuredClone([...(parsed.get(overlay) ?? [])]);
 }
 
-/** Finds `Kind/name`, with or without the hash that kustomize appends. */
+/** Finds the object `Kind/name`, with or without the hash that kustomize appends to the name. */
 function find(manifests: readonly Manifest[], wanted: string): object {
   const [kind = "", name = ""] = wanted.split("/");
   const found = ofKind(manifests, kind).filter(({ metadata }) =>
@@ -54,7 +54,7 @@ function find(manifests: readonly Manifest[], wanted: string): object {
   return found[0];
 }
 
-/** Sets the value at a path; null removes it. Keys may contain dots, as labels do. */
+/** Sets the value at a path of an object; null removes the value. Keys may contain dots, as labels do. */
 function set(object: object, path: string, value: unknown): void {
   let place = object as Record<string, unknown>;
   let rest = path;
@@ -82,15 +82,18 @@ function renderChanged({ overlay = "production", change }: Case): readonly Manif
   return manifests;
 }
 
-test("the overlays `local` and `production` have no faults", () => {
+test("the Kubernetes overlays `local` and `production` have no faults", () => {
   expect([...rendered.keys()]).toEqual(["local", "production"]);
   for (const [overlay, text] of rendered) expect(checkOverlay(overlay, text)).toEqual([]);
 });
 
-test.each(BROKEN.filter(({ tool }) => tool === undefined))("the checks report $report", (one) => {
-  const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
-  expect(faults.join("\n")).toContain(one.fault);
-});
+test.each(BROKEN.filter(({ tool }) => tool === undefined))(
+  "the checks of the manifests report $report",
+  (one) => {
+    const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
+    expect(faults.join("\n")).toContain(one.fault);
+  },
+);
 
 test.each(BROKEN.filter(({ tool }) => tool !== undefined))("$tool reports $report", (one) => {
   const text = renderChanged(one)
@@ -105,13 +108,13 @@ test.each(ACCEPTED)("the checks of the manifests accept $accept", (one) => {
   expect(compareWithCode("production", renderChanged(one))).toEqual([]);
 });
 
-test("the settings of each service have the addresses of exactly the services that its code calls", () => {
+test("the settings of each service contain the addresses of exactly the services that its code calls", () => {
   expect(checkPeers()).toEqual([]);
   expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(
-  "the migrations of %s read only the settings of the database",
+  "the migrations of the %s service read only the database settings",
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(

@@ -18,7 +18,7 @@ export function checkOverlay(overlay: string, rendered: string): readonly string
   ];
 }
 
-/** The faults that known tools cannot find: where manifests differ from the code or from each other. */
+/** Lists the faults that known tools cannot find: where manifests differ from the code or from each other. */
 export function compareWithCode(
   overlay: string,
   manifests: readonly Manifest[],
@@ -32,7 +32,7 @@ export function compareWithCode(
   ];
 }
 
-/** The objects of a rendered overlay. */
+/** Parses the Kubernetes objects of a rendered overlay. */
 export function parseManifests(rendered: string): readonly Manifest[] {
   return parseAllDocuments(rendered).map((document) => document.toJS() as Manifest);
 }

@@ -19,10 +19,16 @@ const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"),
   readonly version: string;
 };
 
-/** A fault, by the sentence that states it, and whether the manifest is free of it. */
+/**
+ * Rules for a pod: each key is the sentence that states a fault, its value is true when the manifest is free of that
+ * fault.
+ */
 type Rules = Readonly<Record<string, boolean>>;
 
-/** Pods that have more rights than they need, do not fit the code, or are stopped too early; kube-score checks the rest. */
+/**
+ * Finds pods that have more rights than they need, do not fit the code, or are stopped too early; kube-score checks the
+ * rest.
+ */
 export function checkPods(overlay: string, manifests: readonly Manifest[]): readonly string[] {
   return workloadsOf(manifests).flatMap((workload) => [
     ...broken(workload.where, podRules(workload)),
@@ -64,7 +70,10 @@ function containerRules({ image, resources, securityContext: security }: Contain
   };
 }
 
-/** A digest names one image permanently but no version, so a tag beside it names the version. */
+/**
+ * Whether a container image is of this version. A digest names one image permanently but no version, so a tag beside
+ * the digest names the version.
+ */
 function isThisVersion(image: string): boolean {
   if (ownImage(image) === undefined) return true;
   const [, tag, digest] = /^[^@]*?(?::([^:/@]+))?(?:@(sha256:[0-9a-f]{64}))?$/.exec(image) ?? [];
@@ -99,7 +108,10 @@ function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container):
   };
 }
 
-/** The grace period covers the time in which callers learn that the pod stops, and the `graceMs` of the code. */
+/**
+ * Rules for the grace period of a pod: it covers the time in which callers learn that the pod stops, and the `graceMs`
+ * of the code.
+ */
 function stopRules(
   { terminationGracePeriodSeconds: graceSeconds = 30 }: PodSpec,
   { lifecycle }: Container,

@@ -9,7 +9,7 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
-/** The number of partitions of each topic; a consumer beyond that number is idle. */
+/** The number of partitions of each topic; in a consumer group, consumers beyond that number are idle. */
 const PARTITIONS = 12;
 
 /** Finds names that do not match another manifest or the code, beyond what kube-score checks. */
@@ -24,7 +24,10 @@ export function checkReferences(manifests: readonly Manifest[]): readonly string
   ];
 }
 
-/** A Service has the pods of one workload, and the ports on which they listen: the addresses in settings rely on both. */
+/**
+ * Checks that a Service selects the pods of one workload, and the ports on which they listen: the addresses in settings
+ * rely on both.
+ */
 function checkService(
   service: Manifest<ServiceSpec>,
   manifests: readonly Manifest[],
@@ -58,7 +61,10 @@ function checkAutoscaler(autoscaler: Manifest<AutoscalerSpec>): readonly string[
   ];
 }
 
-/** With `minAvailable`, or with `maxUnavailable: 0`, a single pod could never leave its node. */
+/**
+ * Finds disruption budgets that keep pods on their node: with `minAvailable`, or with `maxUnavailable: 0`, a single pod
+ * could never leave it.
+ */
 function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
   return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
     .filter(({ spec }) => spec?.maxUnavailable !== 1)
@@ -72,7 +78,9 @@ function checkAccounts(manifests: readonly Manifest[]): readonly string[] {
     .map(({ where }) => `${where} has no ServiceAccount of this overlay`);
 }
 
-/** Every topic is one that the code publishes to, and every consumer group is named after its service. */
+/**
+ * Checks that every topic is one that the code publishes to, and that every consumer group is named after its service.
+ */
 function checkTopics(manifests: readonly Manifest[]): readonly string[] {
   const known = new Set<string>(TOPICS);
   const named = JSON.stringify(manifests).matchAll(/(?:\b([a-z]+)\.)?\b([a-z]+\.events\.v\d+)\b/g);

@@ -1,6 +1,6 @@
 import { type Container, type EnvEntry, type Manifest, ofKind } from "./manifest.ts";
 
-/** The value of an environment variable. */
+/** The value of an environment variable of a container. */
 export interface Variable {
   readonly value: string;
   readonly isSecret: boolean;
@@ -14,7 +14,7 @@ export interface ContainerEnvironment {
 
 type Kind = "ConfigMap" | "Secret";
 
-/** Stands in for the value of a Secret that the operator creates; it has the shape that the code asks for. */
+/** Sample values for Secrets that the operator creates; each has the shape that the code requires. */
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
   CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
@@ -51,7 +51,9 @@ function toSource(
   return configMap === undefined ? ["Secret", secret?.name ?? ""] : ["ConfigMap", configMap.name];
 }
 
-/** The variable, undefined where it may be absent, or a sentence that says what is missing. */
+/**
+ * Reads one variable of a container. Returns undefined where it may be absent, or a sentence that says what is missing.
+ */
 function readEntry(
   { value: literal = "", valueFrom }: EnvEntry,
   manifests: readonly Manifest[],
@@ -66,7 +68,10 @@ function readEntry(
   return optional === true ? undefined : `${kind} ${name} has no key ${key}`;
 }
 
-/** An overlay that generates no Secret leaves all of them to the operator. */
+/**
+ * Returns a sample value for a key of a Secret if the overlay generates no Secret, because it then leaves all Secrets
+ * to the operator.
+ */
 function sampleOf(manifests: readonly Manifest[], kind: Kind, key: string): string | undefined {
   if (kind === "ConfigMap" || ofKind(manifests, "Secret").length > 0) return undefined;
   return SAMPLES[key] ?? OTHER_SAMPLE;

@@ -11,7 +11,7 @@ export interface Manifest<Spec = unknown> {
     readonly labels?: Labels;
   };
   readonly spec?: Spec;
-  /** Only ConfigMaps and Secrets have it. */
+  /** The data of a ConfigMap or a Secret; absent in objects of other kinds. */
   readonly data?: Labels;
 }
 
@@ -22,7 +22,7 @@ interface KeyReference {
   readonly optional?: boolean;
 }
 
-/** A variable of a container that is named one by one. */
+/** A variable that the manifest of a container lists by its name. */
 export interface EnvEntry {
   readonly name: string;
   readonly value?: string;
@@ -82,7 +82,7 @@ export interface PodSpec {
 
 /** A Deployment, StatefulSet or Job, with the pods that it creates. */
 export interface Workload {
-  /** For example `Deployment/posts`. */
+  /** Kind and name of the workload, for example `Deployment/posts`. */
   readonly where: string;
   readonly kind: string;
   readonly name: string;
@@ -94,7 +94,7 @@ interface WorkloadSpec {
   readonly template: { readonly metadata: { readonly labels?: Labels }; readonly spec: PodSpec };
 }
 
-/** The objects of one kind. */
+/** Returns the Kubernetes objects of one kind. */
 export function ofKind<Spec = unknown>(
   manifests: readonly Manifest[],
   kind: string,
@@ -102,7 +102,7 @@ export function ofKind<Spec = unknown>(
   return manifests.filter((manifest) => manifest.kind === kind) as Manifest<Spec>[];
 }
 
-/** Every object that creates pods. */
+/** Returns every Kubernetes object that creates pods. */
 export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[] {
   return ["Deployment", "StatefulSet", "Job"].flatMap((kind) =>
     ofKind<WorkloadSpec>(manifests, kind).flatMap(({ metadata: { name }, spec }) => {
@@ -123,7 +123,7 @@ export function portsOf({ pod }: Workload): readonly { name?: string; containerP
   return pod.containers.flatMap(({ ports = [] }) => ports);
 }
 
-/** How faults name an object, for example `Service/posts`. */
+/** Names an object as faults do, for example `Service/posts`. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }

@@ -34,7 +34,10 @@ interface PolicySpec {
   readonly egress?: readonly { readonly to?: readonly Peer[]; readonly ports?: readonly Port[] }[];
 }
 
-/** The other end of a connection: a pod of this namespace, a pod of another one, or an address outside. */
+/**
+ * The other end of a pod's connection: a pod of this namespace, a pod of another namespace, or an address outside of
+ * the cluster.
+ */
 export type Endpoint =
   | { readonly pod: Workload }
   | { readonly namespace: string }
@@ -65,7 +68,7 @@ export class Network {
     );
   }
 
-  /** Whether the policies of one end allow a connection; a pod that no policy selects allows everything. */
+  /** Whether the NetworkPolicies of a pod allow a connection; a pod that no policy selects allows every connection. */
   allows(direction: Direction, pod: Workload, other: Endpoint, target: Target): boolean {
     return this.#rules(direction, pod).some(
       ({ peers, ports }) =>
@@ -83,7 +86,7 @@ export class Network {
     );
   }
 
-  /** The namespaces that the rules of a pod name for a port. */
+  /** Lists the namespaces that the rules of a pod name for a port. */
   namespaces(direction: Direction, pod: Workload, target: Target): readonly string[] {
     return this.#rules(direction, pod)
       .filter(({ ports }) => ports.some((port) => opens(port, target)))
@@ -91,7 +94,7 @@ export class Network {
       .flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels?.[NAMESPACE] ?? []);
   }
 
-  /** The ports that rules open towards addresses outside of the cluster, as `from-to`. */
+  /** Lists the ports that rules open towards addresses outside of the cluster, as `from-to`. */
   portsOutside(pod: Workload): readonly string[] {
     return this.#rules("Egress", pod)
       .filter(({ peers }) => peers.length === 0 || peers.some(({ ipBlock }) => ipBlock))
@@ -99,14 +102,14 @@ export class Network {
       .map((port) => rangeOf(port, undefined).join("-"));
   }
 
-  /** The rules of all policies that select a pod; a pod that none selects has one rule without limits. */
+  /** Returns the rules of all policies that select a pod; a pod that no policy selects has one rule without limits. */
   #rules(direction: Direction, { labels }: Workload): readonly Rule[] {
     const selected = this.#policies.filter(
       ({ podSelector, policyTypes = ["Ingress"] }) =>
         selects(podSelector, labels) && policyTypes.includes(direction),
     );
     if (selected.length === 0) return [{ peers: [], ports: [] }];
-    // To Kubernetes an empty list of peers or ports means all of them, as an absent one does.
+    // To Kubernetes an empty list of peers or ports means all of them, as an absent list does.
     return direction === "Ingress"
       ? selected.flatMap(({ ingress = [] }) =>
           ingress.map(({ from: peers = [], ports = [] }) => ({ peers, ports })),

@@ -16,15 +16,18 @@ const MODULES = {
 
 /** Recommendations of kube-score that no overlay follows. */
 const IGNORED = [
-  // Every image has a version, so a node needs no second pull.
+  // Every container image has an exact version, so a node does not have to pull it again.
   "container-image-pull-policy",
   // Pods write only to volumes with a size limit.
   "container-ephemeral-storage-request-and-limit",
-  // Topology spread constraints do the same.
+  // Topology spread constraints keep the pods of a service on different nodes, as pod anti-affinity does.
   "deployment-has-host-podantiaffinity",
 ];
 
-/** Recommendations for production; the overlay `local` runs one pod of each, and databases inside the cluster. */
+/**
+ * Recommendations of kube-score for production that the overlay `local` does not follow: it runs one pod of each
+ * service, and databases inside the cluster.
+ */
 const IGNORED_LOCALLY = [
   "container-security-context-user-group-id",
   "deployment-has-poddisruptionbudget",
@@ -88,7 +91,7 @@ function build(tool: keyof typeof MODULES): string {
   const folder = join(CACHE, `${tool}-${module.split("@")[1]}`);
   const program = join(folder, tool);
   if (existsSync(program)) return program;
-  // The archive of Go installs it here, which may be missing on PATH.
+  // Go's installation archive puts the program here, which may be missing on PATH.
   const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
   const { status, stderr } = run("go", ["install", module], "", { GOBIN: folder, PATH });
   if (status === 0) return program;

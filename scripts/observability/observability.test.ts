@@ -72,7 +72,7 @@ beforeAll(async () => {
   registered = listMetrics();
 }, 60_000);
 
-test("every panel of the dashboard queries metrics and labels that the code registers", () => {
+test("every panel of the Grafana dashboard queries metrics and labels that the code registers", () => {
   expect(panelQueries.length).toBeGreaterThan(40);
   expect(panelQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
@@ -82,13 +82,13 @@ test("every alert rule queries metrics and labels that the code registers", () =
   expect(ruleQueries.flatMap((query) => queryFaults(query, registered))).toEqual([]);
 });
 
-/** The lines of metric series that a process exports with 0 at its start. */
+/** Returns the lines of metric series that a process exports with 0 at its start. */
 async function seriesAtStart(): Promise<readonly string[]> {
   const { body } = await renderMetrics();
   return body.split("\n").filter((line) => line.endsWith(" 0"));
 }
 
-test("metric series whose increase raises an alert are exported with 0 for every platform from the start", async () => {
+test("metric series whose increase raises an alert are exported with the value 0 for every platform from the start", async () => {
   const initial = await seriesAtStart();
   const awaited = ruleQueries
     .flatMap(({ text }) => parseQuery(text).increases)
@@ -109,7 +109,7 @@ test("metric series whose increase raises an alert are exported with 0 for every
   expect(missing).toEqual([]);
 });
 
-test("every metric of Postrider is on the dashboard or in an alert rule", () => {
+test("every Postrider metric is on the Grafana dashboard or in an alert rule", () => {
   const asked = new Set(
     [...panelQueries, ...ruleQueries]
       .flatMap(({ text }) => parseQuery(text).selectors)
@@ -119,7 +119,7 @@ test("every metric of Postrider is on the dashboard or in an alert rule", () => 
     .map(({ name }) => name)
     .filter((name) => !/^(?:process|nodejs)_/.test(name));
 
-  // These metrics matter only during a rotation of keys, which has its own runbook.
+  // These metrics matter only during a rotation of sealing keys, which has its own runbook.
   expect(ours.filter((name) => !asked.has(name)).toSorted()).toEqual([
     "credentials_resealed_total",
     "credentials_sealed_with_older_keys",
@@ -165,14 +165,14 @@ test("every alert rule has a severity, a summary, and a section of the operation
   for (const { alert, labels, annotations, expr, for: since } of rules) {
     expect(["critical", "warning"], alert).toContain(labels.severity);
     expect(annotations.summary, alert).toMatch(/^\S.{10,}\.$/);
-    // A rule over a time range needs no `for`.
+    // An alert rule over a time range needs no `for`.
     expect(since !== undefined || /increase\(|changes\(|offset /.test(expr), alert).toBe(true);
     const { anchor } = RUNBOOK.exec(annotations.runbook_url)?.groups ?? {};
     expect(anchorsOf(page), alert).toContain(anchor);
   }
 });
 
-/** The anchors of a Markdown page: those of its headings, and explicit ones. */
+/** Lists the anchors of a Markdown page: those of its headings, and explicit ones. */
 function anchorsOf(page: string): readonly string[] {
   const headings = [...page.matchAll(/^#+ (?<heading>.+)$/gm)].map(({ groups }) =>
     (groups?.heading ?? "")

@@ -4,14 +4,14 @@ import { parser } from "@prometheus-io/lezer-promql";
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
-  /** The labels that must equal a value. */
+  /** The labels that a query requires to equal a value. */
   readonly equals: Readonly<Record<string, string>>;
 }
 
-/** The metrics and labels in a query. */
+/** The metrics and labels in a PromQL query. */
 export interface QueryParts {
   readonly selectors: readonly Selector[];
-  /** Labels by which the query groups or joins. */
+  /** Labels by which the PromQL query groups or joins. */
   readonly groupings: readonly string[];
   /** The arguments of the query's `increase()` calls. */
   readonly increases: readonly Selector[];
@@ -31,7 +31,7 @@ function withoutVariables(query: string): string {
 }
 
 /**
- * Parses a query.
+ * Parses a PromQL query.
  *
  * @throws Error if it is not valid PromQL.
  */

@@ -1,14 +1,14 @@
 import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery, type Selector } from "./promql.ts";
 
-/** A query of a panel or rule, with the labels that its legend or summary shows. */
+/** A PromQL query of a dashboard panel or an alert rule, with the labels that its legend or summary shows. */
 export interface Query {
   readonly where: string;
   readonly text: string;
   readonly shown: readonly string[];
 }
 
-/** Labels that Prometheus adds when it scrapes. */
+/** Labels that Prometheus adds to every series when it scrapes a process. */
 const SCRAPED = ["instance", "job"];
 const HISTOGRAM_SERIES = /_(?:bucket|sum|count)$/;
 
@@ -34,7 +34,7 @@ function selectorFaults(selector: Selector, metric: RegisteredMetric | undefined
     .map((label) => `${selector.metric} has no label ${label}`);
 }
 
-/** The metrics and labels of a query that the code does not register. */
+/** Lists the metrics and labels of a query that the code does not register. */
 export function queryFaults(query: Query, registered: readonly RegisteredMetric[]): string[] {
   const metrics = new Map(registered.map((metric) => [metric.name, metric]));
   const { selectors, groupings } = parseQuery(query.text);

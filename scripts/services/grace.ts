@@ -12,7 +12,7 @@ export const GRACE_MS: ReadonlyMap<ServiceName, number> = new Map(
   ),
 );
 
-/** Follows the constant from `main.ts` to the module that exports it. */
+/** Finds the `graceMs` of a service: follows the constant from `main.ts` to the module that exports it. */
 async function readGraceMs(service: ServiceName): Promise<number> {
   const main = join(root, "services", service, "src/main.ts");
   const source = readFileSync(main, "utf8");

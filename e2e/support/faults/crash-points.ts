@@ -4,7 +4,10 @@ import { hasCaughtUp } from "../bus-records.ts";
 import { expectNoQuotaDrift } from "../drift.ts";
 import type { System } from "../system.ts";
 
-/** Failpoints before and after a commit, before and after the relay, and in the consumers. */
+/**
+ * Failpoints at which tests kill or stop a process: before and after a commit, before and after the relay of events,
+ * and in the event consumers.
+ */
 export const CRASH_POINTS = [
   "posts.in-scheduler",
   "posts.scheduler-committed",
@@ -17,7 +20,7 @@ export const CRASH_POINTS = [
 /** Number of posts for each command; each post has its own account. */
 export const POSTS_PER_COMMAND = 5;
 
-/** The processes that may reach a failpoint. */
+/** Ids of the processes that may reach a failpoint. */
 export const listCrashingPids = (system: System) => [
   ...system.pids("posts"),
   ...system.pids("delivery"),

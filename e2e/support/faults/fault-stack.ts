@@ -1,19 +1,22 @@
 import { afterAll, beforeAll } from "vitest";
 import { startSystem, type BusKind, type System } from "../system.ts";
 
-/** Number of posts of one test; half of them are accepted before a process is killed. */
+/** Number of posts that one test publishes; half of them are accepted before a process is killed. */
 export const POSTS = 80;
 
-/** Time limit for a burst to finish. On Kafka a killed consumer's partitions are reassigned after a session timeout of 10 s. */
+/**
+ * Time limit for all posts of a test to be published. On Kafka a killed consumer's partitions are reassigned after a
+ * session timeout of 10 s.
+ */
 export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, kafka: 90_000 };
 
 /** The stack of a test file that kills processes or holds them down, and the accounts on which its tests publish. */
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on X and Bluesky, whose posts can be read back. */
+  /** Accounts on X and Bluesky, where a lost answer can be replaced by reading the post back. */
   readonly readable: readonly (readonly string[])[];
-  /** All accounts, with those on Telegram, where a bot cannot read its channel back. */
+  /** Accounts on X, Bluesky and Telegram. On Telegram a bot cannot read its channel back. */
   readonly all: readonly (readonly string[])[];
 }
 

@@ -28,7 +28,8 @@ export function testKilledServices(stack: () => FaultStack): void {
     },
   );
 
-  // A Telegram message whose answer was lost with the process cannot be looked up; the next test covers it.
+  // This test leaves Telegram out: a message whose answer was lost with the killed process cannot be looked up. The
+  // next test covers Telegram.
   test(`kill -9 of the delivery service while ${POSTS} posts are published loses no post and publishes none twice on platforms whose posts can be read back`, async () => {
     const { bus, system, readable } = stack();
     const burst = await publishBurst(system, {
@@ -61,7 +62,8 @@ export function testKilledServices(stack: () => FaultStack): void {
       const pids = stoppedAmong(system.pids("delivery"));
       return pids.length > 0 && pids;
     });
-    // Every permission that the stopped process holds expires by the database's clock before it wakes.
+    // Every permission to publish that the stopped process holds expires by the database's clock before the process
+    // continues.
     await eventually(
       async () => {
         const rows = await system.sql`

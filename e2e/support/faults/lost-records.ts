@@ -61,7 +61,10 @@ export function testLostRecords(stack: () => FaultStack): void {
   });
 }
 
-/** On Postgres only, because the log of Kafka cannot be rewritten. */
+/**
+ * Tests shuffled, duplicated and dropped records on the Postgres bus only, because the log of Kafka cannot be
+ * rewritten.
+ */
 export function testScrambledRecords(stack: () => FaultStack): void {
   test("every post is published once when events are shuffled and duplicated and one in ten is dropped", async () => {
     const { bus, system, all } = stack();

@@ -35,7 +35,7 @@ async function makeRule({ api }: Tenant, name: string): Promise<string> {
   return (await api.call<{ id: string }>("POST", "/queue-slots", { body })).body.id;
 }
 
-/** Creates a post that the platform refuses. */
+/** Creates a post whose publishing fails, because the platform refuses it. */
 async function makeFailed(system: System, { api }: Tenant, account: string, content: string) {
   await system.simulator.addFault({ platform: "x", operation: "publish", mode: "refuse" });
   const { id } = await create(api, { content, accountIds: [account] });
@@ -56,7 +56,7 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // This post comes first, because the fault would hit any other post that is being published.
+  // The failed post is created first, because the fault would hit any other post that is being published.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,
@@ -84,7 +84,7 @@ export async function makeBelongings(
   };
 }
 
-/** Every id and cursor of the workspace's resources. */
+/** Returns every id and cursor of the workspace's resources. */
 export function handlesOf({
   accounts,
   posts,
@@ -108,8 +108,8 @@ export interface FixtureOptions {
 }
 
 /**
- * One fixture for every operation of the API: valid requests with ids of `ours`, and an id of `theirs` for each place that
- * takes an id. A new operation needs a new fixture.
+ * Returns one fixture for every operation of the API: valid requests with ids of the workspace `ours`, and an id of the
+ * workspace `theirs` for each place of a request that takes an id. A new operation needs a new fixture.
  */
 export async function makeFixtures(
   tenant: Tenant,

@@ -14,11 +14,14 @@ export interface MatrixAnswer {
   readonly body: unknown;
 }
 
-/** Requests of one operation, and ids of the other workspace for each place that takes an id. */
+/** Requests of one API operation, and ids of the other workspace for each place of a request that takes an id. */
 export interface Fixture {
   /** Valid requests of the caller, one for each branch of the handler. */
   readonly requests: readonly MatrixRequest[];
-  /** For each place: real ids of the other workspace, and the expected refusal; an answer may have more violations. */
+  /**
+   * For each place that takes an id: real ids of the other workspace, and the refusal that they must get; an answer may
+   * list more violations.
+   */
   readonly foreign: Readonly<
     Record<string, { readonly ids: readonly string[]; readonly refusal: string }>
   >;
@@ -29,20 +32,22 @@ export type Fixtures = Readonly<Record<string, Fixture>>;
 export interface MatrixOptions {
   readonly operations: readonly Operation[];
   readonly fixtures: Fixtures;
-  /** Sends a request with the key of the calling workspace. */
+  /** Sends a request with the API key of the calling workspace. */
   readonly call: (
     method: string,
     path: string,
     options: Pick<MatrixRequest, "headers" | "body">,
   ) => Promise<MatrixAnswer>;
-  /** A hash of the rows of each table. */
+  /** Returns a hash of the rows of each database table. */
   readonly digest: () => Promise<ReadonlyMap<string, string>>;
   /** Texts of the other workspace that no answer may contain. */
   readonly secrets: readonly string[];
   readonly otherWorkspaceId: string;
 }
 
-/** Operations and places without a fixture, and fixtures without an operation or place in the description. */
+/**
+ * Lists operations and places without a fixture, and fixtures whose operation or place is not in the OpenAPI document.
+ */
 export function findGaps(operations: readonly Operation[], fixtures: Fixtures): readonly string[] {
   const known = new Map(operations.map((operation) => [operation.operationId, operation]));
   const untested = operations.flatMap(({ operationId, places }) => {
@@ -108,7 +113,10 @@ function attacksOn(operation: Operation, options: MatrixOptions): readonly Attac
   );
 }
 
-/** The requests with the id in the given place; in a list, the id is once alone and once beside the original items. */
+/**
+ * Returns the request with the id in the given place. A list is sent twice: with the id alone, and with the id beside
+ * the original items.
+ */
 function putInto(request: MatrixRequest, place: string, id: string): readonly MatrixRequest[] {
   const [where = "", name = ""] = place.split(":");
   if (where === "path") return [{ ...request, path: { ...request.path, [name]: id } }];
@@ -174,7 +182,10 @@ async function send(
   });
 }
 
-/** Sends a valid request of the fixture: if it fails, requests with foreign ids may fail for the same unrelated reason. */
+/**
+ * Sends the valid requests of the fixture: if they fail, requests with foreign ids may fail for the same unrelated
+ * reason.
+ */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const operation of options.operations) {
@@ -192,7 +203,7 @@ export async function runControls(options: MatrixOptions): Promise<readonly stri
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
 const LAST_LETTERS = "6f";
 
-/** Returns an id of the same format that does not exist. */
+/** Returns an invented id of the same format as the given one. */
 function inventedLike(id: string): string {
   if (UUID.test(id)) return `01936a5e${id.slice(8)}`;
   return `${id.slice(0, -LAST_LETTERS.length)}${LAST_LETTERS}`;
@@ -202,7 +213,7 @@ function replaced(request: MatrixRequest, id: string, by: string): MatrixRequest
   return JSON.parse(JSON.stringify(request).replaceAll(id, by)) as MatrixRequest;
 }
 
-/** The parts of an answer that a caller could compare with another answer. */
+/** The parts of an answer that a caller could compare with the answer to another id. */
 function shown({ status, body }: MatrixAnswer, id: string) {
   return [status, JSON.stringify(body ?? null).replaceAll(id, "the id")];
 }

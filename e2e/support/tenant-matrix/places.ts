@@ -1,4 +1,4 @@
-/** The parts of the OpenAPI document that say where ids stand. */
+/** The parts of the OpenAPI document that say where requests take ids. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
@@ -33,7 +33,7 @@ export interface Operation {
   /** The path below `/api/v1`, with its parameters in braces. */
   readonly path: string;
   /**
-   * A place of a request for an id, or for another value that belongs to a workspace: `path:id`, `query:cursor`,
+   * The places of a request that take an id, or another value that belongs to a workspace: `path:id`, `query:cursor`,
    * `header:X-Workspace-Id`, `body:/accountIds`, and `body:/options/*` for the keys of a map.
    */
   readonly places: readonly string[];
@@ -41,10 +41,12 @@ export interface Operation {
 
 const PREFIX = "/api/v1";
 
-/** Names of values that belong to a workspace and are not described as UUIDs: opaque cursors, ids of platforms. */
+/**
+ * Names of fields that take a value of a workspace and are not described as UUIDs: opaque cursors, ids of platforms.
+ */
 const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
 
-/** Every operation of the description with every place where it takes an id. */
+/** Lists every operation of the OpenAPI document with every place where its request takes an id. */
 export function listOperations(description: Description): readonly Operation[] {
   return Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({

@@ -1,4 +1,6 @@
-/** Returns a part of an answer that its contract promises; its generated type cannot say that it is always set. */
+/**
+ * Returns a field of an RPC response that the contract promises to set, although its generated type allows undefined.
+ */
 export function required<T>(part: T | undefined): T {
   if (part === undefined)
     throw new Error(

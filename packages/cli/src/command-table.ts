@@ -11,7 +11,7 @@ import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
-/** All commands of the tool. */
+/** All commands of the operator's tool. */
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...keyCommands,
@@ -25,7 +25,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /**
- * Finds the command that the first words name, and returns the words after it as `rest`.
+ * Finds the command that the first words of the command line name, and returns the words after it as `rest`.
  *
  * @throws UsageError
  */

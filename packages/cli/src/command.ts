@@ -2,13 +2,13 @@ import type { ParseArgsOptionsConfig } from "node:util";
 import { UsageError } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** The options and arguments of a command. */
+/** The options and arguments with which a command of the operator's tool is called. */
 export interface Arguments {
   readonly positionals: readonly string[];
   readonly values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
 }
 
-/** What a command prints: one JSON object with `--json`, otherwise a text for people. */
+/** What a command prints at its end: one JSON object with `--json`, otherwise a text for people. */
 export interface Result {
   readonly json: object;
   readonly text: string;
@@ -26,7 +26,7 @@ export interface Terminal {
   readonly readLine: (what: string) => Promise<string>;
 }
 
-/** One command of the tool. */
+/** One command of the operator's tool. */
 export interface Command {
   /** The words that name the command, for example `workspace create`. */
   readonly words: string;
@@ -34,25 +34,25 @@ export interface Command {
   readonly synopsis: string;
   readonly summary: string;
   readonly options: ParseArgsOptionsConfig;
-  /** How many arguments may follow that are not options; default 0. */
+  /** How many positional arguments the command takes; default 0. */
   readonly positionals?: { readonly min: number; readonly max: number };
   readonly run: (services: Services, args: Arguments, terminal: Terminal) => Promise<Result>;
 }
 
-/** The value of `--name value`, or undefined. */
+/** The value of the option `--name value`, or undefined if the option is missing. */
 export function findText({ values }: Arguments, name: string): string | undefined {
   const value = values[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The value of a required option. */
+/** The value of a required option of a command. */
 export function getText(args: Arguments, name: string): string {
   const value = findText(args, name);
   if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
   return value;
 }
 
-/** The values of a required option that may be given several times. */
+/** The values of a required option of a command that may be given several times. */
 export function getTexts({ values }: Arguments, name: string): string[] {
   const value = values[name];
   const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
@@ -60,7 +60,7 @@ export function getTexts({ values }: Arguments, name: string): string[] {
   return texts;
 }
 
-/** The value of an option that is a whole number of at least `min`, or undefined. */
+/** The value of an option that is a whole number of at least `min`, or undefined if the option is missing. */
 export function findInteger(args: Arguments, name: string, min: number): number | undefined {
   const text = findText(args, name);
   if (text === undefined) return undefined;
@@ -70,7 +70,7 @@ export function findInteger(args: Arguments, name: string, min: number): number 
   return value;
 }
 
-/** The value of an option that is an instant such as 2026-11-20T09:00:00Z, or undefined. */
+/** The value of an option that is an instant such as 2026-11-20T09:00:00Z, or undefined if the option is missing. */
 export function findInstant(args: Arguments, name: string): Date | undefined {
   const text = findText(args, name);
   if (text === undefined) return undefined;
@@ -82,7 +82,7 @@ export function findInstant(args: Arguments, name: string): Date | undefined {
   return value;
 }
 
-/** The only argument that is not an option. */
+/** The only positional argument of the command. */
 export function getPositional({ positionals }: Arguments): string {
   return positionals[0] ?? "";
 }

@@ -6,12 +6,12 @@ import { secretToSend } from "@postrider/shared/connect/sent-secret";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The services that the tool calls. */
+/** The services that the operator's tool calls. */
 export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The addresses of the services, and the secret that calls have to show. */
+/** The addresses of the services, and the secret that the tool sends with each call. */
 export interface Settings {
   readonly urls: Readonly<Record<ServiceName, string | undefined>>;
   readonly internalSecret: string | undefined;
@@ -27,7 +27,10 @@ const URL_VARIABLES = {
 /** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
-/** Returns undefined when the file does not exist: then no local stack runs, and environment variables must name the services. */
+/**
+ * Reads a JSON file. Returns undefined when the file does not exist: then no local stack runs, and environment
+ * variables must name the services.
+ */
 function readJson(file: string): Record<string, unknown> | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>;

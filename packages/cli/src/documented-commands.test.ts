@@ -19,7 +19,10 @@ interface DocumentedCommand {
   readonly words: readonly string[];
 }
 
-/** Parses a command up to a pipe, a redirection, a comment or the next command; `<id>` stands for an argument. */
+/**
+ * Parses a documented command up to a pipe, a redirection, a comment or the next command; `<id>` stands for an
+ * argument.
+ */
 function parseCommand(text: string): DocumentedCommand[] {
   const [, rest] = COMMAND_LINE.exec(text.trim()) ?? [];
   if (rest === undefined) return [];
@@ -44,7 +47,7 @@ function readDocument(path: string): {
 const isHelp = ({ words: [first = ""] }: DocumentedCommand) =>
   ["help", "--help", "<command>"].includes(first);
 
-/** Why the tool would reject the command; undefined = it would accept it. */
+/** Returns why the operator's tool would reject the command; undefined = it would accept the command. */
 function findFault(
   path: string,
   { text, words }: DocumentedCommand,

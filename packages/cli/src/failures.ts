@@ -1,16 +1,16 @@
 import { ServiceError } from "@postrider/shared/errors";
 
-/** The command line is wrong; no service was called. */
+/** Error for a wrong command line, before any service was called. */
 export class UsageError extends Error {
   override name = "UsageError";
 }
 
-/** The address or the secret of a service is unknown. */
+/** Error for a service whose address or secret is unknown. */
 export class NotRunningError extends Error {
   override name = "NotRunningError";
 }
 
-/** A command ended without success for an expected reason; `code` is stable. */
+/** Error for a command that ended without success for an expected reason; `code` is stable. */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
   readonly code: string;
@@ -21,7 +21,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What the tool prints when a command failed, and its exit code. */
+/** What the operator's tool prints when a command failed, and its exit code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;

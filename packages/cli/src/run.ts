@@ -5,7 +5,7 @@ import { toFailure, UsageError } from "#src/failures.ts";
 import { Services } from "#src/services.ts";
 import { formatUsage, usageOf } from "#src/usage.ts";
 
-/** The outputs and the input of the tool. Each printed text is one or more whole lines. */
+/** The outputs and the input of the operator's tool. Each printed text is one or more whole lines. */
 export interface Output {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
@@ -13,7 +13,7 @@ export interface Output {
   readonly readLine?: () => Promise<string>;
 }
 
-/** Adds the usage of the command to an error of the command line. */
+/** Adds the usage of the command to an error that the command line causes. */
 function withUsage(error: unknown, command: Command): unknown {
   const isParseFault =
     error instanceof TypeError &&
@@ -23,7 +23,7 @@ function withUsage(error: unknown, command: Command): unknown {
   return new UsageError(`${error.message}\n${usageOf(command)}`);
 }
 
-/** Notes go to standard error, so that standard output holds only the result. */
+/** Returns the terminal of a command. Notes go to standard error, so that standard output holds only the result. */
 function toTerminal({ printError, readLine }: Output, wantsJson: boolean): Terminal {
   return {
     note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
@@ -47,7 +47,10 @@ async function execute(
   }
 }
 
-/** Runs one command and returns the exit code: 0 = done, 1 = failed, 2 = the command line is wrong. */
+/**
+ * Runs one command of the operator's tool and returns the exit code: 0 = done, 1 = failed, 2 = the command line is
+ * wrong.
+ */
 export async function runCommand(
   words: readonly string[],
   settings: Settings,

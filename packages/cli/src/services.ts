@@ -4,7 +4,7 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import type { ServiceName, Settings } from "#src/config.ts";
 import { NotRunningError } from "#src/failures.ts";
 
-/** Time limit of one call. The longest call connects 1,000 simulated accounts. */
+/** Time limit of one RPC. The longest RPC connects 1,000 simulated accounts. */
 const TIMEOUT_MS = 110_000;
 
 const REMEDY =
@@ -24,7 +24,7 @@ export class Services implements AsyncDisposable {
     return this.#connect(name).client(service);
   }
 
-  /** The services that were called so far, in words. */
+  /** Lists the services that were called so far, as words for an error message. */
   describeCalled(): string {
     const called = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
     return called.length === 0 ? "no service" : called.join(", ");

@@ -1,11 +1,11 @@
 import type { Command } from "#src/command.ts";
 
-/** The usage line of one command. */
+/** The usage line of one command of the operator's tool. */
 export function usageOf({ words, synopsis }: Command): string {
   return `usage: postrider ${words} ${synopsis}`.trimEnd();
 }
 
-/** The usage text of the tool, with all commands. */
+/** The usage text of the operator's tool, with all commands. */
 export function formatUsage(commands: readonly Command[]): string {
   const lines = commands.flatMap(({ words, synopsis, summary }) => [
     `  ${words} ${synopsis}`.trimEnd(),

@@ -29,7 +29,7 @@ const VARIABLES = [
   "KAFKA_BROKERS",
 ] as const;
 
-/** Runs a command with these environment variables and without all others that it reads. */
+/** Runs a command with these environment variables and without all other variables that the tool reads. */
 async function postrider(env: Readonly<Record<string, string>>, ...words: readonly string[]) {
   for (const name of VARIABLES) vi.stubEnv(name, env[name]);
   try {

@@ -7,12 +7,12 @@ import { expect } from "vitest";
 import type { Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
-/** The process that an operator starts. */
+/** The program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
 export const INTERNAL_SECRET = "a secret that only these tests and their services know";
 
-/** A sealing key for services that need one. */
+/** A key for services that seal secrets. */
 export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 
 /** Matches an instant as the JSON output shows it. */
@@ -34,7 +34,7 @@ export interface RunningService extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a service as a process and waits until it is ready. It chooses a free port, which its log names. */
+/** Starts a service as a process and waits until it is ready. The service chooses a free port and logs it. */
 export async function startService(
   name: "accounts" | "delivery",
   database: TestDatabase,
@@ -77,7 +77,7 @@ export interface Ended {
   readonly errors: string;
 }
 
-/** Runs a command inside the test's process. */
+/** Runs a command of the operator's tool inside the test's process. */
 export async function runTool(
   words: readonly string[],
   settings: Settings,

@@ -20,7 +20,7 @@ if (command === undefined) {
 try {
   process.exit(await command(args));
 } catch (error) {
-  // Prints one line; the logs have the details.
+  // Prints the error in one line; the logs have the details.
   process.stderr.write(`postrider: ${reasonOf(error)}\n`);
   process.exit(1);
 }

@@ -16,7 +16,7 @@ export function forgetData(layout: Layout): void {
   forgetDemo(layout.secretsFile);
 }
 
-/** Starts new log files and keeps those of the last start in a folder beside them. */
+/** Starts new log files and moves the log files of the last start into a folder beside them. */
 export function rotateLogs(layout: Layout): void {
   const previous = `${layout.logs}.previous`;
   if (existsSync(layout.logs)) {

@@ -6,7 +6,7 @@ const UPLOAD_MS = 30_000;
 /** What a client of a stack needs: its address and an API key. */
 type Client = Pick<LocalStack, "baseUrl" | "apiKey">;
 
-/** A target as the API shows it; only what the demo needs. */
+/** A target as the REST API shows it, reduced to the fields that the demo needs. */
 export interface DemoTarget {
   readonly accountId: string;
   readonly platform: string;
@@ -17,7 +17,7 @@ export interface DemoTarget {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** A post as the API shows it; only what the demo needs. */
+/** A post as the REST API shows it, reduced to the fields that the demo needs. */
 export interface DemoPost {
   readonly id: string;
   readonly status: string;
@@ -42,7 +42,7 @@ export interface DemoRequest {
   readonly content: string;
   readonly accountIds: readonly string[];
   readonly mediaIds: readonly string[];
-  /** Keyed by platform. */
+  /** Options of the post, by platform. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
@@ -74,7 +74,6 @@ export async function uploadFile(stack: Client, file: DemoFile): Promise<string>
   return grant.id;
 }
 
-/** Reads a post. */
 export async function getPost(stack: Client, id: string): Promise<DemoPost> {
   return (await call(stack, "GET", `/posts/${id}`)) as DemoPost;
 }
@@ -86,8 +85,8 @@ interface Entry {
 }
 
 /**
- * Asks the simulated platform whether its readers see the target's post, with its file byte for byte. TikTok gives the id
- * of a post later; until then it is known by its text.
+ * Asks the simulated platform whether its readers see the target's post, with its file byte for byte. TikTok gives a
+ * post its id later; until then the demo finds the post by its text.
  */
 export async function isVisible(
   stack: Pick<LocalStack, "simulatorUrl" | "accounts">,

@@ -10,9 +10,9 @@ export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** Absent for a post with only a text. */
+  /** The file of the post; absent for a post with only a text. */
   readonly file?: DemoFile;
-  /** Options of the platforms that require some. */
+  /** Options of the post, by platform, for the platforms that require some. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
@@ -22,7 +22,10 @@ const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
   tiktok: { privacy: "public" },
 };
 
-/** Options only for platforms that the post goes to, because the API refuses an option without a target. */
+/**
+ * Returns the required options of the platforms that the post goes to. The API refuses the options of a platform
+ * without a target.
+ */
 function demandsOf(
   accounts: readonly LocalAccount[],
   accountIds: readonly string[],
@@ -35,14 +38,16 @@ function demandsOf(
   );
 }
 
-/** The accounts whose platforms accept posts of this kind. */
+/** Returns the accounts whose platforms accept posts of this kind. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(({ platform }) => isPlatformId(platform) && PLATFORMS[platform].kinds.includes(kind))
     .map(({ id }) => id);
 }
 
-/** The posts of the demo. Their texts differ in each run, because equal content would be refused as a duplicate. */
+/**
+ * Returns the posts of the demo. Their texts differ in each run, because equal content would be refused as a duplicate.
+ */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
   // JPEG is the only image type that every platform accepts.

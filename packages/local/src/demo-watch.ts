@@ -7,7 +7,10 @@ const openStatuses = new Set(["pending", "publishing"]);
 const timeoutMs = 120_000;
 const { stdout } = process;
 
-/** Prints the progress of the targets until none is open: in place on a terminal, otherwise one line for each change. */
+/**
+ * Prints the progress of a post's targets until no target is open: in place on a terminal, otherwise one line for each
+ * change.
+ */
 export async function watchPost(
   stack: LocalStack,
   post: DemoPost,

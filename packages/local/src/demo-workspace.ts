@@ -61,7 +61,10 @@ async function createWorkspace(peer: Peer): Promise<Demo> {
   return { workspaceId, apiKey: key };
 }
 
-/** Undefined for a platform whose address is not the simulator: there users connect their own accounts. */
+/**
+ * Returns the demo account of a platform. Undefined when the platform's address is not the simulator: there users
+ * connect their own accounts.
+ */
 async function makeAccount(
   peer: Peer,
   request: { readonly workspaceId: string; readonly platform: string },

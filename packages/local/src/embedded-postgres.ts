@@ -19,11 +19,11 @@ import { unprivilegedUser } from "#src/unprivileged-user.ts";
 export interface EmbeddedPostgres extends AsyncDisposable {
   /** Connection URL of the cluster's owner (a superuser). */
   readonly url: string;
-  /** Process id of the postmaster. */
+  /** Process id of the Postgres server (postmaster). */
   readonly pid: number;
   readonly port: number;
   readonly dataDir: string;
-  /** Resolves with the reason when the server has ended. */
+  /** Resolves with the reason when the Postgres server has ended. */
   readonly exited: Promise<string>;
 }
 
@@ -31,7 +31,7 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 export interface EmbeddedPostgresOptions {
   /** Folder of the cluster, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port to listen on; default: a free one. */
+  /** Port on which the server listens; default: a free one. */
   readonly port?: number;
   /** Password of the cluster's owner, which cannot change later. The default is for clusters of tests only. */
   readonly password?: string;
@@ -99,7 +99,10 @@ export async function startEmbeddedPostgres(
   return running(started, { dataDir, port, password });
 }
 
-/** Returns undefined when the start must be tried again: backends of a killed server may still be ending. */
+/**
+ * Starts the Postgres server. Returns undefined when the start must be tried again: backends of a killed server may
+ * still be ending.
+ */
 async function tryStart(
   cluster: ClusterOptions,
   options: EmbeddedPostgresOptions & { port: number; logFile: string },
@@ -130,7 +133,10 @@ async function tryStart(
   throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
 }
 
-/** Returns false when the process ended before it was ready. The server writes "ready" into its pid file, as pg_ctl expects. */
+/**
+ * Waits until the Postgres server is ready, and returns false when it ended before. The server writes "ready" into its
+ * pid file, as pg_ctl expects.
+ */
 async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
   let failed: Error | undefined;
   child.once("error", (error) => {

@@ -42,7 +42,7 @@ export async function findStablePorts(count: number): Promise<number[]> {
   return [...found];
 }
 
-/** Finds one port as `findStablePorts` does. */
+/** Finds one port that stays usable over restarts, as `findStablePorts` does for several. */
 export async function findStablePort(): Promise<number> {
   const [port = 0] = await findStablePorts(1);
   return port;

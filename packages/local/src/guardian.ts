@@ -32,7 +32,8 @@ let guardian: ChildProcess | undefined;
 const guarded = new Set<number>();
 
 /**
- * Sends `signal` to `pid` if this process ends first. A repeated call replaces the signal.
+ * Makes the guardian send `signal` to the process `pid` if this process ends first. A repeated call replaces the
+ * signal.
  *
  * @param signal Without the SIG prefix, for example `INT`.
  */
@@ -49,8 +50,9 @@ export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void
 }
 
 /**
- * Removes a process that has ended or that another guardian guards from now on. After the last one the guardian itself ends,
- * and the call waits for that: on a system where no process adopts orphans it would stay as a zombie.
+ * Stops guarding a process that has ended, or that another guardian guards from now on. Without a guarded process the
+ * guardian itself ends, and the call waits for that: on a system where no process adopts orphans, the guardian would
+ * stay as a zombie.
  */
 export async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);

@@ -27,7 +27,7 @@ function readHolder(file: string): ProcessIdentity | undefined {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;
   } catch {
-    // A file with other content keeps the part down too.
+    // A hold file with other content keeps the part down too.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** Properties that differ between brokers. */
+/** Properties that differ between Kafka brokers. */
 export interface BrokerPlace {
   readonly port: number;
   readonly controllerPort: number;

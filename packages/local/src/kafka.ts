@@ -18,11 +18,11 @@ export interface EmbeddedKafka extends RunningPart {
   readonly port: number;
 }
 
-/** Options for the start of a broker. */
+/** Options for the start of the embedded Kafka broker. */
 export interface KafkaOptions {
   /** Folder of the broker's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port to listen on; default: a free one. */
+  /** Port on which the broker listens; default: a free one. */
   readonly port?: number;
   /** File for the broker's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;
@@ -70,7 +70,7 @@ export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> 
   return { ...broker, brokers: [`127.0.0.1:${port}`], port };
 }
 
-/** The variables of this process's environment that Java and Maven need. */
+/** The variables of the environment `env` that Java and Maven need. */
 export function javaEnvironment(env: NodeJS.ProcessEnv = environment): JavaEnvironment {
   return {
     PATH: env.PATH,

@@ -51,7 +51,8 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// Creating a link is atomic: only one of two concurrent launchers continues, and no reader sees a partial file.
+// Creates a hard link and returns whether that succeeded. Creating a link is atomic: only one of two concurrent
+// launchers continues, and no reader sees a partial file.
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -83,7 +84,10 @@ async function endLeftovers(layout: Layout): Promise<void> {
   rmSync(layout.processesFile, { force: true });
 }
 
-/** The identity is checked before each signal, because another process may have the pid by now. */
+/**
+ * Ends a process that a killed launcher left behind. The identity is checked before each signal, because another
+ * process may have the pid by now.
+ */
 async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<void> {
   for (const [signals, waitMs] of [
     [[polite, "SIGCONT"], politeMs],

@@ -30,19 +30,19 @@ export interface LocalStack {
   /** Connection URL of the database owner, who may read every schema. */
   readonly databaseUrl: string;
   readonly bus: "postgres" | "kafka";
-  /** Seconds. */
+  /** Time settings that the services use, in seconds. */
   readonly time: TimeSettings;
   readonly services: Readonly<Record<ServiceName, readonly LocalService[]>>;
-  /** null when `DATABASE_URL` names another one. */
+  /** null when `DATABASE_URL` names a Postgres outside of the stack. */
   readonly postgres: {
     readonly pid: number;
     readonly dataDir: string;
     readonly port: number;
   } | null;
-  /** null without a broker of our own. */
+  /** null when the stack does not run a Kafka broker of its own. */
   readonly kafka: { readonly pid: number; readonly port: number } | null;
   readonly simulator: { readonly pid: number };
-  /** A folder with one file per process. */
+  /** Folder of the log files, one per process. */
   readonly logs: string;
 }
 

@@ -29,7 +29,7 @@ export async function operate(stack: OperatedStack, ...args: readonly string[]):
 }
 
 /**
- * Like `operate`, for commands that print notes before they end.
+ * Runs a command of the operator's tool that prints notes before it ends; otherwise like `operate`.
  *
  * @param onNote Called with each note while the command runs.
  */
@@ -41,7 +41,7 @@ export async function operateNoting(
   return await run(stack, { onNote, input: "" }, args);
 }
 
-/** Like `operate`, for commands that read a secret from standard input. */
+/** Runs a command of the operator's tool that reads a secret from standard input; otherwise like `operate`. */
 export async function operateWith(
   stack: OperatedStack,
   input: string,

@@ -35,7 +35,10 @@ export class PartRegistry {
     return part;
   }
 
-  /** Starts supervision: from now on ended parts are started again, and `onChange` is called for each. */
+  /**
+   * Starts the supervision of all parts: from now on an ended part is started again, and `onChange` is called for each
+   * restart.
+   */
   supervise(onChange: () => void): void {
     this.#onChange = onChange;
     for (const part of this.#parts) {
@@ -43,7 +46,7 @@ export class PartRegistry {
     }
   }
 
-  /** Stops reporting changes of processes: from now on the stack is being stopped. */
+  /** Stops reporting changes of processes, because the stack is being stopped. */
   release(): void {
     this.#onChange = () => {};
   }

@@ -38,7 +38,10 @@ function releaseAll(): void {
   for (const port of reserved) rmSync(join(folder, String(port)), { force: true });
 }
 
-/** Creating a link is atomic: only one of two concurrent processes reserves the port. */
+/**
+ * Creates a hard link and returns whether that succeeded. Creating a link is atomic: only one of two concurrent
+ * processes reserves the port.
+ */
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -54,7 +57,7 @@ function isHeld(file: string): boolean {
     const holder: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(holder) && stillRuns(holder);
   } catch {
-    // The process that reserved the port has just ended and removed the file.
+    // The process that reserved the port has just ended and removed its reservation file.
     return false;
   }
 }

@@ -17,7 +17,7 @@ import { firstClosedFolder, type ProcessUser } from "#src/unprivileged-user.ts";
 
 const run = promisify(execFile);
 
-/** Options with which a cluster is created, and the user that it belongs to. */
+/** Options for the creation of a Postgres cluster, and the user that it belongs to. */
 export interface ClusterOptions {
   readonly dataDir: string;
   readonly password: string;
@@ -26,8 +26,8 @@ export interface ClusterOptions {
 }
 
 /**
- * Creates the cluster's folder unless it exists.
- * It is created under another name and renamed at the end, so that a crash leaves no partial cluster.
+ * Creates the folder of the Postgres cluster unless it exists. The folder is created under another name and renamed at
+ * the end, so that a crash leaves no partial cluster.
  *
  * @throws Error that names the first folder that the database's user cannot enter.
  */
@@ -142,7 +142,10 @@ export function clearStalePid(dataDir: string): void {
   rmSync(join(dataDir, "postmaster.pid"), { force: true });
 }
 
-/** Postgres refuses a data folder that other users may read, and a copied or restored folder may have lost its mode. */
+/**
+ * Removes the rights of other users from the data folder. Postgres refuses a folder that other users may read, and a
+ * copied or restored folder may have lost its mode.
+ */
 export function restrictMode(dataDir: string): void {
   chmodSync(dataDir, 0o700);
 }

@@ -20,7 +20,7 @@ export function identifyProcess(pid: number): ProcessIdentity | undefined {
   return { pid, startTicks: parsed.startTicks, bootId: bootId() };
 }
 
-/** Whether exactly this process still runs. A process that SIGSTOP stopped counts as running. */
+/** Whether the identified process itself still runs. A process that SIGSTOP stopped counts as running. */
 export function stillRuns(identity: ProcessIdentity): boolean {
   const now = identifyProcess(identity.pid);
   return (

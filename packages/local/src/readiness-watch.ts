@@ -7,12 +7,12 @@ export interface ReadinessWatch extends AsyncDisposable {
 }
 
 const everyMs = 400;
-/** The time limit is long, because on a loaded machine a slow replica is still better than none. */
+/** The time limit of a readiness poll is long, because on a loaded machine a slow replica is still better than none. */
 const timeoutMs = 2_000;
 
 /**
- * Polls the readiness of each replica. A replica that is stopping reports it while it still accepts requests: from
- * then on it should get no new requests.
+ * Polls the readiness of each replica. A replica that is stopping reports that it is not ready while it still accepts
+ * requests; from then on it should get no new requests.
  */
 export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
   const unready = new Set<number>();

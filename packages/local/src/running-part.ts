@@ -7,7 +7,7 @@ export interface RunningPart extends AsyncDisposable {
 
 /** How a part of the stack is started; every start uses the same port. */
 export interface PartPlan {
-  /** `posts`, or `posts-2` for the second replica. */
+  /** Name of the part: `posts`, or `posts-2` for the second replica of the posts service. */
   readonly name: string;
   /** Name of the hold file that keeps the part down; the replicas of a service share one. */
   readonly holdName: string;

@@ -8,8 +8,8 @@ import { root } from "#src/layout.ts";
 const run = promisify(execFile);
 
 /**
- * Versity's S3 gateway over a folder (Apache 2.0): it checks signatures as AWS does, which the S3 servers on npm and Maven
- * do not.
+ * Versity's S3 gateway over a folder (Apache 2.0), used as the S3 server of tests: it checks signatures as AWS does,
+ * which the S3 servers on npm and Maven do not.
  */
 const module = "github.com/versity/versitygw/cmd/versitygw";
 const version = "v1.7.0";
@@ -42,7 +42,7 @@ export function goMinorVersion(text: string): number | undefined {
 }
 
 async function findGo(env: GoEnvironment): Promise<string> {
-  // The archive of Go installs it here, which may be missing on PATH.
+  // Go's installation archive puts the program here, which may be missing on PATH.
   const places = [
     "go",
     ...(env.GOROOT ? [join(env.GOROOT, "bin/go")] : []),

@@ -23,9 +23,9 @@ export interface EmbeddedS3 extends RunningPart {
 export interface S3Options {
   /** Folder of the server's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port to listen on; default: a free one. */
+  /** Port on which the server listens; default: a free one. */
   readonly port?: number;
-  /** Credentials of an earlier start; default: new ones. */
+  /** Access keys of an earlier start; default: new ones. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
   /** File for the server's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;
@@ -51,7 +51,8 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
     accessKeyId: `PR${randomBytes(9).toString("hex").toUpperCase()}`,
     secretAccessKey: randomBytes(30).toString("base64url"),
   };
-  // Each folder in the root is a bucket. Metadata is stored in files, because some file systems lack extended attributes.
+  // Each folder in the root folder is a bucket. Object metadata is stored in files, because some file systems lack
+  // extended attributes.
   const [buckets, facts] = [join(dataDir, "buckets"), join(dataDir, "facts")];
   for (const folder of [join(buckets, bucket), join(facts, bucket)]) {
     mkdirSync(folder, { recursive: true });

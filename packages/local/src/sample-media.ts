@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 
 export { sampleMp4, type SampleVideo } from "./sample-mp4.ts";
 
-/** A size in pixels. */
+/** Size of a sample image in pixels. */
 export interface SampleSize {
   readonly width: number;
   readonly height: number;
@@ -33,7 +33,7 @@ export function samplePng({ width, height }: SampleSize = SIZE): Uint8Array<Arra
   ]);
 }
 
-/** One chunk of a PNG with its checksum. */
+/** Encodes one chunk of a PNG with its checksum. */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const chunk = Buffer.alloc(12 + data.length);
   chunk.writeUInt32BE(data.length, 0);
@@ -67,14 +67,17 @@ export function sampleJpeg({ width, height }: SampleSize = SIZE): Uint8Array<Arr
   ]);
 }
 
-/** A segment of a JPEG with its length. */
+/** Encodes a segment of a JPEG with its length. */
 export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   const head = Buffer.from([0xff, marker, 0, 0]);
   head.writeUInt16BE(data.length + 2, 2);
   return Buffer.concat([head, data]);
 }
 
-/** Encodes each block as the difference from the block before: the number of bits, the bits, and the end of the block. */
+/**
+ * Encodes each grey block of a JPEG as the difference from the block before: the number of bits, the bits, and the end
+ * of the block.
+ */
 function greyBlocks(columns: number, rows: number): Buffer {
   let bits = "";
   let last = 0;

@@ -2,12 +2,12 @@
 export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
-  /** In pixels, multiples of 16. A frame has 1.5 bytes per pixel. */
+  /** Frame width in pixels. Width and height are multiples of 16; a frame has 1.5 bytes per pixel. */
   readonly width: number;
   readonly height: number;
   /** Degrees by which a player rotates the video: 0, 90, 180 or 270. */
   readonly rotation: number;
-  /** Additional boxes at the end of `moov`, of its track, and of the file. */
+  /** Additional boxes at the end of the `moov` box, at the end of its track, and at the end of the file. */
   readonly inMovie: readonly Buffer[];
   readonly inTrack: readonly Buffer[];
   readonly behind: readonly Buffer[];
@@ -46,13 +46,13 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   );
 }
 
-/** A box of an ISO base media file. */
+/** Encodes a box of an ISO base media file, such as an MP4. */
 export function box(type: string, ...payload: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(payload);
   return Buffer.concat([u32(content.length + 8), ascii(type), content]);
 }
 
-/** Four bytes, big-endian. */
+/** Encodes each number in four bytes, big-endian. */
 export function u32(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, 4 * index));
@@ -68,22 +68,26 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
 }
 
-/** A number in the Exp-Golomb code of H.264: one zero for each bit after the first, then the bits. */
+/** Encodes a number in the Exp-Golomb code of H.264: one zero for each bit after the first, then the bits. */
 function exponentialGolomb(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
 }
 
-/** Every frame is an IDR picture of uncompressed macroblocks, so no encoder is needed. */
+/**
+ * Returns the H.264 sequence parameter set. Every frame is an IDR picture of uncompressed macroblocks, so no encoder is
+ * needed.
+ */
 function sequence({ width, height }: SampleVideo): Buffer {
   const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
-  // Before the size: five zeros and no gaps. After it: whole frames, no cropping, no usability information, and the end.
+  // The bits before the frame size are five zeros and "no gaps". The bits after it are: whole frames, no cropping, no
+  // usability information, and the end.
   const bits = `111110${sides.join("")}10001`;
   const bytes = bits.padEnd(Math.ceil(bits.length / 8) * 8, "0").match(/.{8}/g) ?? [];
   return Buffer.concat([SEQUENCE_HEAD, Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))]);
 }
 
-/** A frame with its length in front. Samples are never 0, so that they contain no start code. */
+/** Encodes a frame of the video with its length in front. Samples are never 0, so that they contain no start code. */
 function frame({ width, height }: SampleVideo, index: number): Buffer {
   const count = (width / SIDE) * (height / SIDE);
   const macroblocks = Array.from({ length: count }, (_, at) => {
@@ -163,7 +167,7 @@ function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: numb
   );
 }
 
-/** Rows {a b u, c d v, x y w} of the matrix of a clockwise rotation. */
+/** The rows {a b u, c d v, x y w} of the MP4 matrix of a clockwise rotation. */
 function matrix(rotation: number): Buffer {
   const one = 0x10000;
   const [a, b, c, d] = { 90: [0, one, -one, 0], 180: [-one, 0, 0, -one], 270: [0, -one, one, 0] }[

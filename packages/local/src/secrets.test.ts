@@ -42,14 +42,14 @@ test("the internal secret has at least 32 characters, and the credential key has
   expect(Buffer.from(key ?? "", "base64")).toHaveLength(32);
 });
 
-test("secrets that an older version did not generate are added, and the stored secrets stay", () => {
+test("secrets that an older version did not generate are added to the secrets file, and the stored secrets stay", () => {
   const made = makeSecrets();
   const { mediaKey: _, ...older } = makeSecrets();
 
   expect(mergeSecrets(older, made)).toEqual({ ...older, mediaKey: made.mediaKey });
 });
 
-test("the demo workspace and its key are stored until they are forgotten", () => {
+test("the demo workspace and its API key are stored until they are forgotten", () => {
   const secrets = loadSecrets(file);
   saveDemo(file, secrets, { workspaceId: "w", apiKey: "k" });
   expect(loadSecrets(file).demo).toEqual({ workspaceId: "w", apiKey: "k" });

@@ -59,7 +59,7 @@ export function loadSecrets(file: string): Secrets {
   return secrets;
 }
 
-/** Keeps every stored secret of the right type and takes the others from `made`. */
+/** Keeps every stored secret of the right type and takes the other secrets from `made`. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   const kept = isRecord(stored) ? stored : {};
   const text = (value: unknown, otherwise: string): string =>
@@ -91,7 +91,7 @@ function demoOf(value: unknown): Pick<Secrets, "demo"> {
     : {};
 }
 
-/** Stores the demo workspace and its key. */
+/** Stores the id of the demo workspace and its API key. */
 export function saveDemo(
   file: string,
   secrets: Secrets,
@@ -100,7 +100,7 @@ export function saveDemo(
   writeJsonFile(file, { ...secrets, demo });
 }
 
-/** Removes the stored demo workspace, because its database was deleted; keys and passwords stay. */
+/** Removes the stored demo workspace, because its database was deleted. Sealing keys and passwords stay. */
 export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
   if (isRecord(stored)) {

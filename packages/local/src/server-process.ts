@@ -8,7 +8,7 @@ import type { RunningPart } from "#src/running-part.ts";
 
 /** Options for the start of a third-party server, for example a Kafka broker. */
 export interface ServerProcessOptions {
-  /** Name for messages. */
+  /** Name of the server in error messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];

@@ -14,7 +14,7 @@ export interface StackPlan {
   readonly time: TimeSettings;
   /** Connection URL of the database owner, from which each service's own URL is derived. */
   readonly databaseUrl: string;
-  /** Empty = the bus is in Postgres. */
+  /** Addresses of the Kafka brokers; empty = the event bus is in Postgres. */
   readonly kafkaBrokers: readonly string[];
   /** The address at which clients and other services reach each service. */
   readonly urls: Readonly<Record<ServiceName, string>>;
@@ -122,7 +122,10 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
   return service === "gateway" ? media : {};
 }
 
-/** Variables that npm adds, and variables that have another meaning for the launcher than for a service. */
+/**
+ * Variables that a service must not get: npm adds them, or they have another meaning for the launcher than for a
+ * service.
+ */
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 

@@ -69,9 +69,9 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
   });
 }
 
-/** Changes that apply to one replica only. */
+/** Changes that apply to one replica of a service only. */
 export interface ReplicaOptions {
-  /** Settings that override those of the stack. */
+  /** Settings of the replica, which override those of the stack. */
   readonly env?: Environment;
   /** The root of another checkout whose service is started; its packages must be installed. */
   readonly checkout?: string;

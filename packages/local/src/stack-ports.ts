@@ -1,7 +1,7 @@
 import { findStablePorts, probePort } from "#src/free-port.ts";
 import { perService, type ServiceName, serviceNames } from "#src/services.ts";
 
-/** Ports of one replica. */
+/** Ports of one replica of a service. */
 export interface ReplicaPorts {
   readonly port: number;
   readonly metricsPort: number;

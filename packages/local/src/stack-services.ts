@@ -39,7 +39,7 @@ export async function startServices(
       ),
     })),
   );
-  // The replicas are stopped at the same time, because each may have to wait for a call in progress.
+  // The replicas are stopped at the same time, because each may have to wait for a publishing call in progress.
   context.started.defer(async () => {
     await Promise.all(replicas.map(({ part }) => part[Symbol.asyncDispose]()));
   });
@@ -57,7 +57,7 @@ export async function startServices(
   return replicas;
 }
 
-/** Clients and other services reach the replicas of a service at one address. */
+/** Starts a forwarder for each service, so that clients and other services reach its replicas at one address. */
 async function startForwarders({ ports, started }: StackContext): Promise<void> {
   for (const service of serviceNames) {
     const replicas = ports.replicas[service];
@@ -69,7 +69,7 @@ async function startForwarders({ ports, started }: StackContext): Promise<void> 
   }
 }
 
-/** The address of each service. */
+/** Returns the address at which clients and other services reach each service. */
 export function entryUrls(
   context: Pick<StackContext, "ports">,
 ): Readonly<Record<ServiceName, string>> {

@@ -22,15 +22,15 @@ import { readTimeSettings } from "#src/time-settings.ts";
 export interface StackOptions {
   /** Folder of the stack's data, secrets and logs, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port of the gateway; 0 = any free port. Default 8080. */
+  /** Port on which the gateway listens; 0 = any free port. Default 8080. */
   readonly port?: number;
   /** Use an embedded Kafka broker as the event bus. */
   readonly kafka?: boolean;
-  /** Delete the data of earlier starts first. */
+  /** Delete the data of earlier starts before this start. */
   readonly fresh?: boolean;
   /** Number of replicas of each service. Default 1. */
   readonly replicas?: number;
-  /** Do not start ended parts again. */
+  /** Leave a process of the stack down after it has ended, instead of starting it again. */
   readonly noRestart?: boolean;
   /**
    * Settings of the services. `DATABASE_URL` and `KAFKA_BROKERS` replace embedded parts. Only Java needs PATH and

@@ -2,14 +2,14 @@ import { parseArgs } from "node:util";
 
 /** Options of the command line of `npm start` and `npm run demo`. */
 export interface StartOptions {
-  /** Port of the gateway; undefined when `--port` is not given. */
+  /** Port on which the gateway listens; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Delete the data of earlier starts first. */
+  /** Delete the data of earlier starts before this start. */
   readonly fresh: boolean;
   /** Number of replicas of each service. */
   readonly replicas: number;
-  /** Do not start ended parts again. */
+  /** Leave a process of the stack down after it has ended, instead of starting it again. */
   readonly noRestart: boolean;
   readonly help: boolean;
 }

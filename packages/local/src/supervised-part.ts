@@ -7,9 +7,9 @@ import type { PartPlan, RunningPart } from "#src/running-part.ts";
 /** Options for the supervision of a part. */
 export interface SupervisionOptions {
   readonly holdDir: string;
-  /** False = an ended part stays down. */
+  /** Whether an ended part is started again; false = it stays down. */
   readonly restart: boolean;
-  /** Called whenever the part's pid has changed. */
+  /** Called whenever the process id of the part has changed. */
   readonly onStarted: () => void;
   /** Called with one line for each event of the part, such as its end or its restart. */
   readonly report: (line: string) => void;
@@ -36,7 +36,10 @@ export class SupervisedPart implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Process id; 0 before the first start. After the process ended, its pid stays until the next process has started. */
+  /**
+   * Process id of the part; 0 before the first start. After the process ended, its pid stays until the next process has
+   * started.
+   */
   get pid(): number {
     return this.#running?.pid ?? 0;
   }
@@ -80,7 +83,7 @@ export class SupervisedPart implements AsyncDisposable {
     }
   }
 
-  /** Returns how the process ended, or undefined when the stack is being stopped. */
+  /** Waits for the end of the process and returns how it ended, or undefined when the stack is being stopped. */
   async #endOrStop(): Promise<string | undefined> {
     const { signal } = this.#stopping;
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();

@@ -13,10 +13,26 @@ test("uid and gid of `nobody` are 65534 on a system that does not list this user
 });
 
 test.each([
-  ["a root-only folder is closed", { mode: 0o700, uid: 0, gid: 0 }, false],
-  ["a folder that others may pass is open", { mode: 0o711, uid: 0, gid: 0 }, true],
-  ["an own folder follows the owner's bit", { mode: 0o611, uid: 99, gid: 0 }, false],
-  ["a folder of the own group follows the group's bit", { mode: 0o710, uid: 0, gid: 98 }, true],
+  [
+    "a user may not enter a folder that only root may enter",
+    { mode: 0o700, uid: 0, gid: 0 },
+    false,
+  ],
+  [
+    "a user may enter a folder with the execute bit for others",
+    { mode: 0o711, uid: 0, gid: 0 },
+    true,
+  ],
+  [
+    "a user may enter an own folder only with the execute bit of the owner",
+    { mode: 0o611, uid: 99, gid: 0 },
+    false,
+  ],
+  [
+    "a user may enter a folder of the own group with the execute bit of the group",
+    { mode: 0o710, uid: 0, gid: 98 },
+    true,
+  ],
 ])("%s", (_name, folder, open) => {
   expect(mayEnter(folder, { uid: 99, gid: 98 })).toBe(open);
 });

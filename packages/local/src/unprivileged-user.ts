@@ -47,7 +47,10 @@ export function firstClosedFolder(folder: string, user: ProcessUser): string | u
   }
 }
 
-/** The execute bit that applies to the user: that of the owner, of the group, or of others. */
+/**
+ * Whether a user may enter a folder. The execute bit that applies to the user decides: that of the owner, of the group,
+ * or of others.
+ */
 export function mayEnter(
   folder: { mode: number; uid: number; gid: number },
   user: ProcessUser,

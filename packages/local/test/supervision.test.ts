@@ -135,7 +135,7 @@ test("a process that is stopped by SIGSTOP is not replaced", async () => {
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
-  // The time in which the supervisor would replace a process that it considers dead.
+  // The request waits as long as the supervisor would need to replace a process that it considers dead.
   const answer = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1_000) });
   await expect(answer).rejects.toThrow("timeout");
 

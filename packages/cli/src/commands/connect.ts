@@ -51,7 +51,7 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/** Reads the credentials for a platform without an authorization page; undefined = the platform has such a page. */
+/** Reads the credentials for a platform without an authorization page; undefined for a platform with such a page. */
 async function readCredentials(
   platform: string,
   args: Arguments,
@@ -73,7 +73,10 @@ async function readCredentials(
   return undefined;
 }
 
-/** Returns undefined while the accounts service is unavailable; the caller then asks again. */
+/**
+ * Reads the progress of an authorization. Returns undefined while the accounts service is unavailable; the caller then
+ * asks again.
+ */
 async function findProgress(
   services: Services,
   id: string,

@@ -8,7 +8,7 @@ import { formatTable } from "#src/table.ts";
 
 const MAX_LISTED = 1_000;
 
-/** The service that `--service` names, or all services that can have parked events. */
+/** Returns the service that `--service` names, or all services that can have parked events. */
 function chosenServices(args: Arguments): readonly ServiceName[] {
   const name = findText(args, "service");
   if (name === undefined) return SERVICES;

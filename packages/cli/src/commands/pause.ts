@@ -21,7 +21,7 @@ function clientOf(services: Services) {
   return services.client("delivery", PauseService);
 }
 
-/** What to pause: the value of exactly one of the three options. */
+/** What to pause or resume: the value of exactly one of the three options for it. */
 function getScope(args: Arguments): { readonly kind: string; readonly key: string } {
   const scopes = KINDS.flatMap((kind) => {
     const key = findText(args, kind);
@@ -33,7 +33,7 @@ function getScope(args: Arguments): { readonly kind: string; readonly key: strin
   return scope;
 }
 
-/** Maximum number of accounts that one call looks up. */
+/** Maximum number of accounts that one RPC looks up. */
 const MAX_REFS = 1000;
 
 async function listWorkspaceIds(services: Services): Promise<readonly string[]> {
@@ -55,8 +55,8 @@ async function accountExists(services: Services, accountId: string): Promise<boo
 }
 
 /**
- * Rejects an unknown id, because a pause with a mistyped id would have no effect. The delivery service checks malformed ids and
- * rejects them.
+ * Rejects the id of an unknown account or workspace, because a pause with a mistyped id would have no effect. The
+ * delivery service checks malformed ids and rejects them.
  *
  * @throws ServiceError `not_found`
  */

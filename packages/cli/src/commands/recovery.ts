@@ -11,7 +11,10 @@ function clientOf(services: Services) {
   return services.client("delivery", RecoveryService);
 }
 
-/** The accounts service has its own data, and does not refresh tokens while it runs on a copy. */
+/**
+ * Client of the accounts service for recovery. That service has its own data, and refreshes no tokens while its data is
+ * a copy.
+ */
 function tokensOf(services: Services) {
   return services.client("accounts", TokenRecoveryService);
 }
@@ -69,7 +72,10 @@ async function getStatus(services: Services): Promise<Result> {
   return { json, text: formatStatus(json) };
 }
 
-/** Adopts the tokens first, because publishing needs them. After a failure the command can be repeated. */
+/**
+ * Adopts the tokens of the accounts service first, because publishing needs them. After a failure the command can be
+ * repeated.
+ */
 async function adopt(services: Services): Promise<Result> {
   const tokens = await tokensOf(services).adoptData({});
   const { adopted: isAdopted, recovery } = await clientOf(services).adoptData({});

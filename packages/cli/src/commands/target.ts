@@ -12,7 +12,10 @@ import { UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 
-/** The address at which the target was found; undefined = `--absent`. Exactly one of the two options is given. */
+/**
+ * The address at which the operator found the target's post; undefined with `--absent`. Exactly one of the two options
+ * is given.
+ */
 function findLink(args: Arguments): string | undefined {
   const link = findText(args, "published");
   const isAbsent = args.values.absent === true;
