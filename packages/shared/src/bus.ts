@@ -2,7 +2,7 @@ import type { TransactionSql } from "#src/postgres.ts";
 
 /** An event on the bus: CloudEvents headers and the proto JSON of its message. */
 export interface BusRecord {
-  /** A consumer receives records with the same key in order, unless the processing of such a record fails. */
+  /** A consumer group receives records with the same key in order, unless the processing of such a record fails. */
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: string;
@@ -13,21 +13,24 @@ export type BatchHandler = (tx: TransactionSql, records: readonly BusRecord[]) =
 
 /** The subscription of a consumer group to one topic. */
 export interface Subscription {
-  /** Each group receives all records; a new group starts at the beginning of the topic. */
+  /** Name of the consumer group. Each group receives all records; a new group starts at the beginning of the topic. */
   readonly group: string;
   readonly topic: string;
   /**
-   * An error rolls the transaction back, and the same records are passed again after a pause, any number of times: the bus
-   * never drops a record. `RetryLaterError` sets the pause.
+   * Processes a batch of records. An error rolls the transaction back, and the same records are passed again after a
+   * pause, any number of times, because the bus never drops a record. `RetryLaterError` sets the pause.
    */
   readonly handle: BatchHandler;
-  /** Called after the transaction of a batch has committed, to wake jobs that continue its work. Must not throw. */
+  /**
+   * Called after the transaction of a batch has committed, to wake jobs that continue the work of the batch. Must not
+   * throw.
+   */
   readonly onCommitted?: () => void;
 }
 
 /**
- * Delivers events between services at least once. The position of a group moves only after the effects of its handler
- * are committed. A crash in between repeats events, so handlers must be idempotent.
+ * Delivers events between services at least once. The position of a consumer group moves only after the effects of its
+ * handler are committed. A crash in between repeats events, so handlers must be idempotent.
  */
 export interface Bus extends AsyncDisposable {
   /** The technology of the bus, as the value of OpenTelemetry's attribute `messaging.system`. */
@@ -39,19 +42,19 @@ export interface Bus extends AsyncDisposable {
    * @throws RefusedRecordsError when at least one of the records can never be accepted.
    */
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
-  /** Starts a consumer. Disposing of it stops it after the current batch. */
+  /** Starts a consumer of the bus. Disposing of the consumer stops it after the current batch. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
 }
 
 /** Maximum number of records per call of a `BatchHandler`. */
 export const MAX_BATCH_RECORDS = 200;
 
-/** Thrown when the broker can never accept at least one of the records. */
+/** Thrown when the broker can never accept at least one of the published records. */
 export class RefusedRecordsError extends Error {
   override name = "RefusedRecordsError";
 }
 
-/** Thrown by a handler that knows how long to wait before the same batch is retried. */
+/** Thrown by an event handler that knows how long to wait before the same batch is retried. */
 export class RetryLaterError extends Error {
   override name = "RetryLaterError";
   readonly delayMs: number;

@@ -22,19 +22,23 @@ interface NumberRule {
   readonly max?: number;
 }
 
-/** What the reference says of a setting besides its description. */
+/** What the settings reference says about a setting besides its description. */
 interface SettingDetails {
-  /** Default: `usual`. */
+  /** How often operators look at the setting. Default: `usual`. */
   readonly level?: SettingLevel;
-  /** The text that the reference shows as the default if the default depends on the machine or on other settings. */
+  /**
+   * The text that the settings reference shows as the default if the default depends on the machine or on other
+   * settings.
+   */
   readonly default?: string;
 }
 
 const NOT_DESCRIBED: SettingNote = { about: "", isSecret: false, level: "usual" };
 
 /**
- * Reads typed values from an environment. A fault is recorded instead of thrown, and reading continues with a harmless
- * value; `loadConfig` throws once at the end. Each setting that is read is recorded for `docs/configuration.md`.
+ * Reads typed settings from environment variables. A fault is recorded instead of thrown, and reading continues with a
+ * harmless value; `loadConfig` throws once at the end. Each setting that is read is recorded for
+ * `docs/configuration.md`.
  */
 export class EnvReader {
   readonly #env: Environment;
@@ -66,7 +70,7 @@ export class EnvReader {
     return this.#describe(about, false, details);
   }
 
-  /** Describes a setting that belongs in a secret store. */
+  /** Describes the setting that is read next and that belongs in a secret store. */
   secret(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, true, details);
   }
@@ -77,8 +81,8 @@ export class EnvReader {
   }
 
   /**
-   * For settings that are used only if `isUsed` is true. If it is false, they are recorded and their faults are
-   * ignored.
+   * Returns a reader for settings that are used only if `isUsed` is true. If it is false, the settings are recorded and
+   * their faults are ignored.
    */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
@@ -102,12 +106,15 @@ export class EnvReader {
     this.faults.push(`${name} ${message}`);
   }
 
-  /** Whether there is a value. This does not record a setting. */
+  /** Whether the environment variable has a value. This check does not record a setting. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
 
-  /** An empty value counts as absent, because shells and container manifests often set empty values. */
+  /**
+   * Reads an optional text. An empty value counts as absent, because shells and container manifests often set empty
+   * values.
+   */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");
     return this.#find(name);
@@ -162,7 +169,7 @@ export class EnvReader {
     return value;
   }
 
-  /** Reads seconds (fractions allowed, from `minSeconds` to `maxSeconds`) and returns milliseconds. */
+  /** Reads a setting in seconds (fractions allowed, from `minSeconds` to `maxSeconds`) and returns milliseconds. */
   seconds(name: string, defaultSeconds: number, minSeconds = 0, maxSeconds?: number): number {
     const limits = maxSeconds === undefined ? {} : { max: maxSeconds };
     const rule = { default: defaultSeconds, min: minSeconds, ...limits };
@@ -170,7 +177,7 @@ export class EnvReader {
     return Math.round(this.number(name, rule) * 1000);
   }
 
-  /** Reads comma-separated seconds and returns milliseconds. */
+  /** Reads a setting of comma-separated seconds and returns milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
     this.#record(name, "list of seconds", defaultSeconds.join(","));
     const text = this.#find(name);
@@ -195,7 +202,7 @@ export class EnvReader {
     return this.oneOf(name, ["true", "false"], defaultValue ? "true" : "false") === "true";
   }
 
-  /** An http(s) address without a trailing slash. */
+  /** Reads an http(s) address without a trailing slash. */
   url(name: string, defaultValue?: string): string {
     this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
@@ -204,7 +211,7 @@ export class EnvReader {
     return text.replace(/\/+$/, "");
   }
 
-  /** Reads a comma-separated list without empty entries; absent = empty. */
+  /** Reads a comma-separated list without empty entries. An absent setting is an empty list. */
   list(name: string): readonly string[] {
     this.#record(name, "list", "");
     return splitList(this.#find(name) ?? "");
@@ -239,7 +246,7 @@ export function loadConfig<T extends object>(
   return Object.freeze(config);
 }
 
-/** Every setting that `read` reads, whatever the environment says. */
+/** Returns every setting that `read` reads, whatever the environment contains. */
 export function describeSettings(read: (reader: EnvReader) => object): readonly Setting[] {
   const reader = new EnvReader({});
   read(reader);

@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
-/** A fault of a request. `code` is stable; the gateway adds the message. */
+/** A fault of a request. `code` is stable; the gateway adds a message for people. */
 export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
   readonly code: string;
 };
@@ -19,8 +19,8 @@ export type ErrorKind =
   | "internal";
 
 /**
- * The only error that services throw on purpose. `reason` is the stable code of the REST API. Messages of ours or of
- * libraries are not sent with it.
+ * The only error that services throw on purpose. `reason` is the stable error code of the REST API. Messages of our
+ * code or of libraries are not sent to callers.
  */
 export class ServiceError extends Error {
   override name = "ServiceError";
@@ -43,17 +43,17 @@ export class ServiceError extends Error {
   }
 }
 
-/** The id does not exist or belongs to another workspace; callers cannot tell the two apart. */
+/** Error for an id that does not exist or belongs to another workspace; callers cannot tell the two apart. */
 export function notFound(): ServiceError {
   return new ServiceError("not_found", "not_found");
 }
 
-/** The request itself is malformed. */
+/** Error for a request that is malformed. */
 export function invalidRequest(violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("invalid", "invalid_request", violations);
 }
 
-/** The state of the resource does not allow the operation; `reason` says why. */
+/** Error for an operation that the state of the resource does not allow; `reason` says why. */
 export function conflict(
   reason: string,
   violations: readonly Violation[] = [],
@@ -62,12 +62,12 @@ export function conflict(
   return new ServiceError("conflict", reason, violations, options);
 }
 
-/** The request is well formed but cannot be carried out, for example `validation_failed`. */
+/** Error for a request that is well formed but cannot be carried out, for example `validation_failed`. */
 export function unprocessable(reason: string, violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("unprocessable", reason, violations);
 }
 
-/** A dependency does not answer. The same request may succeed after `retryAfterMs`. */
+/** Error for a dependency that does not answer. The same request may succeed after `retryAfterMs`. */
 export function unavailable(cause?: unknown, retryAfterMs = 1000): ServiceError {
   return new ServiceError("unavailable", "unavailable", [], { retryAfterMs, cause });
 }

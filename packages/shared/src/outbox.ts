@@ -3,20 +3,20 @@ import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
-/** Maximum size of an event's message. Larger data stays in its table, and the event refers to it. */
+/** Maximum size in bytes of the message of an event. Larger data stays in its table, and the event refers to it. */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
-/** An event that can be appended, created by `outboxEvent`. */
+/** An event that can be appended to the outbox, created by `outboxEvent`. */
 export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly schema: T;
   readonly message: MessageInitShape<T>;
-  /** Id of the aggregate. Events with the same key keep their order. */
+  /** Id of the aggregate that the event is about. Events with the same key keep their order. */
   readonly key: string;
   /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
 }
 
-/** Creates an event whose message type-checks against the schema. */
+/** Creates an outbox event whose message type-checks against the schema. */
 export function outboxEvent<T extends DescMessage>(
   schema: T,
   message: MessageInitShape<T>,
@@ -25,7 +25,7 @@ export function outboxEvent<T extends DescMessage>(
   return { schema, message, key };
 }
 
-/** The event with another request as its cause; unchanged if that request is unknown. */
+/** Returns the event with another request as its cause; returns it unchanged if that request is unknown. */
 export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): OutboxEvent {
   return cause === null || cause === undefined ? event : { ...event, cause };
 }
@@ -43,11 +43,12 @@ function toRow(event: OutboxEvent, current: Cause) {
 }
 
 /**
- * The statement that appends events to the service's outbox, in the given order. When awaited, it runs on its own. As
- * part of a larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit transaction. Use it
- * as a part only for a new aggregate: a change of an existing aggregate must lock its row first, see `appendEvents`.
+ * Returns the statement that appends events to the service's outbox, in the given order. When awaited, the statement
+ * runs on its own. As part of a larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit
+ * transaction. Use it as a part only for a new aggregate: a change of an existing aggregate must lock its row first,
+ * see `appendEvents`.
  *
- * @param events At least one.
+ * @param events At least one event.
  */
 export function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
   const current = currentCause();
@@ -74,7 +75,7 @@ export async function appendEvents(
   if (events.length > 0) await eventInsert(tx, events);
 }
 
-/** Appends one event; see `appendEvents`. */
+/** Appends one event to the service's outbox; see `appendEvents`. */
 export async function appendEvent<T extends DescMessage>(
   tx: TransactionSql,
   schema: T,
@@ -84,11 +85,11 @@ export async function appendEvent<T extends DescMessage>(
   await appendEvents(tx, [outboxEvent(schema, message, key)]);
 }
 
-/** The events that wait in an outbox. */
+/** The size and the age of the events that wait in an outbox. */
 export interface OutboxBacklog {
-  /** Upper bound of the number of rows; ids of rolled-back transactions are included. */
+  /** Upper bound of the number of rows in the outbox; ids of rolled-back transactions are included. */
   readonly rows: number;
-  /** Age of the oldest row; 0 when the outbox is empty. */
+  /** Age of the oldest row in the outbox; 0 when the outbox is empty. */
   readonly oldestMs: number;
 }
 

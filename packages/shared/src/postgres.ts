@@ -2,8 +2,9 @@ import postgres from "postgres";
 import { formatArray, parseArray } from "#src/postgres/arrays.ts";
 
 /**
- * Columns are returned in camelCase; keys inside JSON values are not changed. Instants are `Date`, int8 is `number`. Array
- * types are listed here, because asking the server for its types costs a round trip per connection.
+ * Column types of the Postgres driver. Columns are returned in camelCase; keys inside JSON values are not changed.
+ * Instants are `Date`, int8 is `number`. Array types are listed here, because asking the server for its types costs a
+ * round trip per connection.
  */
 const types = {
   bigint: {
@@ -12,9 +13,9 @@ const types = {
     serialize: (value: number) => value.toString(),
     parse: (text: string) => Number(text),
   },
-  /** text[], varchar[], name[], uuid[] */
+  /** The array types text[], varchar[], name[] and uuid[]. */
   texts: { to: 1009, from: [1009, 1015, 1003, 2951], serialize: formatArray, parse: parseArray },
-  /** int4[], int8[], float8[] */
+  /** The array types int4[], int8[] and float8[]. */
   numbers: {
     to: 1007,
     from: [1007, 1016, 1022],
@@ -25,33 +26,33 @@ const types = {
 
 type Types = { bigint: number; texts: string[]; numbers: number[] };
 
-/** A pool of connections. */
+/** A pool of Postgres connections. */
 export type Sql = postgres.Sql<Types>;
-/** One open transaction. */
+/** An open Postgres transaction. */
 export type TransactionSql = postgres.TransactionSql<Types>;
-/** A pool or a transaction: the parameter of functions in `db/`. */
+/** A connection pool or a transaction: the parameter of functions in `db/`. */
 export type ISql = postgres.ISql<Types>;
 
 export interface SqlOptions {
   readonly url: string;
   readonly poolSize: number;
-  /** Shown in `pg_stat_activity`. */
+  /** Name of the application in `pg_stat_activity`. */
   readonly applicationName: string;
   /** False behind a transaction pooler that does not track prepared statements. */
   readonly prepare?: boolean;
 }
 
 /**
- * Pause before a connection is tried again, during which statements wait. The driver's own pause grows to 20 s, during
- * which requests would hang instead of being refused.
+ * Pause before a lost database connection is tried again, during which statements wait. The driver's own pause grows to
+ * 20 s, during which requests would hang instead of being refused.
  */
 function reconnectDelaySeconds(failures: number): number {
   return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);
 }
 
 /**
- * Opens a pool. Timeouts of statements and transactions are set on the role (see `postgres/provision`) instead of the
- * session, so that they also work behind a transaction pooler.
+ * Opens a pool of database connections. Timeouts of statements and transactions are set on the role (see
+ * `postgres/provision`) instead of the session, so that they also work behind a transaction pooler.
  */
 export function openSql(options: SqlOptions): Sql {
   return postgres(options.url, {
@@ -101,7 +102,7 @@ export function isInfrastructureError(error: unknown): boolean {
   return code !== undefined && (CONNECTION_CODES.has(code) || INFRASTRUCTURE_STATES.test(code));
 }
 
-/** Whether a unique index refused the row; with `constraint`, whether that index did. */
+/** Whether a unique index refused a row. If `constraint` is given, whether the index with this name refused it. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   if (!(error instanceof postgres.PostgresError) || error.code !== "23505") return false;
   return constraint === undefined || error.constraint_name === constraint;

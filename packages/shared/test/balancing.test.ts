@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one[Symbol.asyncDispose]();
 });
 
-/** A replica that counts its calls. */
+/** Starts a replica that counts the RPCs that it receives. */
 async function startReplica(): Promise<{ readonly port: number; calls: number }> {
   const replica = { port: 0, calls: 0 };
   const app = await createServiceServer({
@@ -34,7 +34,10 @@ async function startReplica(): Promise<{ readonly port: number; calls: number }>
   return replica;
 }
 
-/** Works like a ClusterIP: each connection is assigned to one of the replicas that exist when it is opened. */
+/**
+ * Starts a proxy that works like a ClusterIP: each connection is assigned to one of the replicas that exist when it is
+ * opened.
+ */
 async function startClusterIp(replicas: readonly { readonly port: number }[]): Promise<string> {
   let connections = 0;
   const server = createServer({ noDelay: true }, (client) => {
@@ -51,7 +54,7 @@ async function startClusterIp(replicas: readonly { readonly port: number }[]): P
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns a function that makes `count` calls, `inFlight` of them at the same time, and throws if one fails. */
+/** Returns a function that makes `count` RPCs, `inFlight` of them at the same time, and throws if one fails. */
 async function startCaller(baseUrl: string, timing: { readonly connectionMs?: number } = {}) {
   const peer = connectPeer({ baseUrl, internalSecret, ...timing });
   opened.push(peer);
@@ -67,7 +70,7 @@ async function startCaller(baseUrl: string, timing: { readonly connectionMs?: nu
 
 test("a server replica that joins under load receives its share of the RPCs, and no RPC fails", async () => {
   const replicas = [await startReplica()];
-  // Connections that do not expire: the server closes each of them after 1,000 calls.
+  // The connections of this test do not expire: the server closes each of them after 1,000 RPCs.
   const never = { connectionMs: 3_600_000 };
   const call = await startCaller(await startClusterIp(replicas), never);
   await call(50, 2);

@@ -10,11 +10,11 @@ import type { Sql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { logger } from "./test-service.ts";
 
-/** A broker to run the tests on. */
+/** A broker on which the tests of the bus run. */
 export interface BusFixture extends AsyncDisposable {
-  /** The consumers' database. */
+  /** The database of the consumers. */
   readonly sql: Sql;
-  /** Opens a bus like a process of a service. */
+  /** Opens a bus like the process of a service. */
   open(): Bus;
   makeTopic(topic: string): Promise<void>;
   /** Deletes all records of the topic, as an operator may. */
@@ -317,7 +317,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
   });
 }
 
-/** The records 0 to count - 1, whose keys alternate. */
+/** Returns the records 0 to count - 1, with alternating keys. */
 function plainRecords(count: number, keys: number): readonly BusRecord[] {
   const run = newId();
   return Array.from({ length: count }, (_, index) => ({
@@ -327,7 +327,7 @@ function plainRecords(count: number, keys: number): readonly BusRecord[] {
   }));
 }
 
-/** Events AccountConnected of the accounts a0, a1, … */
+/** Returns events `AccountConnected` of the accounts a0, a1, … */
 function events(count: number): readonly BusRecord[] {
   return Array.from({ length: count }, (_, index) => {
     const accountId = `a${index}`;

@@ -6,7 +6,7 @@ import { describeBus } from "./bus-contract.ts";
 import { startTestKafka } from "./test-kafka.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-// Uses a real broker. Without Java or Maven the tests fail instead of being skipped.
+// These tests use a real Kafka broker. Without Java or Maven they fail instead of being skipped.
 describeBus("the Kafka bus", async () => {
   const [database, broker] = await Promise.all([createDatabase(12), startTestKafka()]);
   const { sql } = database;

@@ -51,7 +51,7 @@ beforeAll(async () => {
       "ssl.keystore.type": "PEM",
       "ssl.keystore.certificate.chain": inOneLine(certificate),
       "ssl.keystore.key": inOneLine(key),
-      // The broker connects to itself when it starts.
+      // The Kafka broker connects to itself when it starts, and needs a truststore for that.
       "ssl.truststore.type": "PEM",
       "ssl.truststore.certificates": inOneLine(certificate),
     }),

@@ -27,7 +27,10 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Writers whose transactions stay open for up to 20 ms after the append, so that they commit in another order. */
+/**
+ * Starts writers to the outbox whose transactions stay open for up to 20 ms after the append, so that they commit in
+ * another order.
+ */
 async function write(append: Append, topic: string): Promise<readonly string[]> {
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {
     const keys = Array.from({ length: TRANSACTIONS }, (_, index) => `${topic}-${writer}-${index}`);
@@ -42,7 +45,7 @@ async function write(append: Append, topic: string): Promise<readonly string[]> 
   return (await Promise.all(writers)).flat();
 }
 
-/** Runs the writers while a consumer of the real bus reads; returns the events that it did not receive. */
+/** Runs the writers while a consumer of the real bus reads; returns the events that the consumer did not receive. */
 async function findLost(append: Append, topic: string): Promise<readonly string[]> {
   const { sql, url } = database;
   const seen: string[] = [];
@@ -56,7 +59,7 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
     },
   });
   const written = await write(append, topic);
-  // The last record, appended when no other transaction is open: once it is received, no further record follows.
+  // The last record is appended when no other transaction is open: once it is received, no further record follows.
   await sql.begin((tx) => append(tx, topic, "last"));
   await eventually(() => seen.includes("last"));
   const lost = new Set(written).difference(new Set(seen));
@@ -111,7 +114,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
 
   beforeAll(async () => {
     failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
-    // The role's timeout is 10 s; this database sets 1 s, to shorten the test.
+    // The role's idle timeout is 10 s; the database of this test sets 1 s, to shorten the test.
     const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
     await database.ownerSql.unsafe(
       `alter role postrider_sample in database ${row?.name} set idle_in_transaction_session_timeout = '1s'`,

@@ -16,7 +16,7 @@ import { createDatabase, logger } from "./test-service.ts";
 const topic = "accounts.events.v1";
 
 let database: TestDatabase;
-/** The error that the handler throws; undefined when it succeeds. */
+/** The error that the event handler throws; undefined when the handler succeeds. */
 let trouble: Error | undefined;
 
 beforeAll(async () => {

@@ -71,7 +71,8 @@ test("statements on a lost connection fail as infrastructure errors, and the con
     const work = victim.begin(async (tx) => {
       await insert(tx, "round");
       await isBroken.promise;
-      // Without a pause, so that the driver notices the loss before, during or after sending the statement.
+      // The statements follow without a pause, so that the driver notices the lost connection before, during or after
+      // sending a statement.
       for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
     });
     const failure = work.catch((error: unknown) => error);

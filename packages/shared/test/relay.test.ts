@@ -93,7 +93,7 @@ test("while the broker is unavailable, events stay in the outbox, and the relay 
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
 });
 
-test("notifications of new events do not shorten the pause of a relay while the broker is unavailable", async () => {
+test("notifications of new events do not shorten the pause of an outbox relay while the broker is unavailable", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -106,11 +106,11 @@ test("notifications of new events do not shorten the pause of a relay while the 
     relay.nudge();
     return performance.now() > end;
   });
-  // Pauses of about 100, 200 and 400 ms.
+  // The pauses between the calls are about 100, 200 and 400 ms.
   expect(calls).toBeLessThanOrEqual(5);
 });
 
-test("a relay publishes a backlog larger than one pass completely and in order", async () => {
+test("an outbox relay publishes a backlog of events that is larger than one pass completely and in order", async () => {
   const broker = createBroker(() => Promise.resolve());
   const keys = Array.from({ length: 1_700 }, (_, index) => `k${index}`);
   await append(keys);
@@ -119,7 +119,7 @@ test("a relay publishes a backlog larger than one pass completely and in order",
   expect(broker.taken).toEqual(keys);
 });
 
-test("a relay releases its lock within the deadline when the broker does not answer", async () => {
+test("an outbox relay releases its lock within the deadline when the broker does not answer", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;

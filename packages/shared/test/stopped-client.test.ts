@@ -6,7 +6,7 @@ import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
-/** The client is stopped permanently after it has sent data that contains this text. */
+/** The database client is stopped permanently after it has sent data that contains this text. */
 const LAST_TEXT = "/* the last statement */";
 
 let database: TestDatabase;
@@ -14,7 +14,7 @@ let way: Server;
 let victim: Sql;
 const sockets = new Set<Socket>();
 
-/** A proxy to Postgres that forwards nothing after `LAST_TEXT`, as if the client received SIGSTOP. */
+/** Starts a proxy to Postgres that forwards nothing after `LAST_TEXT`, as if the client received SIGSTOP. */
 async function openWay(databaseUrl: string): Promise<Server> {
   const { hostname, port } = new URL(databaseUrl);
   const server = createServer((client) => {
@@ -36,7 +36,7 @@ async function openWay(databaseUrl: string): Promise<Server> {
 
 beforeAll(async () => {
   database = await createDatabase(1);
-  // The role's timeout is 15 s; this database sets 6 s, to shorten the test.
+  // The role's transaction timeout is 15 s; the database of this test sets 6 s, to shorten the test.
   const [row] = await database.ownerSql<{ name: string }[]>`select current_database() as name`;
   await database.ownerSql.unsafe(
     `alter role postrider_sample in database ${row?.name} set transaction_timeout = '6s'`,
@@ -64,14 +64,14 @@ test("a database client that stops between parsing and binding a statement loses
       await tx`select count(*) ${tx.unsafe(LAST_TEXT)} from effects where key = ${"k"}`;
     })
     .catch(() => {});
-  // For Postgres the client is neither idle nor waiting for a lock, so no other timeout applies.
+  // For Postgres the stopped client is neither idle nor waiting for a lock, so no other timeout applies.
   await eventually(async () => {
     const [row] = await ownerSql`
       select state, wait_event from pg_stat_activity
       where application_name = 'victim' and query like ${`%${LAST_TEXT}%`}`;
     expect(row).toEqual({ state: "active", waitEvent: "ClientRead" });
   });
-  // As the owner, whose own statement has no timeout while it waits for the lock.
+  // This statement runs as the owner, whose statements have no timeout while they wait for the lock.
   await ownerSql`update sample.effects set value = 'x' where group_name = 'stopped'`;
   expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
     { value: "x" },

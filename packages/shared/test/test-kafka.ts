@@ -8,7 +8,7 @@ export interface TestKafka extends AsyncDisposable {
   readonly brokers: readonly string[];
 }
 
-/** Starts a broker in a temporary folder, which disposing removes. */
+/** Starts a Kafka broker in a temporary folder, which disposing removes. */
 export async function startTestKafka(): Promise<TestKafka> {
   const folder = makeTestFolder("kafka");
   const kafka = await startKafka({ dataDir: join(folder, "data") });

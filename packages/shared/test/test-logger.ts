@@ -1,4 +1,4 @@
 import { createLogger } from "#src/telemetry/logger.ts";
 
-/** Silent, because failures that tests provoke would hide real ones. */
+/** A silent logger, because failures that tests provoke would hide real failures. */
 export const logger = createLogger({ service: "test", level: "silent" });

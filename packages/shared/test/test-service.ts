@@ -2,10 +2,12 @@ import { createTestDatabase, type TestDatabase } from "#src/testing/database.ts"
 
 export { logger } from "./test-logger.ts";
 
-/** A service for these tests: an outbox, parked events, and a table that handlers write to. */
+/**
+ * Folder of the migrations of a service for these tests: an outbox, parked events, and a table that handlers write to.
+ */
 const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 
-/** A database for one test file. */
+/** Creates a database for one test file. */
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
   return await createTestDatabase({ service: "sample", migrationsFolder, poolSize });
 }

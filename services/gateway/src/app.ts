@@ -17,12 +17,15 @@ import { createAdmission } from "#src/operations/admission.ts";
 import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
-/** Maximum duration of a request; each RPC that it makes gets the time that is left. */
+/**
+ * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request gets the time that is
+ * left.
+ */
 const REQUEST_TIMEOUT_MS = 15_000;
 
 /**
- * Time after the start of the shutdown at which requests in flight are answered with `unavailable`, before their
- * connections are closed.
+ * Time after the start of the gateway's shutdown at which requests in flight are answered with `unavailable`, before
+ * their connections are closed.
  */
 const ABORT_CALLS_MS = 16_000;
 
@@ -36,7 +39,7 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
   };
 }
 
-/** Builds and starts the gateway. Disposing answers the requests in flight, then stops. */
+/** Builds and starts the gateway. Disposing of it answers the requests in flight, then stops the gateway. */
 export async function startApp(config: Config): Promise<App> {
   const { internalSecret } = config;
   const base = openProcess(config);

@@ -3,7 +3,7 @@ import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
-/** Origins exactly as browsers send them, because they are compared as text. */
+/** Reads web origins exactly as browsers send them, because the gateway compares origins as text. */
 function readOrigins(read: EnvReader, name: string): readonly string[] {
   const origins = read.list(name);
   for (const origin of origins) {
@@ -22,7 +22,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest);
 }
 
-/** Proxies whose `X-Forwarded-For` header is trusted. The whole internet (`0.0.0.0/0`) is refused. */
+/** Reads the proxies whose `X-Forwarded-For` header is trusted. The whole internet (`0.0.0.0/0`) is refused. */
 function readProxies(read: EnvReader, name: string): readonly string[] {
   const proxies = read.list(name);
   for (const proxy of proxies) {
@@ -32,14 +32,14 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
   return proxies;
 }
 
-/** How long a request may take to arrive. Tests of slow senders use shorter times. */
+/** Limits on how long receiving a request may take. Tests of slow senders use shorter times. */
 const RECEIVE_LIMITS = {
   headersMs: 15_000,
-  /** The whole request with its body; uploads may take longer. */
+  /** Maximum time to receive a whole request with its body. Uploads may take longer. */
   requestMs: 30_000,
   /** An upload that sends nothing for this long is aborted. */
   stallMs: 30_000,
-  /** Minimum average rate of an upload; a slower upload is aborted. */
+  /** Minimum average rate of an upload in bytes per second. A slower upload is aborted. */
   minBytesPerSecond: 1000,
 };
 

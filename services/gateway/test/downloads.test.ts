@@ -59,7 +59,7 @@ const tokenFor = (claims = CLAIMS, expiresAt = inMs(60_000), key = MEDIA_KEY, pu
 
 const get = (token = tokenFor(), init: RequestInit = {}) => fetch(`${url}/media/${token}`, init);
 
-/** Makes the media service serve these bytes, and ranges of them. */
+/** Makes the simulated media service serve these bytes, and ranges of them. */
 function serve(found: object[] = [MEDIA]): void {
   known = found;
   media.handle((request, response) => {
@@ -318,7 +318,7 @@ test("a download beyond the maximum number of downloads is refused immediately, 
   await small.close();
 });
 
-test("methods other than GET and HEAD of a media URL are not allowed", async () => {
+test("a request to a media URL with another method than GET or HEAD is refused", async () => {
   const answer = await get(tokenFor(), { method: "DELETE" });
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("GET, HEAD");

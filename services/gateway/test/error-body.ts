@@ -13,12 +13,12 @@ export interface ErrorBody {
   };
 }
 
-/** Status and `error.code` of an answer. */
+/** Returns the status and the `error.code` of an answer. */
 export function summary(answer: Answer): readonly [number, string] {
   return [answer.statusCode, answer.json<ErrorBody>().error.code];
 }
 
-/** Code and path of every detail, sorted. */
+/** Returns the code and the path of every error detail of an answer, sorted. */
 export function faults(answer: Answer): readonly string[] {
   const { details = [] } = answer.json<ErrorBody>().error;
   return details.map(({ code, path }) => `${code} ${path}`).toSorted((a, b) => a.localeCompare(b));

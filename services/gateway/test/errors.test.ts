@@ -13,11 +13,11 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$
 const MEBIBYTE = 1024 * 1024;
 
 let app: FastifyInstance;
-/** The handlers of the peers for the current request. */
+/** The in-memory services' handlers for the current request. */
 let peers: NonNullable<Peers["posts"]> = {};
 let admission: AdmissionResult = admitted();
 
-// All tests share one server, which keeps no state between requests.
+// All tests of this file share one server, which keeps no state between requests.
 beforeAll(async () => {
   app = await createTestServer(
     {
@@ -220,7 +220,7 @@ test.each([
   expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
 });
 
-test("the answer to a rate-limited request contains Retry-After and the limit", async () => {
+test("the answer to a rate-limited request contains the header Retry-After and the state of the rate limit", async () => {
   const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
   expect(workspace.headers).toMatchObject({
     "retry-after": "7",
@@ -660,7 +660,7 @@ test.each(["x".repeat(255), '"quoted"', "a,b", "!~"])(
 
 beforeAll(() => app.listen({ host: "127.0.0.1", port: 0 }));
 
-/** Sends raw headers and a body, and reads until the gateway closes the connection. */
+/** Sends raw headers and a body to the gateway, and reads until the gateway closes the connection. */
 async function send(lines: readonly string[], body = ""): Promise<string> {
   const { port } = app.server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1");
@@ -685,7 +685,7 @@ test("bytes that are not HTTP are answered with the common error body", async ()
   expect(answer).toMatch(/\{"error":\{"code":"invalid_request","message":"[^"]+"\}\}$/);
 });
 
-test("a client that sends its whole body before it reads receives the answer that the body is too large", async () => {
+test("a client that sends its whole request body before it reads the response still learns that the body is too large", async () => {
   admission = admitted();
   const { port } = app.server.address() as AddressInfo;
   const answers = Array.from({ length: 10 }, async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Failures per minute; while the test runs, two more become available per second. */
+/** Number of failures per minute that the limit allows; while the test runs, two more become available per second. */
 const FAILURES = 120;
 const MEDIA = {
   id: MEDIA_ID,
@@ -55,7 +55,7 @@ const acceptAll = () =>
     request.resume().once("end", () => response.writeHead(204).end());
   });
 
-/** Repeats a request until it is rate-limited; returns how many were answered otherwise before. */
+/** Repeats a request until it is rate-limited; returns how many requests were answered otherwise before. */
 async function untilLimited(ask: () => Promise<Response>) {
   for (let before = 0; before < FAILURES * 3; before++) {
     const answer = await ask();
@@ -89,7 +89,7 @@ test("uploads without a token count towards the failure limit", async () => {
   await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
 });
 
-test("all of several concurrent uploads with unknown tokens are counted, and prolong the wait of the next upload", async () => {
+test("concurrent uploads with unknown tokens all count towards the failure limit, and prolong the wait of the next upload", async () => {
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
@@ -101,7 +101,7 @@ test("all of several concurrent uploads with unknown tokens are counted, and pro
   );
   const refused = await uploadFrom("192.0.2.4");
   await expectRefusal(refused);
-  // The debt of 80 failures is repaid at two per second.
+  // The limit was exceeded by 80 failures, which are repaid at two per second.
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 

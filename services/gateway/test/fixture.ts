@@ -68,7 +68,7 @@ export interface Peers {
   readonly maxLoopDelayMs?: number;
 }
 
-/** The REST server with in-memory peers. `admit` decides about every request. */
+/** Creates the REST server with in-memory services. `admit` decides about every request. */
 export async function createTestServer(
   peers: Peers = {},
   admit: Admission["admit"] = () => admitted(),
@@ -118,10 +118,10 @@ export async function createTestServer(
   return app;
 }
 
-/** A server for all tests of a file, because building one takes a quarter of a second. */
+/** A REST server for all tests of a file, because building one takes a quarter of a second. */
 export interface SharedServer {
   readonly app: FastifyInstance;
-  /** Replaces the handlers of all peers and the admission, for one test. */
+  /** Replaces the handlers of all in-memory services and the admission, for one test. */
   use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
 }
 
@@ -197,7 +197,7 @@ export const POST = {
   ],
 };
 
-/** The same post as the API shows it. */
+/** The post of the constant `POST` as the API shows it. */
 export const POST_RECORD = {
   id: POST_ID,
   status: "published",

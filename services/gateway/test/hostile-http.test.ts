@@ -10,7 +10,7 @@ import type { Admission } from "#src/operations/admission.ts";
 import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fixture.ts";
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Limits short enough for a test, and much longer than the pause between two bytes. */
+/** Time limits for slow clients that are short enough for a test, and much longer than the pause between two bytes. */
 const PATIENCE = { headersMs: 800, requestMs: 1_000, stallMs: 600, minBytesPerSecond: 1_000 };
 const DRIP_MS = 20;
 
@@ -42,7 +42,7 @@ async function dial(server: FastifyInstance = app): Promise<Socket> {
   return socket;
 }
 
-/** Writes byte by byte until the server closes the connection; returns the server's answer. */
+/** Writes to the socket byte by byte until the server closes the connection; returns the server's answer. */
 async function drip(socket: Socket, bytes = "x"): Promise<string> {
   const said = text(socket).catch(() => "");
   let index = 0;
@@ -103,7 +103,7 @@ test.concurrent("a client that does not read its answer is disconnected", async 
   });
   const patient = await dial(server);
   patient.pause();
-  // Larger than the kernel's socket buffers.
+  // The requested script is larger than the kernel's socket buffers.
   const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
   patient.write(ask.repeat(5));
   await closed;
@@ -152,7 +152,7 @@ test("an upload is not aborted while the media service does not read from it", a
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several intervals during which the media service reads nothing.
+  // Several measuring intervals pass during which the media service reads nothing.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
   read();
@@ -254,7 +254,7 @@ test.each([
   expect(({} as Record<string, unknown>)["isDraft"]).toBeUndefined();
 });
 
-test("the last value of a repeated key in a body is both the checked and the used value", async () => {
+test("if a JSON body repeats a key, the last value is both checked and used", async () => {
   created.length = 0;
   await post(
     `{"content":7,"accountIds":["unknown"],"content":"the last","accountIds":["${POST_ID}"]}`,
@@ -275,7 +275,9 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
   headers,
 });
 
-/** Sends requests until they are rate-limited, including requests that are refilled in the meantime. */
+/**
+ * Sends requests until one is rate-limited. Further requests become available in the meantime and are used up as well.
+ */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
     const answer = await server.inject(from(address, url));
@@ -290,7 +292,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
 /** The numbers of requests that were answered before the rate limit. */
 const answered: number[] = [];
 
-test("requests to all pages without a key share one limit per client address, and the refusal says how long to wait", async () => {
+test("requests to all pages that need no API key share one limit per client address, and the refusal says how long to wait", async () => {
   await using server = await open();
   await useUp(server, "192.0.2.1");
   expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
@@ -307,14 +309,14 @@ test("requests to all pages without a key share one limit per client address, an
   expect(other.headers["ratelimit"]).toBe('"address";r=299;t=1');
 });
 
-test("the limit of the pages without a key does not count requests with a key, health probes and media downloads", async () => {
+test("the rate limit of pages that need no API key does not count requests with an API key, health probes and media downloads", async () => {
   await using server = await open();
   await useUp(server, "192.0.2.1");
   for (const url of ["/api/v1/accounts", "/livez", "/media/nothing"])
     expect((await server.inject(from("192.0.2.1", url))).statusCode, url).not.toBe(429);
 });
 
-test("all addresses of an IPv6 /64 network share the limit of the pages without a key", async () => {
+test("all addresses of an IPv6 /64 network share the rate limit of pages that need no API key", async () => {
   await using server = await open();
   await useUp(server, "2001:db8:1:2::1");
   await useUp(server, "2001:db8:1:2:ffff:ffff:ffff:ffff");

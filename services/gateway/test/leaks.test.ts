@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => shared.app.close());
 
-/** Sends requests to a gateway that logs at the lowest level, and returns the lines. */
+/** Sends requests to a gateway that logs at the lowest level, and returns the log lines. */
 async function logsOf(requests: readonly InjectOptions[], posts: Peers["posts"] = {}) {
   shared.use({ posts });
   logged.length = 0;

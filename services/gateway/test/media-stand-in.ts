@@ -10,9 +10,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 /** A server that replaces the upload and download routes of the media service. */
 export interface MediaStandIn extends AsyncDisposable {
   readonly url: string;
-  /** Sets the handler of the next requests. */
+  /** Sets the handler of the next requests to the simulated media service. */
   handle(handler: Handler): void;
-  /** Every request since the last call of `handle`. */
+  /** Every request to the simulated media service since the last call of `handle`. */
   readonly seen: readonly IncomingMessage[];
 }
 
@@ -45,7 +45,7 @@ export async function startMediaStandIn(): Promise<MediaStandIn> {
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** Answers with an error like the plain routes of our services. */
+/** Answers a request with an error in the form that the plain HTTP routes of our services use. */
 export function refuse(response: ServerResponse, error: ServiceError): void {
   const mapped = mapServerError(error, "test", logger);
   response.writeHead(codeToHttpStatus(mapped.code), { "content-type": "application/json" });

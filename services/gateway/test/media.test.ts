@@ -18,7 +18,7 @@ import {
 type MediaPeer = NonNullable<Peers["media"]>;
 
 let app: FastifyInstance;
-/** The handlers of the media service for the current request. */
+/** The in-memory media service's handlers for the current request. */
 let peer: MediaPeer = {};
 let admission: AdmissionResult = admitted();
 let calls: unknown[] = [];
@@ -58,7 +58,7 @@ const RECORD = {
   createdAt: "2026-11-18T11:06:40.000Z",
 };
 
-// All tests share one server, which keeps no state between requests.
+// All tests of this file share one server, which keeps no state between requests.
 beforeAll(async () => {
   const note = (request: unknown): true => calls.push(request) > 0 || true;
   const media: MediaPeer = {

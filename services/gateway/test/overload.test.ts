@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Blocks the event loop. */
+/** Blocks the event loop of this process. */
 function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -20,7 +20,7 @@ function block(ms: number): void {
 
 const get = (path: string) => fetch(url + path);
 
-/** Delays every turn of the event loop until it is disposed of. */
+/** Delays every turn of the event loop until the result is disposed of. */
 function hog(): AsyncDisposable {
   const stop = new AbortController();
   const work = async () => {

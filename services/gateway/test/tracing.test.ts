@@ -36,7 +36,7 @@ test.each([
   "with the sampling ratio %d, the client's traceparent flag %s is replaced by %s and the trace id is kept",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
-    // An endpoint that does not receive the spans.
+    // The OTLP endpoint of this configuration does not receive the spans.
     const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
     await using _tracing = startTracing(config, { service: "gateway", logger });
     await eventually(() => isTracing());

@@ -18,7 +18,10 @@ import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.t
 
 const ORIGIN = "https://app.example.com";
 const MEBIBYTE = 1024 * 1024;
-/** Larger than all buffers on the way. Created once, because the server shares the event loop and sheds load. */
+/**
+ * An upload body that is larger than all buffers on the way. It is created once, because the server shares the event
+ * loop and refuses requests under load.
+ */
 const BIG = Buffer.alloc(8 * MEBIBYTE);
 
 let media: MediaStandIn;
@@ -52,7 +55,7 @@ async function summary(answer: Response) {
   return [answer.status, body.error.code];
 }
 
-/** Makes the media service accept every upload; returns the body that it received. */
+/** Makes the simulated media service accept every upload; returns the body that it received. */
 function accept(): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   media.handle((request, response) => {
@@ -347,7 +350,7 @@ test("web pages of an origin that is allowed to upload must not call the API", a
   expect(answer.headers.get("access-control-allow-origin")).toBeNull();
 });
 
-test("methods other than PUT of an upload URL are answered with 405 and Allow: PUT, without an API key", async () => {
+test("a request to an upload URL with another method than PUT needs no API key and is answered with 405 and Allow: PUT", async () => {
   const answer = await fetch(`${url}/uploads/${MEDIA_ID}`);
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("OPTIONS, PUT");

@@ -21,12 +21,12 @@ const PATH = `/api/v1/posts/${POST_ID}`;
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 
 let app: FastifyInstance;
-/** The handlers of the peers for the current request. */
+/** The in-memory posts service's handlers for the current request. */
 let peers: Posts = {};
 let admission: AdmissionResult = admitted();
 let calls: string[] = [];
 
-// All tests share one server, which keeps no state between requests.
+// All tests of this file share one server, which keeps no state between requests.
 beforeAll(async () => {
   const note = (name: keyof Posts): true => calls.push(name) > 0 || true;
   const posts: Posts = {
@@ -79,7 +79,7 @@ const retry = (payload?: object): InjectOptions => ({
   ...(payload === undefined ? {} : { payload }),
 });
 
-/** A scheduled post of which nothing is published. */
+/** A scheduled post of which no target is published. */
 const SCHEDULED = {
   id: POST_ID,
   workspaceId: WORKSPACE_ID,
@@ -630,7 +630,7 @@ const posts: Posts = {
   deletePost: ({ ifVersion }) => stillAt(ifVersion, {}),
 };
 
-/** Checks the version like the posts service, for a post of version 3. */
+/** Checks `ifVersion` like the posts service, for a post of version 3. */
 function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
   if (ifVersion === undefined || ifVersion === 3n) return answer;
   throw new ServiceError("conflict", "precondition_failed");
@@ -652,7 +652,7 @@ test.each<[string | undefined, boolean]>([
   ['*, "3"', false],
   ['"3" garbage', false],
 ])(
-  "with If-Match %j, changing or deleting version 3 of a post is allowed: %j",
+  "PATCH and DELETE of a post with version 3 and the header If-Match %j are allowed: %j",
   async (value, passes) => {
     const headers = value === undefined ? {} : { "if-match": value };
     const updated = await ask(patch({ content: "a" }, headers), posts);

@@ -10,8 +10,8 @@ export interface StoredEvent {
 }
 
 /**
- * Converts an event of the outbox to a record with the headers of CloudEvents 1.0 (Kafka protocol binding, binary mode).
- * Headers of the row, such as `requestid` and `traceparent`, are kept.
+ * Converts an event of the outbox to a record with the headers of CloudEvents 1.0 (Kafka protocol binding, binary
+ * mode). Headers of the outbox row, such as `requestid` and `traceparent`, are kept.
  *
  * @param source The publishing service, for example `/postrider/posts`.
  */
@@ -31,17 +31,17 @@ export function toRecord(event: StoredEvent, source: string, time: Date): BusRec
   };
 }
 
-/** The id of the event. If a record of another producer has no id, the id is derived from the key. */
+/** Returns the id of an event. If the record of another producer has no id, the id is derived from the record's key. */
 export function eventIdOf(record: BusRecord): string {
   return record.headers.ce_id ?? `without-id:${record.key}`;
 }
 
-/** Full name of the event's message type; empty when the record has none. */
+/** Returns the full name of an event's message type; empty when the record has none. */
 export function eventTypeOf(record: BusRecord): string {
   return record.headers.ce_type ?? "";
 }
 
-/** Age of the event by this process's clock; infinite when the record has no time. */
+/** Returns the age of an event by this process's clock; infinite when the record has no time. */
 export function eventAgeMs(record: BusRecord, now: number): number {
   const at = Date.parse(record.headers.ce_time ?? "");
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : now - at;

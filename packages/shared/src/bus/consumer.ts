@@ -22,9 +22,9 @@ export interface ConsumerOptions {
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
   readonly logger: Logger;
-  /** Called after a batch has committed, to wake jobs that continue its work. Must not throw. */
+  /** Called after a batch of events has committed, to wake jobs that continue the work of the batch. Must not throw. */
   readonly onCommitted?: () => void;
-  /** Number of failures of an event, tried alone, after which it is parked. Default: 5. */
+  /** Number of failures of an event that is processed alone, after which the event is parked. Default: 5. */
   readonly maxTries?: number;
   /** Age up to which an event of an unknown type waits for a newer replica before it is parked. Default: 2 minutes. */
   readonly unknownTypeWaitMs?: number;
@@ -41,8 +41,8 @@ const handledTotal = createCounter(
 );
 
 /**
- * Passes the events of a topic to the handlers of their types until disposed of. A batch is one transaction. An event that
- * keeps failing is parked in `parked_events` after `maxTries` tries, and the topic continues.
+ * Passes the events of a topic to the handlers of their types until disposed of. A batch of events is one transaction.
+ * An event that keeps failing is parked in `parked_events` after `maxTries` tries, and the topic continues.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
   const { bus, sql, group, topic, logger, onCommitted } = options;
@@ -60,7 +60,7 @@ export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisp
 
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
-/** The handler of a consumer's batches, independent of the bus. */
+/** Creates the batch handler of a consumer, independent of the kind of bus. */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
@@ -87,8 +87,8 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
 }
 
 /**
- * All event types of the topic: the messages in the proto files of the handled types. Events of a type without a handler
- * are skipped.
+ * Returns all event types of a topic: the messages in the proto files of the handled types. Events of a type without a
+ * handler are skipped.
  */
 function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   const files = new Set(handlers.map((handler) => handler.schema.file));
@@ -96,8 +96,8 @@ function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
 }
 
 /**
- * Retries the batch until the event has the age `waitMs`, because a newer replica that is just starting may know its
- * type.
+ * Retries a batch with an event of unknown type until the event has the age `waitMs`, because a newer replica that is
+ * just starting may know the type.
  */
 function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
@@ -109,8 +109,8 @@ function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): voi
 }
 
 /**
- * The failed events that must be parked now. @throws RetryLaterError while a failed event has tries left, so that the
- * batch is retried.
+ * Returns the failed events that must be parked now. @throws RetryLaterError while a failed event has tries left, so
+ * that the batch is retried.
  */
 function countTries(
   tries: TryCounts,

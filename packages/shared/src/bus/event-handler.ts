@@ -7,10 +7,13 @@ import { runInContext } from "#src/telemetry/request-context.ts";
 
 /** An event as a handler receives it. */
 export interface IncomingEvent<T extends DescMessage> {
-  /** The id of the event, the same in every repetition. */
+  /** The id of the event, which is the same in every repetition of the event. */
   readonly id: string;
   readonly message: MessageShape<T>;
-  /** The request that caused the event. The handler passes it to everything that it does because of the event. */
+  /**
+   * The request that caused the event. The handler passes this cause on to everything that it does because of the
+   * event.
+   */
   readonly cause: Cause;
 }
 
@@ -27,10 +30,10 @@ function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): Incomi
 }
 
 /**
- * Creates a handler of one type of event. It receives up to 200 events in the order of the topic, and must give the
- * same result whatever their order, repetitions and gaps. After a transient error (database or peer unavailable) the
- * whole batch is retried; after any other error the batch is halved until the failing event is alone. If all events
- * belong to one request, the handler runs in the context of this request, otherwise in a new context.
+ * Creates a handler of one type of event. The handler receives up to 200 events in the order of the topic, and must
+ * give the same result whatever their order, repetitions and gaps. After a transient error (database or peer
+ * unavailable) the whole batch is retried. After any other error the batch is halved until the failing event is alone.
+ * If all events belong to one request, the handler runs in the context of this request, otherwise in a new context.
  */
 export function handleEvents<T extends DescMessage>(
   schema: T,

@@ -1,15 +1,16 @@
 import { isTransientError } from "#src/bus/transient.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
-/** An item that failed when it was tried alone. */
+/** An item of a batch that failed when it was processed alone. */
 export interface Failure<T> {
   readonly item: T;
   readonly error: unknown;
 }
 
 /**
- * Processes all items together and, if that fails, each half of them, down to the single failing items. Each try is a
- * savepoint, so that successful halves are kept. n items with one failing item take about 2·log2(n) tries.
+ * Processes all items of a batch together and, if that fails, each half of them, down to the single failing items. Each
+ * try is a savepoint, so that successful halves are kept. A batch of n items with one failing item takes about
+ * 2·log2(n) tries.
  *
  * @returns The items that fail alone, with their errors.
  * @throws A transient error, immediately: it does not depend on the items, so halving would only repeat it.

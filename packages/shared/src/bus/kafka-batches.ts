@@ -9,16 +9,16 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface KafkaBatchesOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Called after every try, successful or not, as a sign that the consumer is not stuck. */
+  /** Called after every try to process a batch, successful or not, as a sign that the Kafka consumer is not stuck. */
   readonly onProgress: () => void;
 }
 
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Processes the batches of a group member's partitions: at most 200 records in one transaction, then commits the offset. It
- * never throws, because kafkajs would restart the consumer. A batch that fails pauses only its partition: the call returns,
- * so that the other partitions of the same broker continue.
+ * Processes the batches of records from the partitions of a Kafka group member: at most 200 records in one transaction,
+ * then commits the offset. This class never throws, because kafkajs would restart the consumer. A batch that fails
+ * pauses only its partition: the call returns, so that the other partitions of the same broker continue.
  */
 export class KafkaBatches implements Disposable {
   readonly #options: KafkaBatchesOptions;
@@ -72,14 +72,14 @@ export class KafkaBatches implements Disposable {
     return await this.#commitOffset(payload);
   }
 
-  /** Commits at most once per `autoCommitInterval`; kafkajs commits the rest when the call returns. */
+  /** Commits the Kafka offset at most once per `autoCommitInterval`; kafkajs commits the rest when the call returns. */
   async #commitOffset(payload: EachBatchPayload): Promise<boolean> {
     try {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // The usual cause is a rebalance of the group. The effect of the batch is committed, and repeating it in another
-      // member is harmless.
+      // The usual cause of a failed offset commit is a rebalance of the group. The effect of the batch is committed,
+      // and repeating the batch in another member is harmless.
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },
@@ -108,14 +108,16 @@ export class KafkaBatches implements Disposable {
     this.#timers.add(timer);
   }
 
-  /** Stops the heartbeats, so that the broker reassigns the partitions even if the current work never ends. */
+  /**
+   * Stops the heartbeats to the Kafka broker, so that it reassigns the partitions even if the current work never ends.
+   */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
     for (const heartbeat of this.#heartbeats) heartbeat[Symbol.dispose]();
   }
 }
 
-/** Sends heartbeats during long work; lost when the broker rebalances the group. */
+/** Sends heartbeats to the Kafka broker during long work; lost when the broker rebalances the group. */
 class Heartbeat implements Disposable {
   readonly #timer: NodeJS.Timeout;
   isLost = false;

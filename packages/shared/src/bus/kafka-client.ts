@@ -3,19 +3,19 @@ import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
-  /** `host:port` of some brokers, which know all others. */
+  /** `host:port` of some Kafka brokers, from which the client learns about all others. */
   readonly brokers: readonly string[];
-  /** Undefined for connections without encryption and authentication, in a private network. */
+  /** Undefined for Kafka connections without encryption and authentication, in a private network. */
   readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger: Logger;
 }
 
-/** Routine events that the library logs as errors. */
+/** Routine events that kafkajs logs as errors. */
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 
-/** Opens a client whose waits are limited and which logs to our logger. */
+/** Opens a Kafka client whose waits are limited and which logs to our logger. */
 export function openKafka({ brokers, security, clientId, logger }: KafkaClientOptions): Kafka {
   return new Kafka({
     ...toKafkaConfig(security),
@@ -35,7 +35,7 @@ function forward(logger: Logger, { level, log }: LogEntry): void {
   logger[isNoise ? "debug" : "warn"](fields, `kafka: ${log.message}`);
 }
 
-/** Runs `work` with an admin connection, which is closed afterwards. */
+/** Runs `work` with a Kafka admin connection, which is closed afterwards. */
 export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = kafka.admin();
   try {
@@ -50,7 +50,7 @@ const RETENTION_MS = 14 * 24 * 3_600_000;
 const MAX_REPLICAS = 3;
 
 /**
- * Creates missing topics with 12 partitions. With three brokers or more, a topic has three replicas, and a record
+ * Creates missing Kafka topics with 12 partitions. With three brokers or more, a topic has three replicas, and a record
  * counts as sent when two replicas have it.
  */
 export async function ensureTopics(

@@ -8,7 +8,7 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly groupId: string;
   /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. */
   readonly sessionTimeoutMs: number;
-  /** How long leaving the group waits for the current batch. */
+  /** How long leaving the consumer group waits for the current batch. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
@@ -30,11 +30,12 @@ export class KafkaMember implements AsyncDisposable {
       sessionTimeout: options.sessionTimeoutMs,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
-      // How long the broker holds an empty fetch. A new record ends it immediately (`minBytes`), so it adds no latency. An
-      // idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group takes up to this long.
+      // How long the Kafka broker holds an empty fetch. A new record ends the fetch immediately (`minBytes`), so this
+      // adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group
+      // takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Limits the number of records that are repeated after a crash, per partition.
+      // Limits the number of records per partition that are repeated after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
       // kafkajs joins again after an outage of the broker of any length, unless this member is leaving.
@@ -47,12 +48,12 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /** The partitions assigned to this member; undefined before it has joined the group. */
+  /** The Kafka partitions assigned to this member; undefined before the member has joined its consumer group. */
   get assigned(): readonly number[] | undefined {
     return this.#assigned;
   }
 
-  /** Connects and starts consuming. */
+  /** Connects to Kafka, joins the consumer group and starts consuming. */
   async join(): Promise<void> {
     const { topic, group, logger, onCrash } = this.#options;
     const { events } = this.#consumer;
@@ -63,7 +64,8 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // Without this, a restart that began before leaving would be assigned partitions that it does not process.
+      // Without this check, a restart of kafkajs that began before leaving would be assigned partitions that it does
+      // not process.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
@@ -72,7 +74,8 @@ export class KafkaMember implements AsyncDisposable {
           );
     });
     await this.#consumer.connect();
-    // Start at the beginning, also when an offset is out of range because the topic was truncated or records expired.
+    // Starts at the beginning of the topic, also when an offset is out of range because the topic was truncated or
+    // records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,
@@ -82,10 +85,13 @@ export class KafkaMember implements AsyncDisposable {
     });
   }
 
-  /** Leaves the group after the current batch, so that its partitions are reassigned without delay. */
+  /**
+   * Leaves the consumer group after the current batch, so that the member's partitions are reassigned without delay.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasLeft = true;
-    // Work that never ends must not block leaving: the broker reassigns the partitions when the session expires.
+    // A batch that never ends must not block leaving the group: the broker reassigns the partitions when the session
+    // expires.
     await atMost(this.#consumer.disconnect(), this.#options.leaveTimeoutMs);
     this.#batches[Symbol.dispose]();
     keepLag(this.#options.topic, this.#options.group, []);

@@ -3,12 +3,15 @@ import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 
 const ACK_ALL = -1;
 const SEND_TIMEOUT_MS = 5_000;
-/** Maximum size of a request: below the broker's default `message.max.bytes` of 1 MiB, which limits a whole batch. */
+/**
+ * Maximum size of a request to Kafka: below the broker's default `message.max.bytes` of 1 MiB, which limits a whole
+ * batch.
+ */
 const MAX_SEND_BYTES = 768 * 1024;
-/** Estimated size of a record without its value: key, headers, framing. */
+/** Estimated size of a Kafka record without its value: key, headers, framing. */
 const RECORD_OVERHEAD_BYTES = 512;
 
-/** Error types with which a broker refuses records permanently. */
+/** Error types with which a Kafka broker refuses records permanently. */
 const REFUSALS = new Set([
   "MESSAGE_TOO_LARGE",
   "RECORD_LIST_TOO_LARGE",
@@ -17,7 +20,7 @@ const REFUSALS = new Set([
   "UNSUPPORTED_FOR_MESSAGE_FORMAT",
 ]);
 
-/** Sends records with all acknowledgements, one request at a time. Connects on first use. */
+/** Sends records to Kafka with all acknowledgements, one request at a time. Connects on first use. */
 export class KafkaPublisher implements AsyncDisposable {
   readonly #producer: Producer;
   #connected: Promise<void> | undefined;
@@ -33,7 +36,10 @@ export class KafkaPublisher implements AsyncDisposable {
     });
   }
 
-  /** @throws RefusedRecordsError when the broker refuses one of the records permanently. */
+  /**
+   * Publishes records to a Kafka topic. @throws RefusedRecordsError when the broker refuses one of the records
+   * permanently.
+   */
   async publish(topic: string, records: readonly BusRecord[]): Promise<void> {
     await this.#connect();
     for (const part of splitByBytes(records)) {
@@ -65,7 +71,7 @@ export class KafkaPublisher implements AsyncDisposable {
   }
 }
 
-/** Finds the error of the broker inside the errors in which kafkajs wraps it. */
+/** Finds the error of the Kafka broker inside the errors in which kafkajs wraps it. */
 function toRefusal(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const type = "type" in cause ? String(cause.type) : "";

@@ -48,7 +48,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   };
 }
 
-/** Converts the settings to the configuration of kafkajs. */
+/** Converts the Kafka security settings to the configuration of kafkajs. */
 export function toKafkaConfig(security: KafkaSecurity | undefined): Partial<KafkaConfig> {
   if (security === undefined) return {};
   const { isEncrypted, caFile, login } = security;

@@ -16,14 +16,20 @@ export interface KafkaSubscriptionOptions extends Omit<
 
 const MAX_PAUSE_MS = 60_000;
 /**
- * Time limit for leaving the group: longer than any handler may run, shorter than the time in which a process must
- * stop.
+ * Time limit for leaving the consumer group: longer than any handler may run, shorter than the time in which a process
+ * must stop.
  */
 const LEAVE_TIMEOUT_MS = 15_000;
-/** How long stopping waits for a member to join; joining takes about a second with healthy brokers. */
+/**
+ * How long stopping a subscription waits for its member to join the group. Joining takes about a second with healthy
+ * brokers.
+ */
 const JOIN_GRACE_MS = 3_000;
 
-/** Consumes a topic for a group until disposed of: joins the group, however long the broker takes, and watches its progress. */
+/**
+ * Consumes a Kafka topic for a group until disposed of: joins the group, however long the broker takes, and watches the
+ * progress.
+ */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
   const subscription = new KafkaSubscription(options);
   const { logger, topic, group } = options;
@@ -36,8 +42,8 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // If a member leaves while it is joining, the broker notices this only when the session expires. So the member
-      // joins first.
+      // If a member leaves the Kafka group while it is joining, the broker notices this only when the session expires.
+      // So the member joins first.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -52,7 +58,7 @@ class KafkaSubscription {
   #member: KafkaMember | undefined;
   #failures = 0;
   /**
-   * Whether the member has rejoined its group and made no progress since then. A second stall is fatal, because
+   * Whether the member has rejoined its Kafka group and made no progress since then. A second stall is fatal, because
    * rejoining did not help.
    */
   #hasRejoined = false;
@@ -65,8 +71,8 @@ class KafkaSubscription {
   }
 
   /**
-   * Joins the group if there is no member yet, otherwise checks the member's progress. Returns the milliseconds until
-   * the next check.
+   * Joins the Kafka group if there is no member yet, otherwise checks the member's progress. Returns the milliseconds
+   * until the next check.
    */
   async turn(): Promise<number> {
     const { stallMs } = this.#options;
@@ -89,7 +95,7 @@ class KafkaSubscription {
       leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
       onCrash: onFatal,
       onProgress: () => {
-        // An abandoned member may still finish its work.
+        // A member that was abandoned because of a stall may still finish its work.
         if (member !== this.#member) return;
         this.#hasRejoined = false;
         this.#watchdog.touch();

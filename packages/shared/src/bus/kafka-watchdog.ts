@@ -9,13 +9,13 @@ export interface WatchdogOptions {
   readonly logger: Logger;
   readonly groupId: string;
   readonly topic: string;
-  /** Time without progress after which the consumer is checked. */
+  /** Time without progress after which a Kafka consumer is checked. */
   readonly stallMs: number;
 }
 
 /**
- * Detects a consumer that has silently stopped (kafkajs #1645, #1720 and others): it handled nothing for `stallMs` although
- * events wait and the database answers, and the group's offsets do not move either.
+ * Detects a Kafka consumer that has silently stopped (kafkajs #1645, #1720 and others). Such a consumer handled nothing
+ * for `stallMs` although events wait and the database answers, and the offsets of its group do not move either.
  */
 export class Watchdog {
   readonly #options: WatchdogOptions;
@@ -30,16 +30,16 @@ export class Watchdog {
     this.#progressAt = performance.now();
   };
 
-  /** Milliseconds since the last progress. */
+  /** Milliseconds since the last progress of the Kafka consumer. */
   get quietMs(): number {
     return performance.now() - this.#progressAt;
   }
 
   /**
-   * Whether the consumer is stuck.
+   * Whether the Kafka consumer is stuck.
    *
-   * @param assigned The partitions of the consumer. Undefined before it has joined the group; then all partitions
-   *   count.
+   * @param assigned The partitions of the consumer. Undefined before the consumer has joined its group; then all
+   *   partitions count.
    */
   async isStalled(assigned: readonly number[] | undefined): Promise<boolean> {
     if (this.quietMs < this.#options.stallMs) return false;
@@ -51,8 +51,8 @@ export class Watchdog {
   }
 
   /**
-   * The consumer's lag. Undefined while the database or the broker does not answer, because then the consumer is not
-   * stuck but waits.
+   * Returns the lag of the Kafka consumer. Undefined while the database or the broker does not answer, because then the
+   * consumer is not stuck but waits.
    */
   async #findLag(
     assigned: readonly number[] | undefined,

@@ -13,7 +13,10 @@ export interface LagPlace {
   readonly partition: number;
 }
 
-/** Reports the time of the record that a group processes now, or undefined when the group has processed all records. */
+/**
+ * Reports the time of the record that a consumer group processes now, or undefined when the group has processed all
+ * records.
+ */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;
   lag.set({ topic, group, partition: String(partition) }, oldestAt);

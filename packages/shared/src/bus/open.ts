@@ -16,11 +16,11 @@ export type Topic = (typeof TOPICS)[number];
 
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
-  /** `host:port` of some brokers; unused with Postgres. */
+  /** `host:port` of some Kafka brokers; unused with the Postgres bus. */
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
   readonly sql: Sql;
-  /** The service's connection string, without a transaction pooler. */
+  /** Connection string of the service's database, without a transaction pooler. */
   readonly databaseUrl: string;
   readonly service: string;
   readonly logger: Logger;
@@ -31,7 +31,7 @@ export interface OpenBusOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the configured bus. The code of the other kind of bus is not loaded. */
+/** Opens the configured bus. The code of the other kind of bus (Kafka or Postgres) is not loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {

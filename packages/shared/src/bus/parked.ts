@@ -107,7 +107,10 @@ async function redriveAll(
   return { redriven: results.redriven, failed: results.failed };
 }
 
-/** Redrives one event in one transaction. A transient error stops the whole redrive, because it would fail every event. */
+/**
+ * Redrives one parked event in one transaction. A transient error stops the whole redrive, because it would fail every
+ * event.
+ */
 async function redrive(
   options: ParkedEventsOptions,
   id: string,
@@ -130,7 +133,10 @@ async function redrive(
   });
 }
 
-/** Locks the row, or skips it while another redrive has locked it, so that two concurrent redrives share the work. */
+/**
+ * Locks the row of a parked event, or skips it while another redrive has locked it, so that two concurrent redrives
+ * share the work.
+ */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
   const [row] = await tx<ParkedRow[]>`
     select id, direction, topic, event_id, type, key, payload, headers, error, attempt_count, parked_at
@@ -155,7 +161,7 @@ async function deliver(
   await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
-/** Appends the event to the outbox again with the same id, by which consumers recognise it. */
+/** Appends a parked event to the outbox again with its old id, by which consumers recognise it. */
 async function appendAgain(tx: TransactionSql, row: ParkedRow): Promise<void> {
   await tx`
     insert into outbox (event_id, type, key, payload, headers)

@@ -5,7 +5,9 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-/** `in`: a handler failed to process the event. `out`: the broker refused it permanently. */
+/**
+ * Why an event is parked. `in`: a handler failed to process the event. `out`: the broker refused the event permanently.
+ */
 export type ParkedDirection = "in" | "out";
 
 export interface ParkedEntry {
@@ -51,7 +53,7 @@ const parkedGauge = createGauge("parked_events", "Parked events that wait for an
   "topic",
 ]);
 
-/** Keeps the gauge that counts a topic's parked events up to date. The gauge should be 0. */
+/** Keeps the gauge of a topic's parked events up to date. The gauge should be 0. */
 export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_MS,

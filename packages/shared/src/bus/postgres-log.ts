@@ -2,10 +2,10 @@ import postgres from "postgres";
 import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 
-/** Channel of the notifications about new records; their payload is the topic. */
+/** Channel of the Postgres notifications about new records on the bus. The payload of a notification is the topic. */
 export const NOTIFY_CHANNEL = "postrider_bus";
 
-/** A record with its position in the log. */
+/** A record with its position in the log of the Postgres bus. */
 export interface LogRecord extends BusRecord {
   readonly id: number;
   readonly appendedAt: Date;
@@ -18,11 +18,11 @@ export interface LogRecord extends BusRecord {
 const REFUSALS = /^(22|23|54)/;
 
 /**
- * Appends records to a topic in the caller's transaction.
+ * Appends records to a topic of the Postgres bus in the caller's transaction.
  *
- * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned in commit order. The
- * lock ensures this order across all services: it is taken before the first id is assigned and released once the
- * transaction is visible.
+ * Readers ask for `id > position`, which misses no record only if the ids of a topic are assigned in commit order. A
+ * lock on the topic ensures this order across all services. The lock is taken before the first id is assigned and
+ * released once the transaction is visible.
  *
  * @throws RefusedRecordsError when the database refuses one of the records permanently.
  */
@@ -32,8 +32,8 @@ export async function appendRecords(
   records: readonly BusRecord[],
 ): Promise<void> {
   const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
-  // The statements are sent together and executed in order, so that the insert takes its snapshot and its ids after the
-  // lock.
+  // The lock and the insert are sent together and executed in order, so that the insert takes its snapshot and its ids
+  // after the lock.
   const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
   const insert = tx`
     insert into bus.records (topic, key, headers, value)
@@ -53,10 +53,12 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** What a poll without a lock finds; it decides whether the lock is needed. */
+/** Result of a poll without a lock. It decides whether the lock is needed. */
 export type Peek = "no position" | "nothing new" | "something to do";
 
-/** Looks for new records without a lock, because most polls find none and a lock would write to the table. */
+/**
+ * Looks for new records of a topic without a lock, because most polls find none and a lock would write to the table.
+ */
 export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
   const [row] = await sql<{ position: number | null; newest: number | null }[]>`
     select
@@ -67,7 +69,7 @@ export async function peek(sql: ISql, group: string, topic: string): Promise<Pee
   return newest === null || newest === position ? "nothing new" : "something to do";
 }
 
-/** Adds a new group at the beginning of the topic. */
+/** Adds a new consumer group at the beginning of the topic. */
 export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
   await sql`
     insert into bus.positions (group_name, topic)
@@ -76,9 +78,9 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
 }
 
 /**
- * Locks the group's position in the topic until the end of the transaction; undefined while another replica holds the
- * lock. Only this transaction processes the records after the position, and the position moves together with their
- * effect.
+ * Locks the position of a consumer group in a topic until the end of the transaction. Returns undefined while another
+ * replica holds the lock. Only this transaction processes the records after the position, and the position moves
+ * together with the effect of these records.
  */
 export async function lockPosition(
   tx: TransactionSql,
@@ -93,7 +95,7 @@ export async function lockPosition(
   return row?.position;
 }
 
-/** The next records after a position. */
+/** Reads the next records of a topic after a position. */
 export async function readRecords(
   tx: TransactionSql,
   topic: string,
@@ -109,8 +111,8 @@ export async function readRecords(
 }
 
 /**
- * The last id of the topic. It is read in a separate statement after the lock, so that the snapshot is not older than
- * the position.
+ * Returns the last id of a topic. The id is read in a separate statement after the lock, so that its snapshot is not
+ * older than the position.
  */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
@@ -120,7 +122,7 @@ export async function findNewestId(tx: TransactionSql, topic: string): Promise<n
   return row?.newest ?? undefined;
 }
 
-/** Moves a locked position. */
+/** Moves the locked position of a consumer group in a topic. */
 export async function updatePosition(
   tx: TransactionSql,
   group: string,
@@ -136,8 +138,8 @@ export async function updatePosition(
 const DELETE_BATCH = 1000;
 
 /**
- * Deletes records older than `maxAgeMs` in small transactions. It deletes in the order of ids, so that the newest record of
- * a topic is deleted last and positions stay comparable with it.
+ * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes in the order of
+ * ids, so that the newest record of a topic is deleted last and positions stay comparable with it.
  *
  * @returns The number of deleted records.
  */

@@ -16,14 +16,14 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Polling interval in case a notification is missed. */
+  /** Interval at which a consumer polls the log, in case a notification is missed. */
   readonly pollMs: number;
 }
 
-/** Maximum pause of the loop, longer than any pause that a turn returns. */
+/** Maximum pause of the polling loop, longer than any pause that a turn returns. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Starts consuming a topic for a group. Replicas of the group take turns, batch by batch. */
+/** Starts consuming a topic of the Postgres bus for a group. Replicas of the group take turns, batch by batch. */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
   const { logger, topic, group } = options;
   const subscription = new PostgresSubscription(options);
@@ -44,7 +44,10 @@ class PostgresSubscription {
     this.#options = options;
   }
 
-  /** Handles one batch; returns true when there may be more. A notification does not shorten the pause after a failure. */
+  /**
+   * Processes one batch of records; returns true when there may be more. A notification does not shorten the pause
+   * after a failure.
+   */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
@@ -74,7 +77,7 @@ class PostgresSubscription {
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
-    // Also while another replica holds the position, because that replica reports the lag then.
+    // The lag is also cleared while another replica holds the position, because that replica reports the lag then.
     if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;
@@ -94,8 +97,9 @@ class PostgresSubscription {
   }
 
   /**
-   * A position after the last record belongs to a log that was replaced, for example by a restored table with new ids.
-   * Starting over repeats events, which handlers tolerate; continuing would skip all events up to the old position.
+   * Resets a position that lies after the last record. Such a position belongs to a log that was replaced, for example
+   * by a restored table with new ids. Starting over repeats events, which handlers tolerate; continuing would skip all
+   * events up to the old position.
    */
   async #startOver(tx: TransactionSql, position: number): Promise<boolean> {
     const { group, topic, logger } = this.#options;

@@ -7,12 +7,14 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface PostgresBusOptions {
-  /** The service's pool, of which a consumer uses one connection per batch. */
+  /** The service's connection pool, of which a consumer uses one connection per batch. */
   readonly sql: Sql;
-  /** Connection string for notifications, without a transaction pooler. Without it the bus only polls. */
+  /**
+   * Connection string for Postgres notifications, without a transaction pooler. If it is absent, the bus only polls.
+   */
   readonly listenUrl?: string;
   readonly logger: Logger;
-  /** Polling interval of consumers. Default: 1 s. */
+  /** Interval at which consumers poll the log. Default: 1 s. */
   readonly pollMs?: number;
 }
 
@@ -53,7 +55,10 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   };
 }
 
-/** Notifications only shorten the wait for the next poll, so failures here cost latency and nothing else. */
+/**
+ * Listens for Postgres notifications. They only shorten the wait for the next poll, so failures here cost latency and
+ * nothing else.
+ */
 function startListener(
   url: string,
   wake: (topic?: string) => void,
@@ -61,7 +66,7 @@ function startListener(
 ): AsyncDisposable {
   const sql = openSql({ url, poolSize: 1, applicationName: "postrider-bus-listen" });
   let listening = false;
-  // After the first success, the driver itself listens again whenever the connection is lost.
+  // After the first successful `listen`, the driver itself listens again whenever the connection is lost.
   const loop = startLoop({
     idleMs: DAY_MS,
     work: async () => {
@@ -94,8 +99,8 @@ function startListener(
 }
 
 /**
- * Deletes old records once a day, the first time after a random number of minutes, so that replicas do not start at the
- * same time.
+ * Deletes old records of the Postgres bus once a day, the first time after a random number of minutes, so that replicas
+ * do not start at the same time.
  */
 function startCleaner(sql: Sql, logger: Logger): AsyncDisposable {
   let dueAt = performance.now() + (1 + Math.random() * 9) * 60_000;

@@ -4,8 +4,8 @@ const FIRST_MS = 100;
 const CAP_MS = 5_000;
 
 /**
- * Milliseconds until the next try: the delay that the error requests, else 100 ms, doubled by each further failure up to
- * 5 s, with 20 % jitter so that replicas do not retry together.
+ * Returns the milliseconds until an event is tried again: the delay that the error requests, otherwise 100 ms, doubled
+ * by each further failure up to 5 s. A jitter of 20 % keeps replicas from retrying together.
  *
  * @param failures Number of consecutive failures, 1 or more.
  */

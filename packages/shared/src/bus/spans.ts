@@ -4,7 +4,7 @@ import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracin
 
 /** The bus and the topic of a span, in the terms of OpenTelemetry's semantic conventions for messaging. */
 export interface MessagingPlace {
-  /** `messaging.system`. */
+  /** Value of the span attribute `messaging.system`. */
   readonly system: string;
   readonly topic: string;
 }
@@ -31,8 +31,9 @@ function openRecordSpan(
 }
 
 /**
- * Runs `work` with one span per record, because records belong to different traces. Each span continues the trace of its
- * record, and `work` receives records that refer to their spans. Without tracing it receives the records unchanged.
+ * Runs `work` with one span per record, because records belong to different traces. Each span continues the trace of
+ * its record, and `work` receives records that refer to their spans. If tracing is off, `work` receives the records
+ * unchanged.
  */
 export async function inRecordSpans<T>(
   operation: keyof typeof KINDS,

@@ -1,13 +1,13 @@
 const MAX_ENTRIES = 10_000;
 
 /**
- * How often each event has failed when it was tried alone. The counts are only in memory: a restart repeats a few
- * tries, whereas storing the counts would need a second transaction, because the first is rolled back.
+ * Counts how often each event has failed when it was processed alone. The counts are only in memory: a restart repeats
+ * a few tries, whereas storing the counts would need a second transaction, because the first is rolled back.
  */
 export class TryCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Adds a failure and returns the number of failures. */
+  /** Adds a failure of an event and returns its number of failures. */
   add(eventId: string): number {
     const count = (this.#counts.get(eventId) ?? 0) + 1;
     if (this.#counts.size >= MAX_ENTRIES) this.#counts.clear();
@@ -15,7 +15,7 @@ export class TryCounts {
     return count;
   }
 
-  /** Removes and returns the number of failures, at least 1. */
+  /** Removes and returns the number of failures of an event, at least 1. */
   take(eventId: string): number {
     const count = this.#counts.get(eventId) ?? 1;
     this.#counts.delete(eventId);

@@ -8,7 +8,7 @@ const PEERS = {
   delivery: { name: "DELIVERY_URL", port: 8084 },
 } as const;
 
-/** The address of another service. */
+/** Reads the setting with the address of another service. */
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
   return read
@@ -16,7 +16,7 @@ export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
     .url(name, `http://127.0.0.1:${port}`);
 }
 
-/** The address of the gateway for everything outside of this installation. */
+/** Reads the setting with the address of the gateway for everything outside of this installation. */
 export function readPublicUrl(read: EnvReader): string {
   return read
     .about("Address at which clients, browsers and platforms reach the gateway.", {

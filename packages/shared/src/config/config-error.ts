@@ -1,4 +1,4 @@
-/** Lists every fault of an environment at once, so that an operator can fix them together. */
+/** Lists every fault of the environment variables at once, so that an operator can fix them together. */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly faults: readonly string[];

@@ -6,12 +6,15 @@ export const SETTING_LEVELS = ["needed", "usual", "advanced", "tests"] as const;
 
 export type SettingLevel = (typeof SETTING_LEVELS)[number];
 
-/** One variable that a process reads, as the reference for operators shows it. */
+/** One environment variable that a process reads, as the settings reference for operators shows it. */
 export interface Setting {
   readonly name: string;
   /** The allowed values of the setting and their unit, for example `seconds`. */
   readonly type: string;
-  /** As Markdown; empty = the setting is optional and has no default, `required` = it must be set. */
+  /**
+   * Default of the setting as Markdown. Empty: the setting is optional and has no default. `required`: the setting must
+   * be set.
+   */
   readonly default: string;
   readonly isSecret: boolean;
   /** What the setting does; empty when the code that reads it gives no description. */
@@ -19,7 +22,7 @@ export interface Setting {
   readonly level: SettingLevel;
 }
 
-/** The description of the next setting that is read. */
+/** The description of the setting that is read next. */
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
@@ -56,12 +59,12 @@ function formatDefault(value: string): string {
   return value === "" || value === REQUIRED ? value : `\`${value}\``;
 }
 
-/** For example `a, b or c`. */
+/** Describes the allowed values of a setting, for example `a, b or c`. */
 export function describeChoice(values: readonly string[]): string {
   return values.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
 
-/** For example `whole number, 1 to 100`. */
+/** Describes the allowed range of a setting, for example `whole number, 1 to 100`. */
 export function describeRange(
   kind: string,
   { min = 0, max }: { readonly min?: number; readonly max?: number },

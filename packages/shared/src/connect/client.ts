@@ -5,23 +5,29 @@ import { createLeanTransport } from "#src/connect/lean-transport.ts";
 import { toServiceError } from "#src/errors/connect.ts";
 
 export interface ClientOptions {
-  /** Base address of the service, for example `http://posts:8082`. */
+  /** Base address of the called service, for example `http://posts:8082`. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Deadline of a call, unless the request that makes the call has an earlier deadline. Default: 10 s. */
+  /** Deadline of an RPC, unless the request that makes the RPC has an earlier deadline. Default: 10 s. */
   readonly timeoutMs?: number;
-  /** Maximum age of a connection, which is closed after its current call. Default: 30 s. */
+  /** Maximum age of a connection between services, which is closed after its current call. Default: 30 s. */
   readonly connectionMs?: number;
 }
 
-/** A service that is called. Its clients share one connection pool; failed calls throw `ServiceError`. */
+/**
+ * A service that this process calls. The clients of the service share one connection pool; failed calls throw
+ * `ServiceError`.
+ */
 export interface Peer extends AsyncDisposable {
   client<T extends DescService>(service: T): Client<T>;
-  /** Fails every call in flight and every later call with `unavailable`. */
+  /** Fails every call to the service in flight and every later call with `unavailable`. */
   abortCalls(): Promise<void>;
 }
 
-/** Converts errors outside of the transport, because Connect wraps whatever a transport's interceptor throws. */
+/**
+ * Converts the errors of a transport to `ServiceError`. This happens outside of the transport, because Connect wraps
+ * whatever an interceptor of a transport throws.
+ */
 export function withServiceErrors(transport: Transport): Transport {
   const unary: Transport["unary"] = async (...call) => {
     try {
@@ -33,10 +39,10 @@ export function withServiceErrors(transport: Transport): Transport {
   return { unary, stream: (...call) => transport.stream(...call) };
 }
 
-/** Creates clients for one of our services over HTTP/1.1. */
+/** Creates RPC clients for one of our services over HTTP/1.1. */
 export function connectPeer(options: ClientOptions): Peer {
   const { baseUrl, internalSecret, timeoutMs = 10_000, connectionMs = 30_000 } = options;
-  // Several connections, because behind a ClusterIP each connection is assigned to one pod.
+  // Opens several connections to a service, because behind a ClusterIP each connection is assigned to one pod.
   const pool = new Pool(new URL(baseUrl).origin, {
     connections: 64,
     pipelining: 1,

@@ -25,7 +25,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** One request on the agent's only connection. */
+/** Sends one request on the agent's only connection. */
 async function ask(path: string): Promise<{ readonly text: string; readonly connection: unknown }> {
   const sent = request({ host: "127.0.0.1", port, path, agent });
   sent.end();
@@ -63,7 +63,7 @@ test("a stopping server waits for requests in flight", async () => {
   await closed;
 });
 
-test("an unused connection does not delay the stop of a server", async () => {
+test("a connection without any request does not delay the stop of a server", async () => {
   const unused = connect(port, "127.0.0.1");
   await once(unused, "connect");
   await eventually(

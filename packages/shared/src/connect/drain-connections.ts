@@ -4,14 +4,20 @@ import { setImmediate as pollPhaseOver, setTimeout as sleep } from "node:timers/
 import type { FastifyInstance } from "fastify";
 
 const CHECK_EVERY_MS = 25;
-/** Number of checks without a new connection or request after which all open connections count as idle. */
+/**
+ * Number of checks without a new connection or request after which a stopping server treats all open connections as
+ * idle.
+ */
 const QUIET_CHECKS = 30;
-/** Time without traffic, and without connections, after which fewer quiet checks suffice. */
+/** Time without traffic and without connections after which a stopping server needs fewer quiet checks. */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
-/** Maximum number of checks. If clients still connect afterwards, the load balancer ignores `/readyz`. */
+/**
+ * Maximum number of checks of a stopping server. If clients still connect afterwards, the load balancer ignores
+ * `/readyz`.
+ */
 const MAX_CHECKS = 200;
-/** Number of checks after which a connection without a single request is closed. */
+/** Number of checks after which a stopping server closes a connection without a single request. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /**
  * Time after the start of the shutdown at which clients that have not sent their request or not read their answer are
@@ -28,7 +34,7 @@ async function nextCheck(): Promise<void> {
   await pollPhaseOver();
 }
 
-/** The connections of a server, and whether there is new traffic. */
+/** The connections of a server, and whether there is new traffic on them. */
 class Traffic {
   readonly connections = new Set<Socket>();
   readonly #unanswered = new Set<ServerResponse>();
@@ -42,7 +48,7 @@ class Traffic {
       this.connections.add(socket);
       socket.once("close", () => this.connections.delete(socket));
     });
-    // Prepended, because the handler may answer synchronously.
+    // This listener comes first, because the handler of a request may answer synchronously.
     server.prependListener("request", (_request, response: ServerResponse) => {
       this.#note();
       if (this.#isLast) response.shouldKeepAlive = false;
@@ -51,7 +57,7 @@ class Traffic {
     });
   }
 
-  /** From now on every answer closes its connection, and announces that with `connection: close`. */
+  /** From now on, every answer closes its connection, and announces this with `connection: close`. */
   endWithAnswers(): void {
     this.#isLast = true;
     for (const response of this.#unanswered) response.shouldKeepAlive = false;
@@ -96,7 +102,7 @@ export function drainConnections(app: FastifyInstance): void {
       await nextCheck();
       server.closeIdleConnections();
       if (check < UNUSED_CONNECTION_CHECKS) continue;
-      // Node counts a connection without a request as busy and would wait for its first request.
+      // Node counts a connection without a request as busy and would wait for the first request.
       for (const socket of traffic.connections) if (socket.bytesRead === 0) socket.destroy();
     }
   };
@@ -106,7 +112,7 @@ export function drainConnections(app: FastifyInstance): void {
     if (!server.listening) return;
     setTimeout(() => server.closeAllConnections(), DISCONNECT_MS).unref();
     await traffic.untilQuiet();
-    // Closes only the port; `http.Server.close` would close idle connections at the same time.
+    // Closes only the port, because `http.Server.close` would close idle connections at the same time.
     Server.prototype.close.call(server);
     void closeConnections();
   });

@@ -17,8 +17,8 @@ export interface Answer {
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /**
- * Error codes of failures before the first byte of an answer. Only these failures are retried: reads always, other
- * calls if nothing was sent.
+ * Error codes of RPC failures before the first byte of the answer. Only these failures are retried: an RPC that reads
+ * is always retried, any other RPC only if nothing was sent.
  */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",
@@ -34,7 +34,7 @@ const CONNECTION_CODES = new Set([
   "UND_ERR_DESTROYED",
 ]);
 
-/** Error codes of failures before there is a connection, so that the peer has received nothing. */
+/** Error codes of failures before a connection exists, so that the peer has received nothing. */
 const NO_CONNECTION_CODES = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -52,17 +52,17 @@ function hasCode(error: unknown, codes: ReadonlySet<string>): boolean {
   );
 }
 
-/** Whether the connection failed or broke: the peer is down, restarting or unreachable. */
+/** Whether the connection to a peer failed or broke: the peer is down, restarting or unreachable. */
 export function isConnectionError(error: unknown): boolean {
   return hasCode(error, CONNECTION_CODES);
 }
 
-/** Whether there was no connection at all, so that the request can be sent again safely. */
+/** Whether the error occurred before any connection existed, so that the request can be sent again safely. */
 export function isUnsent(error: unknown): boolean {
   return hasCode(error, NO_CONNECTION_CODES);
 }
 
-/** Whether the peer did not answer within the deadline. */
+/** Whether the error says that the peer did not answer within the deadline. */
 export function isTimeout(error: unknown): boolean {
   return hasCode(error, TIMEOUTS);
 }
@@ -106,7 +106,10 @@ class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Sends a POST request and reads the whole answer, without streams or signals. Undici's own timeout is the deadline. */
+/**
+ * Sends a POST request and reads the whole answer, without streams or abort signals. The timeout of undici is the
+ * deadline.
+ */
 export async function exchange(dispatcher: Dispatcher, call: Exchange): Promise<Answer> {
   return await new Promise<Answer>((resolve, reject) => {
     dispatcher.dispatch(

@@ -13,7 +13,7 @@ const OLD = "o".repeat(32);
 const NEW = "n".repeat(32);
 const logger = pino({ level: "silent" });
 
-/** Starts a process with this value of INTERNAL_SECRET. */
+/** Starts a process with this value of the setting `INTERNAL_SECRET`. */
 async function startProcess(value: string) {
   const { internalSecret, acceptedSecrets } = loadConfig({ INTERNAL_SECRET: value }, (read) =>
     readProcessConfig(read, "sample", 0),
@@ -34,7 +34,10 @@ async function startProcess(value: string) {
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
-/** Whether `to` accepts calls of `from`: by our own client, by Connect's client, and by plain HTTP. */
+/**
+ * Whether the process `to` accepts calls of the process `from`: by our own client, by Connect's client, and by plain
+ * HTTP.
+ */
 async function answers(from: Process, to: Process): Promise<readonly boolean[]> {
   const { baseUrl } = to;
   const headers = { authorization: `Bearer ${from.internalSecret}` };

@@ -31,7 +31,7 @@ interface Route {
   readonly handler: Handler;
 }
 
-/** The handlers that `routes` registers, by path. */
+/** Returns the RPC handlers that `routes` registers, by path. */
 function collectRoutes(routes: (router: ConnectRouter) => void): ReadonlyMap<string, Route> {
   const found = new Map<string, Route>();
   const collector = {
@@ -99,7 +99,7 @@ async function serve(
   );
 }
 
-/** Answers the call and returns true, or returns false when another handler must answer. */
+/** Answers an RPC and returns true, or returns false when another handler must answer the RPC. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**
@@ -120,7 +120,8 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // The secret is checked before the body is read, so that nothing of an unauthenticated request is stored.
+      // The internal secret is checked before the body is read, so that nothing of an unauthenticated request is
+      // stored.
       authorize(request.headers.authorization ?? "");
       const body = await readBody(request, options.maxMessageBytes);
       answer(response, 200, "application/proto", await serve(route, context, body));

@@ -95,7 +95,7 @@ test("the lean RPC transport fails with the same error as Connect's client when 
   expect(await code(startLean())).toBe(await code(stock));
 });
 
-// A call in JSON does not take the lean path.
+// An RPC in JSON is not answered by the lean server but by Connect's plugin.
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   "the lean RPC server returns the same answer as Connect's server plugin for the post %s",
   async (id) => {
@@ -159,7 +159,7 @@ test("an RPC to an unreachable service fails as unavailable, and an RPC times ou
   ).rejects.toMatchObject({ kind: "timeout" });
 });
 
-/** A dispatcher that fails the first call, then works. */
+/** Creates a dispatcher that fails the first call with this error code, then works. */
 function breaking(code: string): Dispatcher {
   let failures = 0;
   return agent.compose((dispatch) => (options, handler) => {
@@ -193,7 +193,7 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have this RPC; it counts as an answer.
+    // The server of these tests does not have the RPC `deletePost`; its refusal counts as an answer.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );

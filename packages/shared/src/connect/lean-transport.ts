@@ -28,10 +28,12 @@ export interface LeanTransportOptions {
   readonly timeoutMs: number;
 }
 
-/** The headers of answers are not read: all data of our RPCs is in their messages. */
+/** The headers of RPC answers are not read, because all data of our RPCs is in their messages. */
 const NO_HEADERS = new Headers();
 
-/** Milliseconds until the call's own deadline or that of its request, whichever is earlier. */
+/**
+ * Milliseconds until the RPC's own deadline or the deadline of the request that makes the RPC, whichever is earlier.
+ */
 function remainingMs(timeoutMs: number, context: RequestContext | undefined): number {
   const deadlineAt = context?.deadlineAt;
   if (deadlineAt === undefined) return timeoutMs;
@@ -85,7 +87,7 @@ function decode<O extends DescMessage>(output: O, answer: Answer) {
 }
 
 /**
- * Sends a call once more if it is a read and failed before the answer, or if it was never sent: a replica that is being
+ * Sends an RPC once more if it is a read and failed before the answer, or if it was never sent. A replica that is being
  * replaced refuses connections, but another replica answers at the same address.
  */
 async function exchangeSafely(

@@ -10,7 +10,7 @@ import { createDurationHistogram } from "#src/telemetry/metrics.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { Span } from "#src/tracing/tracing.ts";
 
-/** Adds plain HTTP routes, for bodies that are too large for a message. */
+/** Adds plain HTTP routes to a server, for bodies that are too large for an RPC message. */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const durations = createDurationHistogram(
@@ -19,7 +19,7 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
-/** How long the rest of a refused body is read and discarded, so that its sender receives the answer. */
+/** How long the rest of a refused request body is read and discarded, so that its sender receives the answer. */
 const DISCARD_MS = 2_000;
 
 function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
@@ -27,7 +27,7 @@ function firstHeader({ headers }: IncomingMessage, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Discards the rest of a body after the answer. A client that continues to send is disconnected. */
+/** Discards the rest of a request body after the answer. A client that continues to send is disconnected. */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();

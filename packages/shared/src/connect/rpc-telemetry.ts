@@ -17,7 +17,7 @@ const failedTotal = createCounter(
   ["service", "method", "code"],
 );
 
-/** The outcome of a successful call. */
+/** Outcome of a successful RPC in spans and metrics. */
 const OK = "ok";
 
 /** Attributes by OpenTelemetry's semantic conventions for RPC; only the caller knows `server.*`. */
@@ -49,15 +49,15 @@ function endCallSpan(span: Span, code: Code | undefined): void {
   span.end();
 }
 
-/** A call in progress. */
+/** The telemetry of an RPC in progress. */
 export interface RpcCall {
-  /** The trace context for calls and events that follow; undefined while spans are not recorded. */
+  /** The trace context for calls and events that the RPC causes; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   /** @param code The code of a failed call; undefined after success. */
   end(code?: Code): void;
 }
 
-/** The context in which the work of a call continues its span. */
+/** Returns the request context in which the work of an RPC continues the RPC's span. */
 export function withSpan(
   context: RequestContext,
   { traceparent }: Pick<Span, "traceparent">,
@@ -65,7 +65,7 @@ export function withSpan(
   return traceparent === undefined ? context : { ...context, traceparent };
 }
 
-/** Starts span and measurement of a call that this service answers, as a child of the caller's span. */
+/** Starts the span and the measurement of an RPC that this service answers, as a child of the caller's span. */
 export function beginServing(method: DescMethod, parent: string | undefined): RpcCall {
   const startedAt = performance.now();
   const span = openCallSpan(method, "server", { parent });
@@ -83,7 +83,7 @@ export function beginServing(method: DescMethod, parent: string | undefined): Rp
   };
 }
 
-/** Starts the span of a call that this service makes, as part of the current request. */
+/** Starts the span of an RPC that this service makes, as part of the current request. */
 export function beginCalling(method: DescMethod, peer: URL): RpcCall {
   const span = openCallSpan(method, "client", { peer });
   return {

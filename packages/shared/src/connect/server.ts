@@ -11,10 +11,13 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
 
-/** Maximum deadline that a caller may set. */
+/** Maximum deadline that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Maximum time to receive a request. Node's default of 5 minutes is too short for a video on a slow connection. */
+/**
+ * Maximum time to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on a slow
+ * connection.
+ */
 const MAX_REQUEST_MS = 60 * 60_000;
 const MAX_HEADERS_MS = 10_000;
 
@@ -25,7 +28,9 @@ export interface ServiceServerOptions {
   readonly logger: Logger;
 }
 
-/** Refuses callers without the shared secret, and provides the caller's ids to everything that the handler calls. */
+/**
+ * Refuses RPC callers without the internal secret, and provides the caller's ids to everything that the handler calls.
+ */
 function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
   const authorize = createAuthorizer(internalSecret);
   return (next) => async (request) => {
@@ -43,10 +48,7 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
   };
 }
 
-/**
- * Refuses unauthenticated requests before their body is read. Connect's interceptors run only after the body has been
- * read.
- */
+/** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
 function refuseUnauthenticated(
   app: FastifyInstance,
   internalSecret: string | readonly string[],
@@ -67,8 +69,9 @@ function refuseUnauthenticated(
 }
 
 /**
- * A Connect server over HTTP/1.1 on fastify. The caller adds probes and starts listening. Calls of our own clients are
- * answered by the lean handler, and those of other Connect, gRPC-web or JSON clients by Connect's plugin.
+ * Creates a Connect server over HTTP/1.1 on fastify. The function's caller adds probes and starts listening. RPCs of
+ * our own clients are answered by the lean handler, and RPCs of other Connect, gRPC-web or JSON clients by Connect's
+ * plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
   const { internalSecret, logger, routes } = options;
@@ -80,7 +83,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
-    // While the server stops, requests on open connections are still answered; then the connection is closed.
+    // While the server stops, it still answers requests on open connections, then closes each connection.
     return503OnClosing: false,
     serverFactory: (handler) =>
       createServer(
@@ -94,7 +97,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
         },
       ),
   });
-  // Connections are closed after this many calls, so that a new replica soon receives its share.
+  // Connections are closed after this many RPCs, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {

@@ -30,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Sends headers that announce 16 MB, and a few of them; returns the answer until the server closes the connection. */
+/**
+ * Sends headers that announce a body of 16 MB, and a few bytes of it; returns the answer until the server closes the
+ * connection.
+ */
 async function announce(headers: readonly string[]): Promise<string> {
   const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
   socket.on("error", () => undefined);

@@ -6,21 +6,21 @@ import type { ForeignReason, Ownership } from "./ownership.ts";
 const WATCH_MS = 5_000;
 
 export interface DeploymentGuardOptions {
-  /** What is held while the data is foreign, as the subject of a log line, for example "publishing". */
+  /** The activity that is stopped while the data is foreign, as the subject of a log line, for example "publishing". */
   readonly activity: string;
-  /** The gauge that is 1 while the activity is held. */
+  /** The gauge that is 1 while the guarded activity is stopped. */
   readonly heldGauge: ReturnType<typeof createGauge>;
   /**
-   * Reads from the database whether the data is this deployment's own. The database can be replaced under a running
-   * process, so each answer is used only once.
+   * Reads from the database whether the data belongs to this deployment. The database can be replaced under a running
+   * process, so each result is used only once.
    */
   readonly readOwnership: () => Promise<Ownership>;
   readonly logger: Logger;
 }
 
 /**
- * Stops an activity that must not run on a copy of the data, such as publishing. It reports this in a gauge, and with
- * one log line per change.
+ * Stops an activity that must not run on a copy of the data, such as publishing. The guard reports this in a gauge, and
+ * with one log line per change.
  */
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
@@ -30,7 +30,7 @@ export class DeploymentGuard {
     this.#options = options;
   }
 
-  /** Whether the process may act on its data now. */
+  /** Whether the data belongs to this deployment now, so that the process may act on it. */
   async isOwn(): Promise<boolean> {
     const ownership = await this.#options.readOwnership();
     this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);
@@ -53,9 +53,10 @@ export class DeploymentGuard {
 }
 
 /**
- * Asks the guard every 5 s until disposed of, so that a copy of the data is reported even while there is no work.
+ * Asks the deployment guard every 5 s until disposed of, so that a copy of the data is reported even while there is no
+ * work.
  *
- * @param onOwn Called each time the data proves to be the deployment's own.
+ * @param onOwn Called each time the data proves to belong to this deployment.
  */
 export function startDeploymentWatch(
   guard: DeploymentGuard,

@@ -3,17 +3,17 @@
  * identity.
  */
 export interface Deployment {
-  /** Identifier of the Postgres cluster, made by initdb. */
+  /** Identifier of the Postgres cluster, created by initdb. */
   readonly systemIdentifier: string;
   readonly databaseOid: number;
-  /** The setting `DEPLOYMENT_ID`. */
+  /** Value of the setting `DEPLOYMENT_ID`. */
   readonly deploymentId: string;
 }
 
 /** Which part of the identity differs between the deployment that the data belongs to and the one that uses it. */
 export type ForeignReason = "system_identifier" | "database" | "deployment";
 
-/** Whether a process may act on its data. */
+/** Whether the data belongs to the deployment of a process, so that the process may act on it. */
 export type Ownership =
   | { readonly kind: "own" }
   /** The data is a copy: another process may be acting on the original. */
@@ -24,7 +24,7 @@ export type Ownership =
 /**
  * Compares the deployment that the data belongs to with the deployment that uses the data.
  *
- * @returns The first difference, or `own`; never `restored`, which this comparison cannot see.
+ * @returns The first difference, or `own`. Never `restored`, because this comparison cannot see a restore.
  */
 export function compareDeployments(
   stored: Deployment,

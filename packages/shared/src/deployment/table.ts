@@ -5,16 +5,18 @@ type Fragment = ReturnType<ISql>;
 
 /** Columns that a service's `deployment` table has beyond the common three. */
 export interface FurtherColumns {
-  /** Names of the columns, separated by commas. */
+  /** Names of the further columns, separated by commas. */
   readonly names: Fragment;
   /**
-   * Values of the columns in the same order, for a query in which `p` is the current place (and, on adoption, `d` is
-   * the table).
+   * Values of the further columns in the same order, for a query in which `p` is the current place (and, on adoption,
+   * `d` is the table).
    */
   readonly values: Fragment;
 }
 
-/** A row with the cluster and the database that the statement runs in. Every role may ask for both. */
+/**
+ * Returns a query for one row with the cluster and the database in which the statement runs. Every role may read both.
+ */
 export function currentPlace(sql: ISql): Fragment {
   return sql`
     select system_identifier::text as system_identifier,
@@ -22,7 +24,7 @@ export function currentPlace(sql: ISql): Fragment {
     from pg_control_system()`;
 }
 
-/** Whether the data belongs to this deployment, as a condition of a query that names `deployment` as `d`. */
+/** Returns the condition that the data belongs to this deployment, for a query that names `deployment` as `d`. */
 export function isOwnData(sql: ISql, deploymentId: string): Fragment {
   return sql`
     (d.deployment_id = ${deploymentId}

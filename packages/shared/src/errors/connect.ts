@@ -32,8 +32,8 @@ function toConnectError(error: ServiceError): ConnectError {
 }
 
 /**
- * Converts an error of a handler to a Connect error. A `ServiceError` keeps its reason, a failure of the database becomes
- * `unavailable`, and any other error is logged and becomes `internal` without its text.
+ * Converts an error of an RPC handler to a Connect error. A `ServiceError` keeps its reason, a failure of the database
+ * becomes `unavailable`, and any other error is logged and becomes `internal` without its text.
  */
 export function mapServerError(error: unknown, rpc: string, logger: Logger): ConnectError {
   if (error instanceof ServiceError) return toConnectError(error);
@@ -46,7 +46,7 @@ export function mapServerError(error: unknown, rpc: string, logger: Logger): Con
   return toConnectError(new ServiceError("internal", "internal", [], { cause: error }));
 }
 
-/** Applies `mapServerError` to calls that Connect's own server answers. */
+/** Applies `mapServerError` to RPCs that Connect's own server answers. */
 export function createServerErrorInterceptor(logger: Logger): Interceptor {
   return (next) => async (request) => {
     try {

@@ -3,7 +3,7 @@ import type { EnvReader } from "#src/config.ts";
 
 /** A private address that the operator allows, on the ports from `fromPort` to `toPort`. */
 export interface AllowedAddress {
-  /** The IP address in its shortest form. */
+  /** A private IP address in its shortest form. */
   readonly address: string;
   readonly fromPort: number;
   readonly toPort: number;
@@ -11,7 +11,7 @@ export interface AllowedAddress {
 
 const ENTRY = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+)):(\d{1,5})(?:-(\d{1,5}))?$/i;
 
-/** Reads `ip:port` or `ip:port-port`, IPv6 in brackets; undefined when it is neither. */
+/** Parses `ip:port` or `ip:port-port`, with IPv6 in brackets; returns undefined for any other text. */
 export function parseAllowedAddress(text: string): AllowedAddress | undefined {
   const [, v6, v4, from = "", to = from] = ENTRY.exec(text) ?? [];
   const address = v6 ?? v4;
@@ -21,12 +21,15 @@ export function parseAllowedAddress(text: string): AllowedAddress | undefined {
   return { address: ipaddr.process(address).toString(), fromPort, toPort };
 }
 
-/** IPv4 only in four decimal parts, because other forms such as `0177.1` are ambiguous. */
+/**
+ * Whether the text is an IP address in a strict form. IPv4 must have four decimal parts, because other forms such as
+ * `0177.1` are ambiguous.
+ */
 function isStrictAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
 
-/** Reads `OUTBOUND_ALLOW`: comma-separated, default empty. */
+/** Reads the setting `OUTBOUND_ALLOW`: allowed private addresses, separated by commas; empty by default. */
 export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   const described = read.about(
     "Private addresses that media imports and link cards may connect to, as `ip:port` or `ip:port-port`.",
@@ -40,7 +43,7 @@ export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   });
 }
 
-/** Whether this address and port are allowed. */
+/** Whether the operator allows connections to this private address and port. */
 export function isAllowed(
   allow: readonly AllowedAddress[],
   address: string,

@@ -1,14 +1,14 @@
 import type { Attributes } from "@opentelemetry/api";
 import { openSpan } from "#src/tracing/tracing.ts";
 
-/** The outcome of a call: the HTTP status of its answer, or the kind of its failure. */
+/** The outcome of an outgoing HTTP call: the status of its answer, or the kind of its failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;
 
 /**
- * Records a call to another organisation's host as a span. Only the host is recorded, because URLs of platforms contain
- * tokens, ids and texts. The trace context is not sent to the host.
+ * Records an HTTP call to another organisation's host as a span. Only the host is recorded, because URLs of platforms
+ * contain tokens, ids and texts. The trace context is not sent to the host.
  */
 export async function inClientSpan<T extends Ending>(
   { method, url }: { readonly method: string; readonly url: string },

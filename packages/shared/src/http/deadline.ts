@@ -1,6 +1,6 @@
 import { OutboundError } from "#src/http/outbound-error.ts";
 
-/** The deadline of a whole exchange. Its signal fires with `timed_out`, or when the caller's signal does. */
+/** The deadline of a whole HTTP exchange. Its signal fires with `timed_out`, or when the caller's signal fires. */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -14,10 +14,10 @@ export class Deadline implements Disposable {
         : AbortSignal.any([controller.signal, callerSignal]);
   }
 
-  /** Waits for `work` until the deadline. Afterwards the outcome of `work` is ignored. */
+  /** Waits for `work` until the deadline of the exchange. Afterwards the outcome of `work` is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // The reason is what `abort` was called with, here always an error.
+    // The reason of the signal is the value that `abort` was called with, here always an error.
     const onAbort = () => reject(this.signal.reason as Error);
     this.signal.addEventListener("abort", onAbort);
     try {

@@ -17,7 +17,7 @@ import { connectPinned } from "#src/http/pinned-connection.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";
 
-/** Stands for the internet; 127.0.0.2 stands for the private network. */
+/** The address that stands for the internet; 127.0.0.2 stands for the private network. */
 const PUBLIC = "127.0.0.1";
 const PRIVATE = "127.0.0.2";
 const allow = [{ address: PUBLIC, fromPort: 1, toPort: 65_535 }];
@@ -48,7 +48,7 @@ async function serve(listener: RequestListener, host = PUBLIC, port = 0) {
   return { port: await listen(server, host, port), requests };
 }
 
-/** A server that sends exactly the given bytes. */
+/** Starts a server that sends exactly the given bytes. */
 async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
   const sockets = new Set<Socket>();
   const server = createTcpServer((socket) => {
@@ -65,7 +65,9 @@ async function serveRaw(talk: (socket: Socket) => void): Promise<number> {
   return await listen(server);
 }
 
-/** A resolver that returns the answers for a name one after the other, and then repeats the last one. */
+/**
+ * Returns a resolver that returns the answers for a host name one after the other, and then repeats the last answer.
+ */
 function fakeDns(names: Record<string, readonly (readonly string[])[]>) {
   const asked: string[] = [];
   const resolve = async (hostname: string) => {
@@ -83,7 +85,7 @@ const dns = (names: Record<string, readonly string[]>) =>
 
 type Options = Partial<OutboundClientOptions>;
 
-/** The whole answer, or why the request failed. */
+/** Sends a GET request and returns the whole answer, or why the request failed. */
 async function get(url: string, request: Partial<OutboundRequest> = {}, options: Options = {}) {
   const client = new OutboundClient({ allow, ...options });
   try {
@@ -499,7 +501,7 @@ test("requests to a private address and to a closed port fail with the same mess
   expect([...messages]).toEqual(["the address cannot be reached"]);
 });
 
-test("the private address of the tests accepts connections, so that only the client can refuse it", async () => {
+test("the private address in the tests of the outbound client accepts connections, so that only the client can refuse it", async () => {
   const { port } = await serve((_request, response) => response.end(), PRIVATE);
   const socket = connect(port, PRIVATE);
   await once(socket, "connect");

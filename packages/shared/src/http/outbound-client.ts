@@ -10,10 +10,10 @@ import { followRedirect } from "#src/http/redirect.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface OutboundClientOptions {
-  /** Private addresses that the operator allows. */
+  /** Private addresses to which the operator allows connections. */
   readonly allow: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace those of Node. */
+  /** Certificate authorities in PEM, which replace the authorities of Node. */
   readonly ca?: string;
 }
 
@@ -29,8 +29,8 @@ interface Hop {
 
 /**
  * Sends requests to URLs that customers provide, over HTTP/1.1 with a new connection each. It connects only to public
- * addresses and to those that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in the
- * environment are ignored.
+ * addresses and to addresses that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in
+ * the environment are ignored.
  */
 export class OutboundClient {
   readonly #allow: readonly AllowedAddress[];
@@ -43,7 +43,7 @@ export class OutboundClient {
     this.#ca = ca;
   }
 
-  /** @throws OutboundError, or the reason of the caller's signal. */
+  /** Sends a request to a customer's URL. @throws OutboundError, or the reason of the caller's signal. */
   async send(request: OutboundRequest): Promise<OutboundAnswer> {
     let target = parseOutboundUrl(request.url, this.#allow);
     const deadline = new Deadline(request.totalMs, request.signal);
@@ -77,7 +77,7 @@ export class OutboundClient {
     const { request, headers, deadline } = hop;
     const addresses = await this.#addressesOf(target, deadline);
     const client = this.#createClient(target, addresses, hop);
-    // Undici ignores the signal of the request while it connects.
+    // Undici ignores the abort signal of the request while it connects.
     const abort = () => void client.destroy(deadline.signal.reason as Error);
     deadline.signal.addEventListener("abort", abort);
     const close = async () => {
@@ -93,7 +93,7 @@ export class OutboundClient {
         signal: deadline.signal,
         reset: true,
       });
-      // A caller that does not read the body does not handle its errors either.
+      // A caller that does not read the response body does not handle the errors of the body either.
       answer.body.on("error", () => undefined);
       return {
         status: answer.statusCode,
@@ -126,13 +126,13 @@ export class OutboundClient {
       },
       allowH2: false,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // These time-outs of undici are off, because the deadline limits the whole exchange.
+      // These timeouts of undici are off, because the deadline limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** All addresses of the name. @throws `address_not_allowed` if one of them is not public. */
+  /** Resolves all addresses of a host name. @throws `address_not_allowed` if one of them is not public. */
   async #addressesOf(target: OutboundUrl, deadline: Deadline): Promise<readonly string[]> {
     if (target.isLiteral) return [target.hostname];
     const addresses = await this.#lookUp(target.hostname, deadline);
@@ -152,7 +152,7 @@ export class OutboundClient {
   }
 }
 
-/** Returns the answer with a disposal that also ends the deadline of the exchange. */
+/** Returns the outbound answer with a disposal that also ends the deadline of the exchange. */
 function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
   return {
     ...answer,
@@ -180,7 +180,7 @@ async function* readBody(
   }
 }
 
-/** After the signal has fired, other errors are its consequence. */
+/** Returns the reason of the signal if it has fired, because other errors are then its consequence. */
 function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
   if (signal.aborted) return signal.reason as Error;
   return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });

@@ -1,12 +1,12 @@
 /** Why a request to a customer's URL failed. */
 export type OutboundFailure =
-  /** The text is not an http(s) URL, or contains a user name. */
+  /** The text of the customer's URL is not an http(s) URL, or contains a user name. */
   | "url_invalid"
-  /** The IP address, or one of the addresses of the name, is not public. */
+  /** The IP address, or one of the addresses of the host name, is not public. */
   | "address_not_allowed"
-  /** The name has no address, the connection is not accepted in time, or TLS fails. Nothing was sent. */
+  /** The host name has no address, the connection is not accepted in time, or TLS fails. Nothing was sent. */
   | "unreachable"
-  /** The connection broke, or the answer is not HTTP. */
+  /** The connection broke, or the response is not HTTP. */
   | "broken"
   /** The exchange exceeded its deadline. */
   | "timed_out"
@@ -15,7 +15,7 @@ export type OutboundFailure =
    * URL.
    */
   | "redirect_refused"
-  /** The body has more than `maxBytes` bytes. */
+  /** The response body has more than `maxBytes` bytes. */
   | "too_large";
 
 /**
@@ -32,7 +32,10 @@ const MESSAGES = {
   too_large: "the answer is too long",
 } satisfies Record<OutboundFailure, string>;
 
-/** The error of the outbound client. Its message is for customers and contains no address, network or library details. */
+/**
+ * The error of the outbound HTTP client. Its message is for customers and contains no address, network or library
+ * details.
+ */
 export class OutboundError extends Error {
   override name = "OutboundError";
   readonly failure: OutboundFailure;

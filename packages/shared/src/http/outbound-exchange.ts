@@ -1,9 +1,9 @@
 interface ExchangeLimits {
-  /** Maximum time for everything: name lookup, connecting, every redirect and the whole body. */
+  /** Maximum time for the whole outbound request: DNS lookup, connecting, every redirect and the whole body. */
   readonly totalMs: number;
-  /** Maximum time to connect, including TLS. Default: 5 s. */
+  /** Maximum time to connect to the customer's host, including TLS. Default: 5 s. */
   readonly connectMs?: number;
-  /** Maximum size of the body. Default: no limit. */
+  /** Maximum size of the response body in bytes. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -11,9 +11,9 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Sent only to the first origin, not after a redirect to another one. */
+  /** Request headers that are sent only to the first origin, not after a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum number of redirects. Without it a redirect is returned as the answer. */
+  /** Maximum number of redirects to follow. If it is absent, a redirect is returned as the answer. */
   readonly redirects?: number;
 }
 
@@ -29,12 +29,12 @@ export type OutboundRequest = Get | Post;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An answer whose body may not have arrived yet. Disposing closes the connection. */
+/** An HTTP response whose body may not have arrived yet. Disposing of it closes the connection. */
 export interface OutboundAnswer extends AsyncDisposable {
   readonly status: number;
   readonly headers: Headers;
-  /** The URL that answered, after redirects. */
+  /** The URL that sent the response, after redirects. */
   readonly url: URL;
-  /** The body as it was sent, not decoded. It can be read once; reading may throw OutboundError. */
+  /** The response body as it was sent, not decoded. It can be read once; reading may throw OutboundError. */
   readonly body: AsyncIterable<Uint8Array>;
 }

@@ -3,10 +3,10 @@ import { isAllowed, type AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
 
-/** A URL that has been checked as far as is possible without DNS. */
+/** A customer's URL that has been checked as far as is possible without DNS. */
 export interface OutboundUrl {
   readonly url: URL;
-  /** An IP address without brackets, or a name in lower case without a final dot. */
+  /** An IP address without brackets, or a host name in lower case without a final dot. */
   readonly hostname: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -17,8 +17,8 @@ const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
 /**
  * Parses a customer's URL as browsers do (WHATWG), so that `0x7f.1` is recognised as 127.0.0.1.
  *
- * @throws OutboundError `url_invalid`, or `address_not_allowed` for IP addresses and names that are not public. The
- * addresses of a name are checked when connecting.
+ * @throws OutboundError `url_invalid`, or `address_not_allowed` for IP addresses and host names that are not public.
+ *   The addresses of a host name are checked when connecting.
  */
 export function parseOutboundUrl(text: string, allow: readonly AllowedAddress[]): OutboundUrl {
   const url = parseUrl(text);

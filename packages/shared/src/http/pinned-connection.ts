@@ -4,10 +4,10 @@ import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { mayConnect } from "#src/http/outbound-url.ts";
 
-/** A target to connect to: a name with its checked addresses, or a checked IP address. */
+/** The target of an outbound connection: a host name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** The checked addresses of the name, which is not resolved again. */
+  /** The checked addresses of the host name, which is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -17,20 +17,23 @@ export interface ConnectOptions {
   readonly allow: readonly AllowedAddress[];
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM, which replace those of Node. */
+  /** Certificate authorities in PEM, which replace the authorities of Node. */
   readonly ca: string | undefined;
 }
 
-/** How long to wait for a connection to an address before the next address is tried. */
+/** How long to wait for a connection to one address of a host before the next address is tried. */
 const NEXT_ADDRESS_MS = 1000;
 
-/** Maximum number of addresses that are tried, because a name may have any number of them. */
+/**
+ * Maximum number of addresses of a host that are tried per IP version, because a host name may have any number of
+ * addresses.
+ */
 const MAX_ADDRESSES_PER_FAMILY = 2;
 
 /**
- * Connects to one of the checked addresses and nothing else. The name is not resolved again, so that the DNS cannot answer
- * with another address after the check (DNS rebinding). TLS verifies the name. The remote address of the socket is checked
- * once more before a byte is sent.
+ * Connects to one of the checked addresses of a target and to nothing else. The host name is not resolved again, so
+ * that the DNS cannot answer with another address after the check (DNS rebinding). TLS verifies the host name. The
+ * remote address of the socket is checked once more before a byte is sent.
  *
  * @throws OutboundError `unreachable`.
  */
@@ -107,7 +110,7 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
 async function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve);
-  // This listener is kept: until undici adds its own, an error without a listener would end the process.
+  // This error listener is kept: until undici adds its own, a socket error without a listener would end the process.
   socket.on("error", reject);
   socket.once("close", () => reject(new Error("closed")));
   await promise;

@@ -9,7 +9,9 @@ const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
  */
 const PLATFORM_ADDRESSES = new Set(["168.63.129.16"]);
 
-/** Suffixes of names that are never public: RFC 6761, 6762, 8375, ICANN's `internal`, and common private ones. */
+/**
+ * Suffixes of host names that are never public: RFC 6761, 6762, 8375, ICANN's `internal`, and common private suffixes.
+ */
 const LOCAL_SUFFIX =
   /(^|\.)(localhost|local|localdomain|internal|home\.arpa|intranet|private|corp|home|lan)$/;
 
@@ -25,8 +27,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Whether a host name, in lower case and without a final dot, belongs to a private network. Such names are not looked up,
- * because the answer would reveal which of them exist.
+ * Whether a host name, in lower case and without a final dot, belongs to a private network. Such host names are not
+ * looked up, because the answer would reveal which of them exist.
  */
 export function isLocalName(hostname: string): boolean {
   return !hostname.includes(".") || LOCAL_SUFFIX.test(hostname);

@@ -7,17 +7,17 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface PublicConnectorOptions {
   readonly connectMs: number;
-  /** Private addresses that are allowed. Default: none. */
+  /** Private addresses to which connections are allowed. Default: none. */
   readonly allow?: readonly AllowedAddress[];
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace those of Node. */
+  /** Certificate authorities in PEM, which replace the authorities of Node. */
   readonly ca?: string;
 }
 
 /**
- * The `connect` option of an undici `Agent` or `Client` that connects only to public addresses, whatever the DNS
- * answers. Use it for a host that a platform returns but a customer can choose, so that the host cannot lead into our
- * network.
+ * Creates the `connect` option of an undici `Agent` or `Client` that connects only to public addresses, whatever the
+ * DNS answers. Use it for a host that a platform returns but a customer can choose, so that the host cannot lead into
+ * our network.
  */
 export function createPublicConnector({
   connectMs,
@@ -51,7 +51,7 @@ interface LookUp {
   readonly signal: AbortSignal;
 }
 
-/** All addresses of the name. @throws `address_not_allowed` if one of them is not public. */
+/** Resolves all addresses of a host name. @throws `address_not_allowed` if one of them is not public. */
 async function addressesOf(
   { hostname, isLiteral, port }: OutboundUrl,
   { allow, resolve, signal }: LookUp,

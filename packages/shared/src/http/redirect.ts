@@ -6,11 +6,11 @@ import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The target of a redirect, checked like the first URL; undefined when the answer is not a redirect. The answer of a
- * redirect is closed.
+ * Returns the target of a redirect, checked like the first URL; undefined when the response is not a redirect. The
+ * response of a redirect is closed.
  *
- * @throws OutboundError `redirect_refused` for a target that is not an http(s) URL and for a redirect from https to http,
- * `address_not_allowed` as for any URL.
+ * @throws OutboundError `redirect_refused` for a target that is not an http(s) URL and for a redirect from https to
+ *   http, `address_not_allowed` as for any URL.
  */
 export async function followRedirect(
   from: OutboundUrl,

@@ -1,16 +1,18 @@
 import ipaddr from "ipaddr.js";
 
-/** The key of all remote addresses that are not IP addresses, because some proxies send a word or an empty text. */
+/**
+ * The limit key of all remote addresses that are not IP addresses, because some proxies send a word or an empty text.
+ */
 const UNKNOWN = "unknown";
 
 const V6_PARTS_OF_A_NETWORK = 4;
 
-/** An address with a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
+/** Matches an address with a port, as some proxies write it: `1.2.3.4:5678` or `[2001:db8::1]:5678`. */
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?$/i;
 
 /**
- * The key of limits per address: an IPv4 address, or the first 64 bits of an IPv6 address, because its owner has the whole
- * /64 network. The result is short, whatever the input.
+ * Returns the key for limits per remote address: an IPv4 address, or the first 64 bits of an IPv6 address, because its
+ * owner has the whole /64 network. The key is short, whatever the input.
  */
 export function networkOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;

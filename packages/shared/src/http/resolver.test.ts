@@ -7,7 +7,7 @@ const A = 1;
 const AAAA = 28;
 const NXDOMAIN = 3;
 
-/** The records of the name server by name and type; names that begin with `silent` get no answer. */
+/** The records of the test's name server by host name and type; host names that begin with `silent` get no answer. */
 const RECORDS: Readonly<Record<string, Readonly<Record<number, readonly (readonly number[])[]>>>> =
   {
     "both.example.com": {

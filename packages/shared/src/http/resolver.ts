@@ -1,11 +1,12 @@
 import { Resolver } from "node:dns/promises";
 
-/** Looks up all IPv4 and IPv6 addresses of a name. @throws Error when there are none. */
+/** Looks up all IPv4 and IPv6 addresses of a host name. @throws Error when the host name has none. */
 export type ResolveName = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Creates a resolver that asks the machine's name servers, or the given ones. It does not use `dns.lookup`, which tries the
- * search domains of the network and occupies the thread pool of file operations: a few slow lookups would block them.
+ * Creates a DNS resolver that asks the machine's name servers, or the given ones. It does not use `dns.lookup`, which
+ * tries the search domains of the network and occupies the thread pool of file operations: a few slow lookups would
+ * block file operations.
  *
  * @param servers Name servers as `ip:port`.
  */

@@ -1,4 +1,7 @@
-/** A map with a maximum number of entries, in the order of their last `set`: a new entry evicts the oldest one. */
+/**
+ * A map with a maximum number of entries, in the order of their last `set`. A new entry in a full map evicts the oldest
+ * entry.
+ */
 export class BoundedMap<K, V> {
   readonly #maxEntries: number;
   readonly #entries = new Map<K, V>();
@@ -11,7 +14,7 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key);
   }
 
-  /** Adds or replaces the entry, which is the newest one afterwards. */
+  /** Adds or replaces an entry of the map, which is the newest entry afterwards. */
   set(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -24,12 +27,12 @@ export class BoundedMap<K, V> {
     this.#entries.delete(key);
   }
 
-  /** The values of the entries, from the oldest to the newest. */
+  /** Returns the values of the map's entries, from the oldest to the newest. */
   values(): MapIterator<V> {
     return this.#entries.values();
   }
 
-  /** Deletes the oldest entries up to the first entry that is not expired. */
+  /** Deletes the oldest entries of the map up to the first entry that is not expired. */
   deleteOldestWhile(isExpired: (value: V) => boolean): void {
     for (const [key, value] of this.#entries) {
       if (!isExpired(value)) return;

@@ -4,7 +4,7 @@ import { KeyedBuckets } from "./keyed-buckets.ts";
 
 const OPTIONS = { capacity: 3, windowMs: 3_000, maxKeys: 10 };
 
-test("a key without tokens is refused until a token is refilled, while other keys are accepted", () => {
+test("KeyedBuckets refuses a key without tokens until a token is refilled, and accepts other keys", () => {
   const buckets = new KeyedBuckets(OPTIONS);
   expect([1, 2, 3, 4].map(() => buckets.tryTake("a", 0))).toEqual([true, true, true, false]);
   expect(buckets.tryTake("b", 0)).toBe(true);
@@ -12,7 +12,7 @@ test("a key without tokens is refused until a token is refilled, while other key
   expect(buckets.tryTake("a", 1_000)).toBe(true);
 });
 
-test("a key that took tokens on credit is refused until these tokens are refilled", () => {
+test("KeyedBuckets refuses a key that took tokens on credit until these tokens are refilled", () => {
   const buckets = new KeyedBuckets(OPTIONS);
   for (let count = 0; count < 5; count++) buckets.takeOnCredit("a", 0);
   expect(buckets.tokensOf("a", 0)).toBe(-2);
@@ -20,13 +20,13 @@ test("a key that took tokens on credit is refused until these tokens are refille
   expect(buckets.tryTake("a", 3_000)).toBe(true);
 });
 
-test("when there are more keys than the maximum, the bucket of the least recently used key is dropped", () => {
+test("KeyedBuckets drops the bucket of the least recently used key when there are more keys than the maximum", () => {
   const buckets = new KeyedBuckets({ ...OPTIONS, maxKeys: 2 });
   for (const key of ["a", "b", "a", "c"]) buckets.takeOnCredit(key, 0);
   expect(["a", "b", "c"].map((key) => buckets.tokensOf(key, 0))).toEqual([1, 3, 2]);
 });
 
-test("in any period, a key takes at most its capacity plus the tokens refilled in this period", () => {
+test("in any period, a key of KeyedBuckets takes at most its bucket's capacity plus the tokens refilled in this period", () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 100 });
   fc.assert(
     fc.property(gaps, fc.boolean(), (waits, isSwept) => {

@@ -8,8 +8,8 @@ import {
 
 interface KeyedBucketsOptions extends BucketSize {
   /**
-   * Maximum number of stored keys. Beyond it, the bucket of the least recently used key is dropped, so that this key
-   * has a full bucket again.
+   * Maximum number of keys with a stored token bucket. Beyond it, the bucket of the least recently used key is dropped,
+   * so that this key has a full bucket again.
    */
   readonly maxKeys: number;
 }
@@ -17,7 +17,7 @@ interface KeyedBucketsOptions extends BucketSize {
 /** A token bucket for each key, in the memory of this process. Every call takes the time in milliseconds. */
 export class KeyedBuckets {
   readonly #size: BucketSize;
-  /** A key without an entry has a full bucket. */
+  /** Stored token buckets. A key without an entry has a full bucket. */
   readonly #levels: BoundedMap<string, BucketLevel>;
 
   constructor({ capacity, windowMs, maxKeys }: KeyedBucketsOptions) {
@@ -25,25 +25,31 @@ export class KeyedBuckets {
     this.#levels = new BoundedMap(maxKeys);
   }
 
-  /** The tokens of the key, with fractions; below zero after takes on credit. */
+  /** Returns the tokens in the bucket of the key, with fractions; below zero after tokens were taken on credit. */
   tokensOf(key: string, now: number): number {
     const level = this.#levels.get(key);
     return level === undefined ? this.#size.capacity : tokensAt(level, this.#size, now);
   }
 
-  /** Takes a token. Returns false, and takes nothing, when the key has less than one token. */
+  /**
+   * Takes a token from the bucket of the key. Returns false, and takes nothing, when the bucket has less than one
+   * token.
+   */
   tryTake(key: string, now: number): boolean {
     const isThere = this.tokensOf(key, now) >= 1;
     if (isThere) this.takeOnCredit(key, now);
     return isThere;
   }
 
-  /** Takes a token even if there is none, for a request that turns out to count only after it was served. */
+  /**
+   * Takes a token from the bucket of the key even if there is none, for a request that turns out to count only after it
+   * was served.
+   */
   takeOnCredit(key: string, now: number): void {
     this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
   }
 
-  /** Forgets keys whose bucket is full again. */
+  /** Forgets keys whose token bucket is full again. */
   sweep(now: number): void {
     this.#levels.deleteOldestWhile(
       ({ tokens, at }) => at + msUntilTokens(tokens, this.#size.capacity, this.#size) <= now,

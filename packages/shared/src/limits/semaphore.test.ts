@@ -4,7 +4,7 @@ import { Semaphore, type AcquireOptions } from "./semaphore.ts";
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Asks for permits; `permit` is set once they are granted. */
+/** Requests permits of a semaphore; `permit` is set once they are granted. */
 function request(semaphore: Semaphore, options?: AcquireOptions) {
   const asked: { permit?: Disposable; refused?: unknown } = {};
   semaphore.acquire(options).then(
@@ -111,7 +111,7 @@ test("releasing a permit twice frees only one permit", async () => {
   expect(semaphore.tryAcquire()).toBeUndefined();
 });
 
-/** Requests permits, releases the n-th granted request, or aborts the n-th waiting one. */
+/** A random step: requests permits, releases the n-th granted request, or aborts the n-th waiting request. */
 const step = fc.oneof(
   fc.record({
     kind: fc.constant("request" as const),

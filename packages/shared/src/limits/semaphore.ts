@@ -1,23 +1,25 @@
 import { unavailable } from "#src/errors.ts";
 
 export interface SemaphoreLimits {
-  /** Maximum number of permits in use at the same time. */
+  /** Maximum number of permits of the semaphore in use at the same time. */
   readonly total: number;
-  /** Maximum number of permits in use per key, so that one key leaves room for others. Default: `total`. */
+  /** Maximum number of permits in use per key, so that one key leaves permits for others. Default: `total`. */
   readonly perKey?: number;
-  /** Maximum number of callers that wait; further ones are refused immediately. Default: 0. */
+  /** Maximum number of callers that wait for permits; further callers are refused immediately. Default: 0. */
   readonly maxWaiting?: number;
-  /** How long a caller waits before it is refused. Default: as long as its signal allows. */
+  /** Maximum time that a caller waits for permits before it is refused. Default: as long as its abort signal allows. */
   readonly maxWaitMs?: number;
 }
 
 export interface AcquireOptions {
   /**
-   * Identifies whose share is used, for example a workspace, an upload grant or an address. Callers without a key use
-   * one common share.
+   * Identifies whose share of the permits is used, for example a workspace, an upload grant or an address. Callers
+   * without a key use one common share.
    */
   readonly key?: string;
-  /** Number of permits, for example bytes. A request for more than the limits allow gets as many as they allow. */
+  /**
+   * Number of permits, for example bytes. A request for more permits than the limits allow gets as many as they allow.
+   */
   readonly amount?: number;
   /** Aborts the wait for permits. */
   readonly signal?: AbortSignal;
@@ -31,8 +33,9 @@ interface Request {
 }
 
 /**
- * A bounded number of permits, granted in the order of the requests. A request whose key has used its share lets requests
- * of other keys pass; a request that waits for a large amount does not, so that small requests never starve it.
+ * A bounded number of permits, granted in the order of the requests. A request whose key has used its share lets
+ * requests of other keys pass. A request that waits for many permits lets no request pass, so that requests for few
+ * permits never starve it.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -46,7 +49,7 @@ export class Semaphore {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  /** Permits that are released by disposing of them, or undefined when none are free now. Never waits. */
+  /** Returns permits that are released by disposing of them, or undefined when none are free now. Never waits. */
   tryAcquire(options: Omit<AcquireOptions, "signal"> = {}): Disposable | undefined {
     const request = this.#enqueue(options);
     if (request.isGranted) return this.#toPermit(request);
@@ -115,7 +118,7 @@ export class Semaphore {
       const { key, amount } = request;
       const usedByKey = this.#usedByKey.get(key) ?? 0;
       if (keysInOrder.has(key) || usedByKey + amount > this.#limits.perKey) {
-        // Later requests of the same key wait behind this one.
+        // Later permit requests with the same key wait behind this one.
         keysInOrder.add(key);
         continue;
       }

@@ -1,25 +1,28 @@
-/** How many tokens a bucket holds and how quickly it refills. */
+/** The number of tokens in a full token bucket and how quickly the bucket refills. */
 export interface BucketSize {
-  /** Tokens in a full bucket. */
+  /** Number of tokens in a full bucket. */
   readonly capacity: number;
-  /** How long an empty bucket takes to be full again, in milliseconds. */
+  /** Milliseconds until an empty bucket is full again. */
   readonly windowMs: number;
 }
 
-/** The tokens of a bucket at an instant, with fractions; below zero after a take on credit. */
+/** The tokens of a bucket at an instant, with fractions; below zero after tokens were taken on credit. */
 export interface BucketLevel {
   readonly tokens: number;
-  /** Milliseconds on a clock that never goes back. */
+  /** Time of this level in milliseconds, on a clock that never goes back. */
   readonly at: number;
 }
 
-/** The tokens of a bucket at the instant `now`: the tokens of an earlier instant and the tokens refilled since then. */
+/**
+ * Returns the tokens of a bucket at the instant `now`: the tokens of an earlier instant and the tokens refilled since
+ * then.
+ */
 export function tokensAt({ tokens, at }: BucketLevel, size: BucketSize, now: number): number {
   const refilled = (Math.max(0, now - at) * size.capacity) / size.windowMs;
   return Math.min(size.capacity, tokens + refilled);
 }
 
-/** Milliseconds until a bucket with `tokens` has `wanted` tokens; 0 when it has them. */
+/** Returns the milliseconds until a bucket with `tokens` has `wanted` tokens; 0 when it has them. */
 export function msUntilTokens(tokens: number, wanted: number, size: BucketSize): number {
   return Math.max(0, ((wanted - tokens) * size.windowMs) / size.capacity);
 }

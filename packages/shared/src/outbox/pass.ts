@@ -13,7 +13,10 @@ export interface PassOptions {
   readonly topic: string;
   readonly source: string;
   readonly logger: Logger;
-  /** How long the bus may take per pass, well below the role's `idle_in_transaction_session_timeout`. Default: 5 s. */
+  /**
+   * Maximum time that the bus may take per pass of the relay, well below the role's
+   * `idle_in_transaction_session_timeout`. Default: 5 s.
+   */
   readonly publishTimeoutMs?: number;
 }
 
@@ -22,18 +25,21 @@ interface OutboxRow extends StoredEvent {
   readonly createdAt: Date;
 }
 
-/** The result of a pass: another relay holds the lock, or the number of rows that were published and deleted. */
+/**
+ * The result of a pass over the outbox: another relay holds the lock, or the number of rows that were published and
+ * deleted.
+ */
 export type PassResult = "busy" | { readonly rows: number; readonly isFull: boolean };
 
 const MAX_ROWS = 500;
-/** Maximum size of a pass, so that it stays within the deadline. */
+/** Maximum size of a pass over the outbox in bytes, so that the pass stays within its deadline. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * One pass over the outbox in one transaction: lock, read in the order of ids, publish, delete, commit. A crash before the
- * commit repeats events but never loses them. There is no cursor: ids are not in commit order here, and `id > last` would
- * skip the rows of slow transactions.
+ * Makes one pass over the outbox in one transaction: lock, read in the order of ids, publish, delete, commit. A crash
+ * before the commit repeats events but never loses them. There is no cursor: ids of the outbox are not in commit order,
+ * and `id > last` would skip the rows of slow transactions.
  */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   return await options.sql.begin(async (tx): Promise<PassResult> => {
@@ -50,8 +56,8 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
 }
 
 /**
- * Only one relay per outbox runs at a time, to keep the events of a key in order. The lock ends with the transaction, at
- * the latest by the role's `idle_in_transaction_session_timeout` of 10 s if the process is stopped. A session lock would
+ * Locks the outbox for one relay, to keep the events of a key in order. The lock ends with the transaction, at the
+ * latest by the role's `idle_in_transaction_session_timeout` of 10 s if the process is stopped. A session lock would
  * stay for hours.
  */
 async function tryLock(tx: TransactionSql): Promise<boolean> {
@@ -61,8 +67,8 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Prevents relays from starting a pass until `tx` ends. For urgent work that appends many events in short transactions:
- * processing the first events would otherwise slow down the rest of that work.
+ * Prevents relays from starting a pass until `tx` ends. Use it for urgent work that appends many events in short
+ * transactions, because processing the first events would otherwise slow down the rest of that work.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`
@@ -77,7 +83,7 @@ async function readRows(tx: TransactionSql): Promise<readonly OutboxRow[]> {
     limit ${MAX_ROWS}`;
 }
 
-/** The first rows up to `MAX_BYTES` in total, at least one. */
+/** Returns the first rows of the outbox up to `MAX_BYTES` in total, at least one row. */
 function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   let bytes = 0;
   const end = rows.findIndex((row, index) => {

@@ -5,14 +5,14 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 export interface RelayOptions extends PassOptions {
-  /** Polling interval when the relay is not nudged. Default: 200 ms. */
+  /** Interval at which the relay polls the outbox when it is not nudged. Default: 200 ms. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
 /**
- * Pause while another relay holds the lock. A retry is needed, because the pass of that relay may have begun before our
- * rows were committed.
+ * Pause of a relay while another relay holds the lock. A retry is needed, because the pass of that relay may have begun
+ * before our rows were committed.
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
@@ -33,9 +33,9 @@ const publishedTotal = createCounter(
 );
 
 /**
- * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run it; the lock ensures that
- * only one replica publishes at a time. `nudge` it after a commit that appended events. Polling finds events that a
- * crash left behind.
+ * Publishes the service's outbox to the bus until disposed of. Any number of replicas may run a relay; the lock ensures
+ * that only one replica publishes at a time. `nudge` the relay after a commit that appended events. Polling finds
+ * events that a crash left behind.
  */
 export function startRelay(options: RelayOptions): Loop {
   const relay = new Relay(options);
@@ -62,7 +62,9 @@ class Relay {
     this.#pollMs = options.pollMs ?? POLL_MS;
   }
 
-  /** Runs a pass if there are rows; returns when to run again. A nudge does not shorten the pause after a failure. */
+  /**
+   * Runs a pass if the outbox has rows; returns when to run again. A nudge does not shorten the pause after a failure.
+   */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;

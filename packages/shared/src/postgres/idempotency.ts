@@ -5,15 +5,15 @@ import { startLoop } from "#src/process/loop.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * A request that is carried out once, however often it is repeated with its key. Its response is stored in the service's
- * table `idempotency_keys`, as binary protobuf, for 24 hours.
+ * A request that is carried out once, however often it is repeated with its idempotency key. Its response is stored in
+ * the service's table `idempotency_keys`, as binary protobuf, for 24 hours.
  */
 export interface KeyedRequest {
   readonly workspaceId: string;
   readonly operation: string;
-  /** The key as the client sent it. */
+  /** The idempotency key as the client sent it. */
   readonly key: string;
-  /** Identifies the request's content; equal for equal bodies. */
+  /** Identifies the content of the request; equal for equal request bodies. */
   readonly fingerprint: string;
 }
 
@@ -25,13 +25,13 @@ interface StoredResponse {
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_KEYS = 1000;
 
-/** The error while another request with the key is being processed. */
+/** The error while another request with the same idempotency key is being processed. */
 export function keyInProgress(): ServiceError {
   return conflict("idempotency_conflict", [], { retryAfterMs: 1000 });
 }
 
 /**
- * The response to an earlier request with this key; undefined if there was no such request.
+ * Returns the response to an earlier request with this idempotency key; undefined if there was no such request.
  *
  * @throws `idempotency_key_reused` when the earlier request had different contents.
  */
@@ -43,10 +43,11 @@ export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8A
 }
 
 /**
- * Takes the key for this transaction, or returns the response to the request that already has it. Call it first in the
- * transaction: a transaction that waits for a key must not hold locks that the key's owner may wait for.
+ * Takes the idempotency key for this transaction, or returns the response to the request that already has the key. Call
+ * it first in the transaction: a transaction that waits for a key must not hold locks that the key's owner may wait
+ * for.
  *
- * @throws `idempotency_conflict` when the key's owner takes longer than 2 s.
+ * @throws `idempotency_conflict` when the owner of the key takes longer than 2 s.
  */
 export async function takeKeyOrReplay(
   tx: TransactionSql,
@@ -65,9 +66,9 @@ export async function takeKeyOrReplay(
 }
 
 /**
- * Takes a key for this transaction and stores its response, or takes nothing when another request has it. The unique
- * index decides: while another transaction that has not committed holds the key, the insert waits for at most 2 s, then
- * fails with a lock timeout. A key older than 24 hours is free, even if it has not been deleted yet.
+ * Takes an idempotency key for this transaction and stores its response, or takes nothing when another request has the
+ * key. The unique index decides: while another transaction that has not committed holds the key, the insert waits for
+ * at most 2 s, then fails with a lock timeout. A key older than 24 hours is free, even if it has not been deleted yet.
  */
 async function takeKey(
   tx: TransactionSql,
@@ -83,7 +84,8 @@ async function takeKey(
       created_at = excluded.created_at
     where idempotency_keys.created_at < now() - interval '24 hours'
     returning 1`;
-  // Sent together and executed in order: the timeout applies to the insert without an additional round trip.
+  // Both statements are sent together and executed in order: the timeout applies to the insert without an additional
+  // round trip.
   const [, taken] = await Promise.all([tx`set local lock_timeout = '2s'`, insert]);
   return taken.length > 0;
 }
@@ -106,7 +108,7 @@ async function findStoredResponse(
   return row;
 }
 
-/** Deletes up to `limit` keys that are older than 24 hours, of all workspaces, and returns how many. */
+/** Deletes up to `limit` idempotency keys that are older than 24 hours, of all workspaces, and returns their number. */
 async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from idempotency_keys
@@ -121,7 +123,10 @@ async function deleteExpiredKeys(sql: ISql, limit: number): Promise<number> {
   return deleted.count;
 }
 
-/** Starts a job that deletes expired keys in batches. Its timing does not matter, because an expired key is free anyway. */
+/**
+ * Starts a job that deletes expired idempotency keys in batches. Its timing does not matter, because an expired key is
+ * free anyway.
+ */
 export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: CLEAN_EVERY_MS,

@@ -48,9 +48,9 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
 }
 
 /**
- * Applies the missing migrations and returns their versions. Each runs in its own transaction under an advisory lock, so
- * that several replicas can migrate at the same time. A migration that cannot get a table lock within 2 s fails, because
- * all readers would queue behind it; the caller retries.
+ * Applies the missing migrations and returns their versions. Each migration runs in its own transaction under an
+ * advisory lock, so that several replicas can migrate at the same time. A migration that cannot get a table lock within
+ * 2 s fails, because all readers would queue behind it; the caller retries.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
@@ -59,7 +59,8 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
       await tx`set local lock_timeout = '2s'`;
-      // No statement timeout: creating an index of a large table takes longer than any statement of a request.
+      // A migration has no statement timeout: creating an index of a large table takes longer than any statement of a
+      // request.
       await tx`set local statement_timeout = 0`;
       await tx`set local transaction_timeout = 0`;
       const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;

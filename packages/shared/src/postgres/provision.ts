@@ -35,9 +35,9 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
 }
 
 /**
- * Prepares the database for the services: a schema and a login role for each, and the schema of the Postgres bus. It needs
- * a connection of the owner. Repeating it only sets the passwords again. A role can use its own schema and the bus, but
- * no schema of another service.
+ * Prepares the database for the services: a schema and a login role for each, and the schema of the Postgres bus. It
+ * needs a connection of the database owner. Repeating it only sets the passwords again. A role can use its own schema
+ * and the bus, but no schema of another service.
  */
 export async function provisionDatabase(
   ownerUrl: string,
@@ -55,7 +55,7 @@ export async function provisionDatabase(
   }
 }
 
-/** The connection string of a service's role for the database of `ownerUrl`. */
+/** Returns the connection string of a service's role for the database of `ownerUrl`. */
 export function serviceDatabaseUrl(ownerUrl: string, role: ServiceRole): string {
   const url = new URL(ownerUrl);
   url.username = `postrider_${role.service}`;

@@ -2,7 +2,7 @@ import type { Sql } from "#src/postgres.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** An accepted post must survive a power failure, which requires that the database keeps committed transactions. */
+/** Checks that the database keeps committed transactions, because an accepted post must survive a power failure. */
 async function assertDurable(sql: Sql): Promise<void> {
   const [settings] = await sql<{ fsync: string; commit: string }[]>`
     select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`;
@@ -13,7 +13,10 @@ async function assertDurable(sql: Sql): Promise<void> {
   }
 }
 
-/** Waits until the database answers and has the schema that this build requires. @throws Error if it is not durable. */
+/**
+ * Waits until the database answers and has the schema that this build requires. @throws Error if the database is not
+ * durable.
+ */
 export async function waitForDatabase(
   sql: Sql,
   migrationsFolder: string,

@@ -1,8 +1,9 @@
 import type { Sql } from "#src/postgres.ts";
 
 /**
- * The schema as text, read from `pg_catalog`: tables with columns, constraints and indexes in a fixed order. It replaces
- * pg_dump, which the embedded Postgres lacks. A test compares it with the committed `schema.sql`.
+ * Returns a database schema as text, read from `pg_catalog`: tables with columns, constraints and indexes in a fixed
+ * order. It replaces pg_dump, which the embedded Postgres lacks. A test compares the text with the committed
+ * `schema.sql`.
  */
 export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
   const tables = await sql<

@@ -3,7 +3,10 @@ import type { Sql } from "#src/postgres.ts";
 import { neededSchemaVersion, currentSchemaVersion } from "#src/postgres/migrations.ts";
 import { createGauge, renderMetrics } from "#src/telemetry/metrics.ts";
 
-/** Resolves when the dependency is healthy, and rejects with a short reason when it is not. */
+/**
+ * A health check of a dependency. It resolves when the dependency is healthy, and rejects with a short reason when it
+ * is not.
+ */
 export type Check = () => Promise<void>;
 
 /** Omits a route from the API description. */
@@ -16,7 +19,7 @@ const OPS_REQUEST_MS = 5_000;
 
 const readyGauge = createGauge("postrider_ready", "1 while the process can work, as on `/readyz`.");
 
-/** Readiness of a process: its checks, and a switch that makes it permanently not ready while it stops. */
+/** Readiness of a process: its health checks, and a switch that makes it permanently not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
   drain(): void;
@@ -28,7 +31,7 @@ export function createHealth(): Health {
   return { checks: new Map(), drain: () => void (draining = true), isDraining: () => draining };
 }
 
-/** Checks that the database answers, has the schema that this build requires, and that its clock is within 30 s of ours. */
+/** Checks that the database answers, has the schema that this build requires, and has a clock within 30 s of ours. */
 export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   const needed = neededSchemaVersion(migrationsFolder);
   let migrated = false;
@@ -58,7 +61,7 @@ async function runCheck(check: Check): Promise<string> {
   return result;
 }
 
-/** Runs all checks in parallel. */
+/** Runs all health checks in parallel. */
 export async function readHealth(
   health: Health,
 ): Promise<{ readonly ready: boolean; readonly checks: Record<string, string> }> {
@@ -69,7 +72,7 @@ export async function readHealth(
   return { ready: Object.values(checks).every((result) => result === "ok"), checks };
 }
 
-/** Adds `/livez` (the event loop runs) and `/readyz` to a server. */
+/** Adds the health probes `/livez` (the event loop runs) and `/readyz` to a server. */
 export function addProbes(app: FastifyInstance, health: Health): void {
   app.get("/livez", { schema: HIDDEN }, () => ({ status: "ok" }));
   app.get("/readyz", { schema: HIDDEN }, async (_request, reply) => {
@@ -80,7 +83,7 @@ export function addProbes(app: FastifyInstance, health: Health): void {
   });
 }
 
-/** The internal port: probes and Prometheus metrics, never exposed to clients. */
+/** Creates the server on the internal port: health probes and Prometheus metrics, never exposed to clients. */
 export function createOpsServer(health: Health): FastifyInstance {
   const app = fastify({
     forceCloseConnections: true,
@@ -90,7 +93,7 @@ export function createOpsServer(health: Health): FastifyInstance {
   });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
-    // Measured now, because Prometheus may be the only client that checks readiness.
+    // Readiness is measured now, because Prometheus may be the only client that checks it.
     readyGauge.set((await readHealth(health)).ready ? 1 : 0);
     const { contentType, body } = await renderMetrics();
     return await reply.type(contentType).send(body);

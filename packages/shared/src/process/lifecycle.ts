@@ -2,7 +2,7 @@ import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
  * Maximum time from SIGTERM to the end of a process. The delivery service has a maximum of its own, because it waits
- * for calls in flight.
+ * for platform calls in flight.
  */
 export const GRACE_MS = 24_000;
 
@@ -11,7 +11,7 @@ export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
 
-/** Signals within this time count as one, because npm, turbo and `node --watch` repeat a Ctrl-C. */
+/** Stop signals within this time count as one, because npm, turbo and `node --watch` repeat a Ctrl-C. */
 const REPEATED_SIGNAL_MS = 1000;
 
 /**
@@ -57,7 +57,9 @@ export async function runProcess(
   }
 }
 
-/** Combines resources into one. They are disposed of in parallel, and all are waited for even if one fails. */
+/**
+ * Combines resources into one. They are disposed of in parallel, and disposing waits for all of them even if one fails.
+ */
 export function together(resources: readonly AsyncDisposable[]): AsyncDisposable {
   return {
     [Symbol.asyncDispose]: async () => {

@@ -9,7 +9,10 @@ export interface Loop extends AsyncDisposable {
 export function startLoop(options: {
   readonly idleMs: number;
   readonly onError: (error: unknown) => void;
-  /** Returns true when there may be more to do now, or the milliseconds until the next run. */
+  /**
+   * The repeated work of the loop. Returns true when there may be more to do now, or the milliseconds until the next
+   * run.
+   */
   readonly work: () => Promise<boolean | number>;
 }): Loop {
   let stopped = false;

@@ -25,14 +25,14 @@ export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** The secret that is sent to other services. */
+  /** The internal secret that this process sends to other services. */
   readonly internalSecret: string;
-  /** The secrets that are accepted from callers: the sent secret, and further secrets during a rotation. */
+  /** The internal secrets that are accepted from callers: the sent secret, and further secrets during a rotation. */
   readonly acceptedSecrets: readonly [string, ...string[]];
   readonly logLevel: string;
-  /** For tests only: see `failpoints`. */
+  /** Folder for tests that stop or kill the process; see `failpoints`. */
   readonly failpointsDir: string | undefined;
-  /** Undefined when spans are not recorded; the OpenTelemetry SDK is not loaded then. */
+  /** Tracing settings; undefined when spans are not recorded. The OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
 }
 
@@ -54,7 +54,10 @@ export interface BusConfig {
 /** Settings for tests and trials: they allow private addresses, simulated accounts, and crashes on demand. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
-/** Checked in every process, because the environment is often shared between them. */
+/**
+ * Refuses settings for tests in production. Every process checks them, because the environment is often shared between
+ * processes.
+ */
 function refuseInProduction(read: EnvReader): void {
   const environment = read
     .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {

@@ -3,10 +3,10 @@ import { crc32 } from "node:zlib";
 
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const PREFIX = "pr_live_";
-/** 62^43 is the first power above 2^256. */
+/** Length of the secret of an API key in base62: 62^43 is the first power above 2^256. */
 const SECRET_CHARACTERS = 43;
 const SECRET_BYTES = 32;
-/** 62^6 is the first power above 2^32. */
+/** Length of the checksum of an API key in base62: 62^6 is the first power above 2^32. */
 const CHECKSUM_CHARACTERS = 6;
 const SHOWN_CHARACTERS = 12;
 const KEY = new RegExp(`^${PREFIX}[0-9A-Za-z]{${SECRET_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
@@ -22,8 +22,8 @@ function checksum(text: string): string {
 }
 
 /**
- * The text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of both as 6 base62
- * characters.
+ * Returns the text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of both as
+ * 6 base62 characters.
  *
  * @throws RangeError when `secret` does not have 32 bytes.
  */
@@ -42,12 +42,15 @@ export function isApiKey(text: string): boolean {
   return checksum(body) === text.slice(-CHECKSUM_CHARACTERS);
 }
 
-/** SHA-256 of a key, the only form in which it is stored or sent between services. 256 random bits need no slow hash. */
+/**
+ * Returns the SHA-256 of an API key, the only form in which it is stored or sent between services. 256 random bits need
+ * no slow hash.
+ */
 export function hashApiKey(key: string): Buffer {
   return createHash("sha256").update(key).digest();
 }
 
-/** The first characters of a key, by which people recognise it. */
+/** Returns the first characters of an API key, by which people recognise it. */
 export function apiKeyPrefix(key: string): string {
   return key.slice(0, SHOWN_CHARACTERS);
 }

@@ -4,8 +4,8 @@ import type { SealingKey } from "./sealing.ts";
 const KEY_ENTRY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
 /**
- * Reads sealing keys as a list of `<key id>:<base64 of 32 bytes>`, newest first, at least one. Error messages never contain
- * the entries, because they are secrets.
+ * Reads encryption keys as a list of `<key id>:<base64 of 32 bytes>`, newest first, at least one. Error messages never
+ * contain the entries, because they are secrets.
  */
 export function readSealingKeys(read: EnvReader, name: string): readonly SealingKey[] {
   if (read.string(name) === "") return [];
@@ -22,7 +22,8 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
 }
 
 /**
- * Checks that no key was removed from the configuration too early, because sealed texts would fail later, one by one.
+ * Checks that no encryption key was removed from the configuration too early, because sealed texts would fail later,
+ * one by one.
  *
  * @param what The kind of sealed texts in the plural, in words that operators know.
  * @throws Error with the ids of the keys that are still used and not configured.

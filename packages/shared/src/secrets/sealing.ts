@@ -4,17 +4,17 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A key that encrypts secrets at rest. */
+/** A key that encrypts (seals) secret texts before they are stored in the database. */
 export interface SealingKey {
-  /** Part of every text that is sealed with the key. */
+  /** Id of the encryption key, which is part of every text that is sealed with the key. */
   readonly id: string;
-  /** 32 bytes. */
+  /** The encryption key, 32 bytes. */
   readonly secret: Buffer;
 }
 
 /**
- * The place where a sealed text is stored. The text can only be unsealed for the same place, so that copying it to
- * another row or column is useless.
+ * The table, row and column where a sealed text is stored. The text can only be unsealed for the same place, so that
+ * copying it to another row or column is useless.
  */
 export interface SealedPlace {
   readonly table: string;
@@ -22,10 +22,13 @@ export interface SealedPlace {
   readonly column: string;
 }
 
-/** A sealed text cannot be unsealed. The message never contains the text. */
+/** The error that a sealed text cannot be decrypted. Its message never contains the text. */
 export class SealError extends Error {
   override name = "SealError";
-  /** True if the text was changed or sealed for another place, so that no key can unseal it. Else a key is missing. */
+  /**
+   * True if the sealed text was changed or sealed for another place, so that no key can unseal it. False if a key is
+   * missing.
+   */
   readonly isBroken: boolean;
 
   constructor(message: string, isBroken = false) {
@@ -39,9 +42,9 @@ function associatedData(place: SealedPlace, keyId: string): Buffer {
 }
 
 /**
- * Encrypts with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url.
+ * Encrypts a text with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url.
  *
- * @param keys Newest first.
+ * @param keys Encryption keys, newest first.
  * @param nonce 12 random bytes, never used twice.
  */
 export function seal(
@@ -61,7 +64,7 @@ export function seal(
 }
 
 /**
- * The text that was sealed for that place with one of the keys.
+ * Decrypts a text that was sealed for this place with one of the keys.
  *
  * @throws SealError
  */

@@ -1,16 +1,17 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The claims of a token. Everyone who has the token can read them, so they must not contain secrets. */
+/** The claims of a signed token. Everyone who has the token can read them, so they must not contain secrets. */
 export type Claims = Readonly<Record<string, string>>;
 
 interface Body {
   readonly claims: Claims;
-  /** Seconds since 1970. */
+  /** Expiry of the signed token in seconds since 1970. */
   readonly expires: number;
 }
 
 /**
- * Creates a token with `claims` that is valid until `expiresAt` and safe in a URL. Every process with the key can verify it.
+ * Creates a signed token with `claims` that is valid until `expiresAt` and safe in a URL. Every process with the key
+ * can verify it.
  *
  * @param purpose The kind of token: a token of one kind is not valid as another under the same key.
  */
@@ -20,7 +21,7 @@ export function signToken(key: string, purpose: string, claims: Claims, expiresA
   return `${encoded}.${sign(key, purpose, encoded).toString("base64url")}`;
 }
 
-/** The claims of a token; undefined when it is forged, damaged, expired or of another purpose. */
+/** Returns the claims of a signed token; undefined when the token is forged, damaged, expired or of another purpose. */
 export function verifyToken(
   key: string,
   purpose: string,
@@ -28,7 +29,7 @@ export function verifyToken(
   now: Date,
 ): Claims | undefined {
   const [encoded = "", signature = "", ...rest] = token.split(".");
-  // Compared as text, because base64 decoders accept several spellings of the same bytes.
+  // Signatures are compared as text, because base64 decoders accept several spellings of the same bytes.
   const expected = Buffer.from(sign(key, purpose, encoded).toString("base64url"));
   const given = Buffer.from(signature);
   if (rest.length > 0 || given.length !== expected.length) return undefined;

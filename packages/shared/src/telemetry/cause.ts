@@ -10,7 +10,7 @@ export type Cause = {
   readonly traceparent?: string;
 };
 
-/** The cause in the headers of an event. */
+/** Returns the request that caused an event, from the headers of the event. */
 export function causeOf({ requestid, traceparent }: Readonly<Record<string, string>>): Cause {
   return {
     ...(requestid === undefined ? {} : { requestid }),
@@ -18,7 +18,7 @@ export function causeOf({ requestid, traceparent }: Readonly<Record<string, stri
   };
 }
 
-/** The current request as a cause; empty outside of a request. */
+/** Returns the current request as the cause of an event; empty outside of a request. */
 export function currentCause(): Cause {
   const context = findContext();
   if (context === undefined) return {};
@@ -28,7 +28,7 @@ export function currentCause(): Cause {
     : { requestid: requestId, traceparent };
 }
 
-/** Headers that link a plain HTTP request between services to the current request, as RPCs do automatically. */
+/** Returns headers that link a plain HTTP request between services to the current request, as RPCs do automatically. */
 export function outgoingHeaders(): Readonly<Record<string, string>> {
   const { requestid, traceparent } = currentCause();
   return {
@@ -37,7 +37,9 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/** The context in which work for a request continues; without a request it is a new one. */
+/**
+ * Returns the context in which work for the request that caused it continues; a new context if the request is unknown.
+ */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),
@@ -46,8 +48,8 @@ export function contextOf({ requestid, traceparent }: Cause): RequestContext {
 }
 
 /**
- * The cause of items that are processed together: their request if all of them have the same, otherwise empty, because
- * work that several requests share belongs to none of them.
+ * Returns the common cause of items that are processed together: their request if all of them have the same request.
+ * Otherwise the cause is empty, because work that several requests share belongs to none of them.
  */
 export function sharedCause(causes: readonly Cause[]): Cause {
   const [first = {}] = causes;

@@ -6,8 +6,8 @@ import { findContext } from "./request-context.ts";
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fatal">;
 
 /**
- * Fields that may be logged. All others are dropped, so that a secret or the text of a post is not logged as part of an
- * object. Add a field only if it can never contain either.
+ * Fields that may be logged. All other fields are dropped, so that a secret or the text of a post is not logged as part
+ * of an object. Add a field only if it can never contain either.
  */
 const LOGGABLE = new Set([
   "err",
@@ -55,7 +55,10 @@ const LOGGABLE = new Set([
   "metricsUrl",
 ]);
 
-/** Name, stack and code of an error, without requests, query parameters and other properties that libraries attach. */
+/**
+ * Returns name, stack and code of an error, without requests, query parameters and other properties that libraries
+ * attach.
+ */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code: unknown = "code" in error ? error.code : undefined;
@@ -76,16 +79,16 @@ function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 /**
- * Writes lines in batches, at the latest after 100 ms and at exit, because a system call per line is a considerable part of
- * the cost of a request.
+ * Opens stdout for log lines in batches, written at the latest after 100 ms and at exit, because a system call per line
+ * is a considerable part of the cost of a request.
  */
 function openStdout(): DestinationStream {
   return pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 100 });
 }
 
 /**
- * A JSON logger that writes allow-listed fields only and adds the ids of the current request. It writes to stdout by
- * default.
+ * Creates a JSON logger that writes allow-listed fields only and adds the ids of the current request. It writes to
+ * stdout by default.
  */
 export function createLogger(options: {
   readonly service: string;

@@ -29,7 +29,7 @@ export function describeProcess(service: string): void {
   buildInfo.set({ service, version }, 1);
 }
 
-/** All metrics of the process in the text format of Prometheus. */
+/** Returns all metrics of the process in the text format of Prometheus. */
 export async function renderMetrics(): Promise<{
   readonly contentType: string;
   readonly body: string;
@@ -37,14 +37,14 @@ export async function renderMetrics(): Promise<{
   return { contentType: register.contentType, body: await register.metrics() };
 }
 
-/** A registered metric. */
+/** A metric that the process has registered. */
 export interface RegisteredMetric {
   readonly name: string;
   readonly type: string;
   readonly labelNames: readonly string[];
 }
 
-/** Every metric of the modules that are loaded. */
+/** Returns every metric of the modules that are loaded. */
 export function listMetrics(): readonly RegisteredMetric[] {
   return register.getMetricsAsArray().map((metric) => {
     const { name, type, labelNames } = metric as unknown as RegisteredMetric;
@@ -95,7 +95,7 @@ export function createGauge<L extends string>(
 export interface AgeGauge<L extends string> {
   /** @param since The time since which the oldest item waits; undefined when no item waits. */
   set(labels: Record<L, string>, since: Date | undefined): void;
-  /** Removes series that another process reports from now on. */
+  /** Removes series of the gauge that another process reports from now on. */
   forget(isForgotten: (labels: Record<L, string>) => boolean): void;
 }
 
@@ -124,7 +124,7 @@ export function createAgeGauge<L extends string>(
   };
 }
 
-/** A histogram of seconds with buckets from 1 ms to 60 s. */
+/** Creates a histogram of seconds with buckets from 1 ms to 60 s. */
 export function createDurationHistogram<L extends string>(
   name: string,
   help: string,

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** The data that accompanies a request through all services. */
 export interface RequestContext {
-  /** 1 to 128 visible ASCII characters, in every log line and RPC of the request. */
+  /** Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. */
   readonly requestId: string;
   readonly workspaceId?: string;
-  /** `rest`, `mcp` or `dashboard`. */
+  /** The interface through which the request arrived: `rest`, `mcp` or `dashboard`. */
   readonly createdVia?: string;
-  /** W3C trace context. */
+  /** W3C trace context of the request. */
   readonly traceparent?: string;
-  /** Deadline of the answer, in milliseconds of `performance.now()`. */
+  /** Deadline for the answer to the request, in milliseconds of `performance.now()`. */
   readonly deadlineAt?: number;
 }
 

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 
-/** One DER element. */
+/** Encodes one DER element. */
 function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
@@ -16,7 +16,9 @@ const ECDSA_WITH_SHA256 = sequence(oid("2a8648ce3d040302"));
 const COMMON_NAME = oid("550403");
 const SUBJECT_ALT_NAME = oid("551d11");
 
-/** A self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not create certificates. */
+/**
+ * Creates a self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not create certificates.
+ */
 export function selfSignedCertificate(hostname: string): {
   readonly key: string;
   readonly certificate: string;

@@ -13,37 +13,40 @@ import {
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** The owner's URL of the Postgres that all integration tests share. */
+    /** The URL of the owner of the Postgres server that all integration tests share. */
     postgresUrl: string;
   }
 }
 
 export interface TestDatabaseOptions {
-  /** Name of the service and of its schema. */
+  /** Name of the service that the test database belongs to, which is also the name of its schema. */
   readonly service: string;
-  /** Absolute path of the service's `migrations`. */
+  /** Absolute path of the service's folder `migrations`. */
   readonly migrationsFolder: string;
-  /** Connections of `sql`. Default 5. */
+  /** Maximum number of connections of the pool `sql`. Default: 5. */
   readonly poolSize?: number;
 }
 
-/** A migrated database for one test file. Disposing drops it. */
+/** A migrated database for one test file. Disposing of it drops the database. */
 export interface TestDatabase extends AsyncDisposable {
-  /** A pool with the service's own role. */
+  /** A connection pool with the service's own role. */
   readonly sql: Sql;
-  /** A pool of the cluster's owner, for operations that the service's role may not execute. */
+  /** A connection pool of the cluster's owner, for operations that the service's role may not execute. */
   readonly ownerSql: Sql;
-  /** The service's connection string. */
+  /** Connection string with the service's role. */
   readonly url: string;
-  /** The owner's connection string for the same database. */
+  /** The owner's connection string for the same test database. */
   readonly ownerUrl: string;
 }
 
 const PASSWORD = "postrider-test";
-/** Serialises provisioning, because databases share roles and each template must be created once. */
+/**
+ * Id of the lock under which test databases are provisioned one after the other, because databases share roles and each
+ * template must be created once.
+ */
 const TEMPLATE_LOCK = 7_263_401;
 
-/** Creates a database from a template, which is migrated once per service and set of migrations. */
+/** Creates a test database from a template, which is migrated once per service and set of migrations. */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
   const role: ServiceRole = { service: options.service, password: PASSWORD };
@@ -80,7 +83,10 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
-/** The name contains a hash of the migrations, so that a changed migration leads to a new template. */
+/**
+ * Returns the name of a template database. It contains a hash of the migrations, so that a changed migration leads to a
+ * new template.
+ */
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
@@ -99,7 +105,7 @@ async function ensureTemplate(
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  // Test files run in parallel processes. The lock belongs to this connection and ends with it.
+  // Test files run in parallel processes. The provisioning lock belongs to this connection and ends with it.
   await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const exists = await cluster`select 1 from pg_database where datname = ${name}`;
@@ -117,7 +123,7 @@ async function makeTemplate(
   folder: string,
   name: string,
 ): Promise<void> {
-  // Renamed when it is complete, because an incomplete template would break every later test.
+  // The template is renamed when it is complete, because an incomplete template would break every later test.
   const draft = `${name}_draft`;
   await cluster.unsafe(`drop database if exists ${draft} with (force)`);
   await cluster.unsafe(`create database ${draft}`);

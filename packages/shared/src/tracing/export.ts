@@ -13,7 +13,7 @@ import { recordSpans } from "./tracing.ts";
 export interface TracingConfig {
   /** Base URL of an OTLP receiver over HTTP; spans are sent to `/v1/traces` below it. */
   readonly endpoint: string;
-  /** Headers for the receiver, for example for authentication. */
+  /** Headers for the OTLP receiver, for example for authentication. */
   readonly headers: Readonly<Record<string, string>>;
   /**
    * The ratio of recorded traces, from 0 to 1, among those that start in this process or come from external clients.
@@ -21,13 +21,15 @@ export interface TracingConfig {
   readonly ratio: number;
 }
 
-/** Maximum time of an export. Spans that are not exported within it when the process stops are lost. */
+/**
+ * Maximum time of an export of spans. When the process stops, spans that are not exported within this time are lost.
+ */
 const EXPORT_TIMEOUT_MS = 3_000;
 const SCHEDULED_DELAY_MS = 1_000;
 
 /**
- * Records and exports spans until disposed of; disposing exports the last ones. If the receiver is unavailable, spans are
- * lost, without other effects. This is the only module that loads the OpenTelemetry SDK.
+ * Records and exports spans until disposed of; disposing exports the last spans. If the OTLP receiver is unavailable,
+ * spans are lost, without other effects. This is the only module that loads the OpenTelemetry SDK.
  */
 export function startExport(
   options: TracingConfig & { readonly service: string; readonly logger: Logger },
@@ -36,7 +38,7 @@ export function startExport(
   const complain = (): void =>
     logger.warn("spans could not be exported; check OTEL_EXPORTER_OTLP_ENDPOINT");
   const ignore = (): void => undefined;
-  // Messages of the SDK are not logged, because they may quote what was sent.
+  // Messages of the OpenTelemetry SDK are not logged, because they may quote data that was sent.
   diag.setLogger(
     { error: complain, warn: ignore, info: ignore, debug: ignore, verbose: ignore },
     { logLevel: DiagLogLevel.ERROR, suppressOverrideMessage: true },
@@ -66,7 +68,7 @@ export function startExport(
   return {
     [Symbol.asyncDispose]: async () => {
       recordSpans(undefined);
-      // An unavailable receiver must not make a clean shutdown fail.
+      // An unavailable OTLP receiver must not make a clean shutdown fail.
       await provider.shutdown().catch(complain);
     },
   };

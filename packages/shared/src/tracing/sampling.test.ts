@@ -16,14 +16,14 @@ afterEach(async () => {
   recording = undefined;
 });
 
-/** An endpoint that does not receive the spans. */
+/** Starts recording spans with an OTLP endpoint that does not receive them. */
 function record(ratio: number): void {
   const logger = createLogger({ service: "test", level: "silent" });
   const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
   recording = startExport({ ...config, service: "test", logger });
 }
 
-/** The trace context that a request with this header passes on. */
+/** Returns the trace context that a request with this `traceparent` header passes on. */
 function passOn(header: string) {
   const { traceparent = "" } = openSpan("GET /", { kind: "server", parent: sampleAnew(header) });
   return toSpanReference(traceparent);

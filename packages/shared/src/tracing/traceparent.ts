@@ -1,13 +1,17 @@
 import { randomFillSync } from "node:crypto";
 
-/** Version, trace id, span id and flags. Later versions may append fields. Ids that consist of zeros are invalid. */
+/**
+ * Matches a `traceparent` header: version, trace id, span id and flags. Later versions may append fields. Ids that
+ * consist of zeros are invalid.
+ */
 const TRACEPARENT =
   /^(?<version>(?!ff)[0-9a-f]{2})-(?<ids>(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 
 const SAMPLED = 1;
 
 /**
- * Parses the header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only "sampled" is kept.
+ * Parses the `traceparent` header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only
+ * "sampled" is kept.
  *
  * @returns The header in version 00; undefined when it is invalid, then the receiver starts a new trace.
  */
@@ -23,7 +27,10 @@ function isSampled(flags: string): boolean {
 
 const ID_BYTES = 24;
 
-/** Random bytes are generated in advance, because generating a few at a time costs ten times as much. */
+/**
+ * Random bytes for trace and span ids are generated in advance, because generating a few at a time costs ten times as
+ * much.
+ */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
 
@@ -36,20 +43,20 @@ function takeIds(): string {
   return pool.toString("hex", used - ID_BYTES, used);
 }
 
-/** A new trace that is not recorded. Its id is still used in logs and events. */
+/** Returns the `traceparent` of a new trace that is not recorded. Its trace id is still used in logs and events. */
 export function newTraceparent(): string {
   const ids = takeIds();
   return `00-${ids.slice(0, 32)}-${ids.slice(32)}-00`;
 }
 
-/** The parts of a header that `parseTraceparent` returned. */
+/** The parts of a `traceparent` header that `parseTraceparent` returned. */
 export interface SpanReference {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-/** Splits a header that `parseTraceparent` or this module created. */
+/** Splits a `traceparent` header that `parseTraceparent` or this module created. */
 export function toSpanReference(traceparent: string): SpanReference {
   return {
     traceId: traceparent.slice(3, 35),
@@ -58,12 +65,12 @@ export function toSpanReference(traceparent: string): SpanReference {
   };
 }
 
-/** The inverse of `toSpanReference`. */
+/** Joins the parts of a `traceparent` header; the inverse of `toSpanReference`. */
 export function fromSpanReference({ traceId, spanId, isSampled }: SpanReference): string {
   return `00-${traceId}-${spanId}-${isSampled ? "01" : "00"}`;
 }
 
-/** The trace id, which all spans and log lines of a trace share. */
+/** Returns the trace id of a `traceparent` header, which all spans and log lines of a trace share. */
 export function traceIdOf(traceparent: string): string {
   return traceparent.slice(3, 35);
 }

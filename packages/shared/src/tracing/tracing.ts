@@ -24,7 +24,10 @@ const KINDS = {
 
 export interface SpanOptions {
   readonly kind: keyof typeof KINDS;
-  /** Ids, codes and numbers. Never a secret, a user's text, a whole URL or the message of an error. */
+  /**
+   * Attributes of the span: ids, codes and numbers. Never a secret, a user's text, a whole URL or the message of an
+   * error.
+   */
   readonly attributes?: Attributes;
   /**
    * The `traceparent` of the parent span. Default: the `traceparent` of the current request. Without a current request,
@@ -35,7 +38,7 @@ export interface SpanOptions {
 
 /** A span of a trace. */
 export interface Span {
-  /** The trace context for work that follows; undefined while spans are not recorded. */
+  /** The trace context for work that continues this span; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
   /** Marks the span as failed, with a class of failure. There must be few classes. */
@@ -53,7 +56,10 @@ const UNRECORDED: Span = {
 let tracer: Tracer | undefined;
 let ratio = 1;
 
-/** Records spans with `recorder` from now on, or stops; `externalRatio` is the recorded part of traces from outside. */
+/**
+ * Records spans with `recorder` from now on, or stops recording. `externalRatio` is the recorded part of traces that
+ * external clients start.
+ */
 export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): void {
   tracer = recorder;
   ratio = externalRatio;
@@ -68,7 +74,7 @@ export function sampleAnew(traceparent: string): string {
   return fromSpanReference({ ...toSpanReference(traceparent), isSampled });
 }
 
-/** Whether spans are recorded, for code that has to prepare data for them. */
+/** Whether spans are recorded, for code that has to prepare data for spans. */
 export function isTracing(): boolean {
   return tracer !== undefined;
 }
@@ -94,27 +100,27 @@ function toSpan(span: ApiSpan): Span {
   };
 }
 
-/** Starts a span, which the caller must end. Costs almost nothing while spans are not recorded. */
+/** Starts a span, which the caller must end. It costs almost nothing while spans are not recorded. */
 export function openSpan(name: string, options: SpanOptions): Span {
   if (tracer === undefined) return UNRECORDED;
   const { kind, attributes = {}, parent = findContext()?.traceparent } = options;
   return toSpan(tracer.startSpan(name, { kind: KINDS[kind], attributes }, contextWith(parent)));
 }
 
-/** Runs `work` as part of the span: calls that it makes continue the trace. */
+/** Runs `work` as part of the span: RPCs that the work makes continue the trace. */
 export function runInSpan<T>({ traceparent }: Span, work: () => T): T {
   if (traceparent === undefined) return work();
   return runInContext({ ...(findContext() ?? contextOf({})), traceparent }, work);
 }
 
-/** The class of an error: its reason, code or name. Never its message. */
+/** Returns the class of an error for a span: its reason, code or name. Never its message. */
 export function errorTypeOf(error: unknown): string {
   if (error instanceof ServiceError) return error.reason;
   if (!(error instanceof Error)) return "_OTHER";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** Runs `work` in a new span, which ends with it and is marked as failed when it throws. */
+/** Runs `work` in a new span. The span ends with `work` and is marked as failed when `work` throws. */
 export async function inSpan<T>(
   name: string,
   options: SpanOptions,

@@ -5,42 +5,48 @@ import type {
   AdmissionService,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 
-/** How long a query waits for others to share its call. */
+/** How long an admission query waits for further queries to share its call to the accounts service. */
 const BATCH_WINDOW_MS = 2;
-/** Maximum number of queries per call. */
+/** Maximum number of admission queries per call to the accounts service. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
-/** Maximum number of waiting requests. Further requests are refused, because their answer would come too late. */
+/**
+ * Maximum number of requests that wait for an admission answer. Further requests are refused, because their answer
+ * would come too late.
+ */
 const MAX_WAITING = 10_000;
-/** Timeout of a call. Without an answer, its requests are decided without the accounts service. */
+/**
+ * Timeout of an admission call. If the accounts service does not answer in this time, the gateway decides about the
+ * requests without it.
+ */
 const TIMEOUT_MS = 1_000;
 
 /** A pair of API key and workspace, for which the accounts service grants requests. */
 export interface AdmissionSource {
-  /** Identifies the pair within this process. */
+  /** Identifies the pair of API key and workspace within this process. */
   readonly pairId: string;
   readonly key: string;
-  /** SHA-256. */
+  /** SHA-256 of the API key. */
   readonly keyHash: Uint8Array;
-  /** The workspace that the request named; undefined when it named none. */
+  /** The workspace that the request names; undefined when the request names none. */
   readonly workspaceId: string | undefined;
 }
 
-/** A query about one pair, and the requests that wait for its answer. */
+/** An admission query about one pair of API key and workspace, and the requests that wait for its answer. */
 export interface PendingQuery<Waiter> {
   readonly source: AdmissionSource;
   readonly waiters: Waiter[];
   giveBack: number;
 }
 
-/** A query in flight, and what is reserved for its waiters until it is answered. */
+/** An admission query in flight, and what is reserved for its waiting requests until the accounts service answers. */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
   readonly want: number;
   readonly prepared: Prepared;
 }
 
-/** The grants in the order of the queries, or why the call failed. */
+/** Outcome of an admission call: the grants in the order of the queries, or why the call failed. */
 export type AdmitOutcome =
   | { readonly isAnswered: true; readonly grants: readonly AdmissionGrant[] }
   | { readonly isAnswered: false; readonly error: unknown };
@@ -48,14 +54,14 @@ export type AdmitOutcome =
 interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   /**
-   * Called for each query right before it is sent. Returns how many requests to ask for, and what to reserve until the
-   * answer.
+   * Called for each admission query right before it is sent. Returns how many requests to ask the accounts service for,
+   * and what to reserve until the service answers.
    */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;
     readonly prepared: Prepared;
   };
-  /** Called exactly once per call, when it has been answered or has failed. */
+  /** Called exactly once per admission call, when the call has been answered or has failed. */
   readonly settle: (
     sent: readonly SentQuery<Waiter, Prepared>[],
     outcome: AdmitOutcome,
@@ -71,14 +77,14 @@ function toMessage({ query, want }: SentQuery<unknown, unknown>) {
 }
 
 /**
- * Collects queries for a short window, one per pair of key and workspace, and sends them to the accounts service in one
- * call.
+ * Collects admission queries for a short window, one query per pair of API key and workspace, and sends them to the
+ * accounts service in one call.
  */
 export class AdmitBatches<Waiter, Prepared> {
   readonly #options: AdmitBatchesOptions<Waiter, Prepared>;
   readonly #pending = new Map<string, PendingQuery<Waiter>>();
   readonly #inFlight = new Set<Promise<void>>();
-  // A call serves many requests, so it runs with the id and the deadline of none of them.
+  // An admission call serves many requests, so it carries neither the id nor the deadline of any of them.
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -87,7 +93,7 @@ export class AdmitBatches<Waiter, Prepared> {
     this.#options = options;
   }
 
-  /** Adds a waiter to the next call. Returns false when too many requests wait already. */
+  /** Adds a waiting request to the next admission call. Returns false when too many requests already wait. */
   enqueue(source: AdmissionSource, waiter: Waiter): boolean {
     if (this.#waiting >= MAX_WAITING) return false;
     this.#waiting += 1;
@@ -96,13 +102,13 @@ export class AdmitBatches<Waiter, Prepared> {
     return true;
   }
 
-  /** Returns granted requests that were not used. */
+  /** Returns granted but unused requests to the accounts service. */
   giveBack(source: AdmissionSource, count: number): void {
     this.#queryOf(source).giveBack += count;
     this.#schedule();
   }
 
-  /** Sends the pending queries and resolves when every call has ended. */
+  /** Sends the pending admission queries and resolves when every admission call has ended. */
   async drain(): Promise<void> {
     while (this.#pending.size > 0 || this.#inFlight.size > 0) {
       this.#flush();

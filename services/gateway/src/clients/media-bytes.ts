@@ -14,7 +14,7 @@ export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
   readonly requestId: string;
-  /** The client's request; nothing of its body has been read yet. */
+  /** The client's upload request. Its body has not been read yet. */
   readonly source: IncomingMessage;
 }
 
@@ -23,30 +23,31 @@ export interface ObjectRequest {
   readonly mediaId: string;
   readonly rendition: string;
   readonly requestId: string;
-  /** `bytes=…`; undefined for the whole file. */
+  /** Value of the `Range` header for the media service, such as `bytes=0-99`; undefined for the whole file. */
   readonly range: string | undefined;
 }
 
 export interface ObjectAnswer {
-  /** 200, 206, or 416 for a range outside of the file. */
+  /** Status of the download: 200, 206, or 416 for a range outside of the file. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**
-   * The bytes, which the caller must read without delay, because they occupy a connection. Empty with the status 416.
+   * The bytes of the file. The caller must read them without delay, because they occupy a connection. Empty with the
+   * status 416.
    */
   readonly body: Readable;
 }
 
-/** Uploads to and downloads from the media service; its README describes both routes. */
+/** Uploads to and downloads from the media service. The README of the media service describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
    * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
    * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service does.
+   *   when the media service disconnects.
    */
   upload(upload: Upload): Promise<void>;
-  /** @throws ServiceError `not_found`, `unavailable`. */
+  /** Requests a file from the media service. @throws ServiceError `not_found`, `unavailable`. */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
 }
 
@@ -54,12 +55,12 @@ export interface MediaBytesOptions {
   /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Maximum number of uploads, and of downloads, at the same time. Default: 256. */
+  /** Maximum number of uploads at the same time, and of downloads at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Maximum time between two chunks of an object. */
+/** Maximum time between two chunks of a file that is read from the media service. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
 const EXPECTED_STATUSES = new Set([200, 206, 416]);
@@ -68,8 +69,8 @@ interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
   /**
-   * Every transfer holds a permit. Without a free permit a transfer is refused instead of waiting, because earlier
-   * transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
+   * refused instead of waiting, because earlier transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -144,7 +145,10 @@ async function open(
   }
 }
 
-/** The headers that the media service needs. Without a length, it could not tell an absent body from a chunked one. */
+/**
+ * Returns the request headers that the media service needs. They include a length unless the body is chunked, because
+ * the media service could otherwise not tell an absent body from a chunked body.
+ */
 function forwardedHeaders({ headers }: IncomingMessage): Record<string, string> {
   const isChunked = headers["transfer-encoding"] !== undefined;
   const found = FORWARDED.map((name) => [name, headers[name]]);

@@ -64,7 +64,7 @@ test("two reads of the same post are both answered, and a post that is missing o
   expect(reads[3]).toMatchObject({ reason: { reason: "not_found" } });
 });
 
-test("a failed batch call fails the reads of this batch and no later reads", async () => {
+test("a failed batch call to the posts service fails the post reads of this batch and no later reads", async () => {
   let calls = 0;
   const { reader } = createReader((refs) => {
     calls += 1;

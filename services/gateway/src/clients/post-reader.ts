@@ -3,9 +3,9 @@ import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { notFound } from "@postrider/shared/errors";
 
-/** Reads posts one by one. */
+/** Reads single posts from the posts service. */
 export interface PostReader {
-  /** @throws ServiceError `not_found`, also for a post of another workspace. */
+  /** Reads one post. @throws ServiceError `not_found`, also when the post belongs to another workspace. */
   get(workspaceId: string, id: string): Promise<Post>;
 }
 
@@ -19,9 +19,9 @@ interface Waiting {
 const MAX_REFS = 100;
 
 /**
- * Combines all reads of one turn of the event loop into one call to the posts service. A call costs more than its SQL
- * statement, so that sharing calls raises the throughput under load without delaying a single read. The call runs in
- * the context of its first request.
+ * Combines all reads of posts in one turn of the event loop into one call to the posts service. A call costs more than
+ * its SQL statement, so sharing calls raises the throughput under load without delaying a single read. The call runs in
+ * the request context of the first read.
  */
 export function createPostReader(
   client: Pick<Client<typeof PostService>, "batchGetPosts">,
@@ -46,7 +46,7 @@ export function createPostReader(
 
   function flush(): void {
     const batch = waiting;
-    // A full batch has been sent already.
+    // A full batch of post reads has been sent already.
     if (batch.length === 0) return;
     waiting = [];
     void ask(batch);

@@ -6,15 +6,15 @@ import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * Maximum time without traffic. After the last byte, the media service makes the file durable, which takes long for a
- * gigabyte.
+ * Maximum time without traffic on an upload to the media service. After the last byte, the media service makes the file
+ * durable, which takes long for a gigabyte.
  */
 const STORE_TIMEOUT_MS = 120_000;
 
 export interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The request whose body is sent; nothing of it has been read yet. */
+  /** The incoming request whose body is sent. Its body has not been read yet. */
   readonly source: http.IncomingMessage;
 }
 
@@ -24,9 +24,9 @@ export interface PutAnswer {
 }
 
 /**
- * Streams the body of `source` to a peer with Node's own HTTP client, which adds the least work per chunk. If the peer
- * answers early or disconnects, the connection of `source` stays open for the answer. If `source` disconnects, the peer
- * sees an incomplete body.
+ * Streams the body of the incoming request `source` to another server with Node's own HTTP client, which adds the least
+ * work per chunk. If the server answers early or disconnects, the connection of `source` stays open for the answer. If
+ * `source` disconnects, the server receives an incomplete body.
  */
 export async function putBody({ url, headers, source }: BodyToPut): Promise<PutAnswer> {
   const sent = open(url, headers);
@@ -56,8 +56,9 @@ function noteChunk({ length }: Buffer): void {
 }
 
 /**
- * Opens a new connection, because a kept-alive one could turn out to be closed and an upload cannot be repeated. It still
- * sends `connection: keep-alive`: with `close`, a server that refuses the body resets the connection, and its answer is lost.
+ * Opens a new connection for an upload, because a kept-alive connection could turn out to be closed and an upload
+ * cannot be repeated. The request still sends `connection: keep-alive`: with `close`, a server that refuses the body
+ * resets the connection, and its answer is lost.
  */
 function open(url: string, headers: BodyToPut["headers"]): http.ClientRequest {
   const { request } = url.startsWith("https:") ? https : http;

@@ -8,7 +8,10 @@ const STATUS_LINES: ReadonlyMap<string | undefined, string> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
 ]);
 
-/** Answers bytes that Node could not parse as a request. No hook runs for them, so the whole answer is written here. */
+/**
+ * Answers a connection whose bytes Node could not parse as an HTTP request. No hook runs for such bytes, so this
+ * function writes the whole answer.
+ */
 export function answerClientError(
   error: NodeJS.ErrnoException,
   socket: Socket,

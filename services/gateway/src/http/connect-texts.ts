@@ -16,16 +16,16 @@ export const CONNECT_PAGES = [
 
 export type ConnectPage = (typeof CONNECT_PAGES)[number];
 
-/** The texts of a page; `{platform}` and `{workspace}` are replaced. */
+/** Texts of a connect page. The placeholders `{platform}` and `{workspace}` are replaced. */
 export interface ConnectText {
   readonly title: string;
   readonly text: string;
 }
 
 interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
-  /** The label of the button that leads to the platform. */
+  /** Label of the button that leads from the connect page to the platform. */
   readonly button: string;
-  /** The last line of every page that shows an outcome. */
+  /** Last line of every connect page that shows an outcome. */
   readonly close: string;
 }
 
@@ -124,7 +124,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
   },
 };
 
-/** The page for an outcome of the authorization; the page `unavailable` for an unknown outcome. */
+/** Returns the connect page for an outcome of the authorization; the page `unavailable` for an unknown outcome. */
 export function toConnectPage(outcome: string): ConnectPage {
   if (outcome === "unknown_state") return "unknown";
   return CONNECT_PAGES.find((page) => page === outcome) ?? "unavailable";

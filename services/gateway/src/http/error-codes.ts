@@ -1,4 +1,4 @@
-/** Every code that `error.code` of an answer can have. */
+/** Every code that the API returns in `error.code`. */
 export const ERROR_CODES = [
   "invalid_request",
   "workspace_required",
@@ -36,12 +36,12 @@ export const ERROR_CODES = [
   "upstream_timeout",
 ] as const;
 
-/** A code of `error.code`. */
+/** One of the codes that the API returns in `error.code`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Every code that `error.details[].code` can have, except scopes and codes that are also error codes. */
+/** Every code that the API returns in `error.details[].code`, except scopes and codes that are also error codes. */
 export const VIOLATION_CODES = [
-  // A post that a platform would refuse.
+  // Codes for a post that a platform would refuse.
   "content_required",
   "content_too_long",
   "too_many_hashtags",
@@ -66,21 +66,21 @@ export const VIOLATION_CODES = [
   "platform_unavailable",
   "unknown_media",
   "media_not_ready",
-  // A file that differs from its declaration.
+  // Codes for a file that differs from its declaration.
   "media_type_mismatch",
   "media_length_mismatch",
   "media_unreadable",
   "unknown_option_key",
   "schedule_in_past",
   "schedule_too_far",
-  // Limits and states.
+  // Codes for exceeded limits and unsuitable states.
   "monthly",
   "daily",
   "too_many_rules",
   "too_many_subscriptions",
   "platform_unsupported",
   "outcome_unknown",
-  // The form of a request.
+  // Codes for the form of a request.
   "required",
   "type",
   "format",
@@ -110,10 +110,10 @@ export const VIOLATION_CODES = [
   "too_many_headers",
 ] as const;
 
-/** A code of `error.details[].code`. */
+/** One of the codes that the API returns in `error.details[].code`. */
 export type ViolationCode = (typeof VIOLATION_CODES)[number];
 
-/** Every code that a target's `error.code` can have. */
+/** Every code that the API returns in the `error.code` of a target. */
 export const TARGET_ERROR_CODES = [
   "content_rejected",
   "media_rejected",
@@ -133,12 +133,12 @@ export const TARGET_ERROR_CODES = [
   "internal_error",
 ] as const;
 
-/** A code of a target's `error.code`. */
+/** One of the codes that the API returns in the `error.code` of a target. */
 export type TargetErrorCode = (typeof TARGET_ERROR_CODES)[number];
 
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);
 
-/** Whether the text is a public `error.code`. */
+/** Whether the text is one of the codes that the API returns in `error.code`. */
 export function isErrorCode(text: string): text is ErrorCode {
   return KNOWN_ERRORS.has(text);
 }

@@ -4,7 +4,10 @@ import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
 import { hasMessage, type Locale, messageFor } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** A fault as clients see it. `path` is a JSON Pointer; `limit` and `actual` are in the unit of the code. */
+/**
+ * A fault of a request as API clients see it. `path` is the JSON Pointer of the faulty field; `limit` and `actual` are
+ * in the unit that belongs to `code`.
+ */
 export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
@@ -13,7 +16,7 @@ export interface ErrorDetail {
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** The smallest and the largest allowed number, and the allowed texts, of a query parameter. */
+  /** For a query parameter: the smallest and the largest allowed number, and the allowed texts. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
@@ -24,7 +27,7 @@ export interface ErrorDetail {
   readonly resetsAt?: string;
 }
 
-/** The body of every error answer. */
+/** The body of every error answer of the API. */
 export interface ErrorBody {
   readonly error: {
     readonly code: ErrorCode;
@@ -34,7 +37,10 @@ export interface ErrorBody {
 }
 
 const MAX_DETAILS = 100;
-/** A path contains keys of the client's body: 100 details must not each repeat a key of half a megabyte. */
+/**
+ * Maximum length of `path` in an error detail. A path contains keys of the client's body, and 100 details must not each
+ * repeat a key of half a megabyte.
+ */
 const MAX_PATH_LENGTH = 1_000;
 
 const STATUSES = {
@@ -74,7 +80,10 @@ const STATUSES = {
   upstream_timeout: 504,
 } as const satisfies Record<ErrorCode, number>;
 
-/** The code of a reason that is not in the table. Kinds that need a specific code become `internal`. */
+/**
+ * Error code for a failure whose reason is not in the table of error codes, by the kind of the failure. Kinds that need
+ * a specific code become `internal`.
+ */
 const FALLBACKS = {
   invalid: "invalid_request",
   unauthenticated: "unauthenticated",
@@ -87,17 +96,17 @@ const FALLBACKS = {
   internal: "internal",
 } as const satisfies Record<ErrorKind, ErrorCode>;
 
-/** The `error.code` of a failure: its reason if that is a public code, else the code of its kind. */
+/** Returns the `error.code` of a failure: its reason if the reason is a public code, otherwise the code of its kind. */
 export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): ErrorCode {
   return isErrorCode(reason) ? reason : FALLBACKS[kind];
 }
 
-/** The HTTP status of a failure: the status of the code that `errorCodeOf` returns. */
+/** Returns the HTTP status of a failure: the status of the code that `errorCodeOf` returns. */
 export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
   return STATUSES[errorCodeOf(reason, kind)];
 }
 
-/** A failure, and the language in which it is explained. */
+/** A failure, and the language in which the error body explains it. */
 export interface ErrorBodyInput {
   readonly reason: string;
   readonly kind?: ErrorKind;
@@ -105,7 +114,10 @@ export interface ErrorBodyInput {
   readonly locale: Locale;
 }
 
-/** The body of a failed request, with at most 100 details. The body of an internal error has no details. */
+/**
+ * Returns the error body of a failed request, with at most 100 details. The error body of an internal error has no
+ * details.
+ */
 export function toErrorBody({
   reason,
   kind = "internal",
@@ -122,7 +134,7 @@ export function toErrorBody({
 
 function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
-  // A code without a message, such as the name of a scope, gets the message of the error.
+  // A violation code without a message, such as the name of a scope, gets the message of the error code.
   const explained = hasMessage(violation.code) ? violation.code : error;
   const { code } = violation;
   const known = defined({

@@ -1,24 +1,25 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** The value of a request body, ready for schema validation, or its faults. */
+/** Result of parsing a request body: its value, ready for schema validation, or its faults. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly Violation[] };
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Maximum number of members of one list or object. No field of the API needs as many. */
+/** Maximum number of members of one list or object in a request body. No field of the API needs as many. */
 const MAX_MEMBERS = 1_000;
-/** Maximum number of members of all lists and objects of a body together. */
+/** Maximum number of members of all lists and objects of a request body together. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
-// A byte order mark is kept as a character and therefore refused: JSON does not allow it.
+// A byte order mark is kept as a character. The JSON parser then refuses it, because JSON does not allow it.
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The value of a JSON body in strict UTF-8. It refuses NUL characters and unpaired surrogates in any text or key, more than
- * 64 levels, and the key `__proto__`, which some code would take for a prototype. It also refuses lists and objects that
- * are longer than any schema allows, because listing every fault of half a million items would take seconds.
+ * Parses a JSON body in strict UTF-8. Refuses NUL characters and unpaired surrogates in any text or key, more than 64
+ * levels of nesting, and the key `__proto__`, because some code would take it for a prototype. Also refuses lists and
+ * objects that are longer than any schema allows, because listing every fault of half a million items would take
+ * seconds.
  */
 export function parseJsonBody(bytes: Buffer): ParsedBody {
   const text = decode(bytes);
@@ -49,8 +50,8 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 /**
- * Whether texts and keys have to be checked. JSON does not allow a raw NUL, nor UTF-8 a raw surrogate: both can only be
- * written as an escape.
+ * Whether the texts and keys of a JSON body have to be checked for NUL characters and surrogates. JSON does not allow a
+ * raw NUL, and UTF-8 does not allow a raw surrogate, so both can only be written as an escape.
  */
 function needsTextCheck(text: string): boolean {
   return text.includes("\\u") || text.includes("__proto__");
@@ -68,7 +69,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // The fault has no path, because the path would repeat most of the body.
+  // The fault about too many levels of nesting has no path, because the path would repeat most of the body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;
@@ -84,7 +85,7 @@ function tooManyMembers(value: object, path: string, actual: number): Violation 
 
 function inspectMembers(value: object, path: string, level: number, walk: Walk): void {
   for (const [key, member] of Object.entries(value)) {
-    // Without texts to check, only lists and objects are visited.
+    // If the texts of the body need no check, only its lists and objects are visited.
     if (!walk.checksTexts && (typeof member !== "object" || member === null)) continue;
     const memberPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (walk.checksTexts) inspectText(key, path, walk);

@@ -1,6 +1,6 @@
 import type { ErrorCode, TargetErrorCode, ViolationCode } from "#src/http/error-codes.ts";
 
-/** Korean messages of errors and details by code, in the form of the English ones. */
+/** Korean messages of API errors and error details, by code, in the same form as the English messages. */
 export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = {
   invalid_request: "요청이 올바르지 않습니다. 세부 항목을 고친 뒤 다시 보내 주세요.",
   workspace_required:
@@ -130,7 +130,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "헤더의 형식이 올바르지 않습니다. Idempotency-Key는 공백이 없는 ASCII 문자 1자에서 255자, X-Workspace-Id는 소문자 UUID입니다.",
 };
 
-/** Korean messages for the failure of a target, by code. */
+/** Korean messages for the failure of a target of a post, by error code. */
 export const TARGET_MESSAGES_KO: Readonly<Record<TargetErrorCode, string>> = {
   content_rejected: "플랫폼이 내용을 거부했습니다. 내용을 바꿔 새로 게시해 주세요.",
   media_rejected: "플랫폼이 미디어를 거부했습니다. 다른 파일로 새로 게시해 주세요.",

@@ -1,10 +1,13 @@
 import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
 import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
 
-/** A language of the messages for people. */
+/** A language in which the API writes messages for people. */
 export type Locale = "en" | "ko";
 
-/** The parameters of a message. A bracketed part of a message is omitted if one of its parameters is missing. */
+/**
+ * Parameters of an error message. A part of the message in square brackets is omitted if one of its parameters is
+ * missing.
+ */
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
 const CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
@@ -23,8 +26,8 @@ const FALLBACKS: Readonly<Record<Locale, string>> = {
 };
 
 /**
- * The language of an answer: the supported language with the highest weight in `Accept-Language`. Of two languages with
- * the same weight the first is chosen, and `defaultLocale` when no supported language is listed.
+ * Returns the language of an answer: the supported language with the highest weight in `Accept-Language`. Of two
+ * languages with the same weight the first is chosen. If no supported language is listed, `defaultLocale` is returned.
  */
 export function chooseLocale(acceptLanguage: string | undefined, defaultLocale: Locale): Locale {
   if (acceptLanguage === undefined) return defaultLocale;
@@ -54,17 +57,17 @@ function toLocale(tag: string, wildcard: Locale): Locale | undefined {
   return language === "en" || language === "ko" ? language : undefined;
 }
 
-/** Whether there is a message for the code. */
+/** Whether an error message exists for the code. */
 export function hasMessage(code: string): boolean {
   return CATALOGUES.en.has(code);
 }
 
-/** The message of an error or of a detail. A code without a message gets a general message. */
+/** Returns the message of an error or an error detail. A code without a message gets a general message. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
   return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
 }
 
-/** The message for the failure of a target. A code without a message gets the message of `internal_error`. */
+/** Returns the message for the failure of a target. A code without a message gets the message of `internal_error`. */
 export function targetMessageFor(locale: Locale, code: string): string {
   const texts = TARGET_CATALOGUES[locale];
   return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];

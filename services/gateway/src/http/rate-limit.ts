@@ -1,24 +1,25 @@
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import type { FastifyReply } from "fastify";
 
-/** Every limit is a number of requests per minute, which is also the burst. */
+/** Window of every rate limit: a rate limit is a number of requests per minute, and the same number is its burst. */
 export const WINDOW_MS = 60_000;
 
-/** The state of a rate limit as clients see it. */
+/** The state of a rate limit as API clients see it. */
 export interface RateLimitState {
-  /** What the limit counts: the requests of the workspace, or those of a remote address. */
+  /** What the rate limit counts: the requests of a workspace, or the requests of a remote address. */
   readonly policy: "workspace" | "address";
-  /** Requests per window, which is also the burst. */
+  /** Number of requests that the rate limit allows per window, which is also the burst. */
   readonly quota: number;
   readonly windowSeconds: 60;
-  /** Requests left right now. */
+  /** Number of requests that the rate limit still allows right now. */
   readonly remaining: number;
-  /** Seconds until the whole quota is left again, if no further request is made. */
+  /** Seconds until the rate limit allows its whole quota again, if no further request is made. */
   readonly resetSeconds: number;
 }
 
 /**
- * The state of a limit with `left` remaining requests, which may be a fraction, or negative after requests on credit.
+ * Returns the state of a rate limit that still allows `left` requests. `left` may be a fraction, and it is negative
+ * after requests on credit.
  */
 export function toRateLimitState(
   policy: RateLimitState["policy"],
@@ -30,7 +31,7 @@ export function toRateLimitState(
   return { policy, quota, windowSeconds: 60, remaining, resetSeconds: Math.ceil(resetMs / 1000) };
 }
 
-/** Sets the headers of draft-ietf-httpapi-ratelimit-headers-10. */
+/** Sets the rate limit headers of draft-ietf-httpapi-ratelimit-headers-10. */
 export function setRateLimit(reply: FastifyReply, limit: RateLimitState): void {
   reply.header("ratelimit-policy", `"${limit.policy}";q=${limit.quota};w=${limit.windowSeconds}`);
   reply.header("ratelimit", `"${limit.policy}";r=${limit.remaining};t=${limit.resetSeconds}`);

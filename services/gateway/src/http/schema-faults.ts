@@ -1,14 +1,14 @@
 import type { Violation } from "@postrider/shared/errors";
 import { defined } from "#src/http/defined.ts";
 
-/** A fault of a request. For a query parameter it also says which values are allowed. */
+/** A fault of a request. For a query parameter, the fault also says which values are allowed. */
 export type RequestViolation = Violation & {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
 };
 
-/** The rules of query parameters, as far as a client is told about them. */
+/** The rules of query parameters that an error detail tells the client. */
 export interface QuerySchema {
   readonly properties?: Readonly<
     Record<
@@ -23,7 +23,7 @@ export interface QuerySchema {
   >;
 }
 
-/** One fault that ajv found, as fastify lists it in `error.validation`. */
+/** One schema fault that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -61,10 +61,10 @@ const CODES: ReadonlyMap<string, string> = new Map([
 const UNIONS = new Set(["anyOf", "oneOf"]);
 
 /**
- * The faults of a value that does not match its schema, at most 100, one for each path and code.
+ * Returns the schema faults of one part of a request, at most 100, and one for each path and code.
  *
  * @param context The part of the request, as fastify calls it.
- * @param value The value that was validated; `actual` of faults with a limit is taken from it.
+ * @param value The validated value. If a fault has a limit, `actual` is taken from this value.
  */
 export function toSchemaViolations(
   errors: readonly SchemaError[],
@@ -80,7 +80,7 @@ export function toSchemaViolations(
   return [...faults.values()];
 }
 
-/** The faults of query parameters, each with the values that the schema allows. */
+/** Returns the faults of query parameters, each with the values that the schema allows. */
 export function toQueryViolations(
   errors: readonly SchemaError[],
   query: unknown,
@@ -94,11 +94,11 @@ export function toQueryViolations(
 }
 
 /**
- * ajv reports every branch of a union and the union itself. The branches of the right type
- * say what is wrong; without such a branch the union is reported as one fault.
+ * Reduces the schema faults of a union: ajv reports every branch of the union and the union itself. The branches of the
+ * right type say what is wrong. Without such a branch, the union is reported as one fault.
  */
 function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
-  // The fault of a property's name is followed by one of `propertyNames`, which has the path.
+  // After the fault of a property's name, ajv reports a fault of `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
   for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword))) {
     settled = settleUnion(settled, union);
@@ -106,7 +106,7 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   return settled;
 }
 
-/** Drops further faults of values that have the wrong type. */
+/** Drops further schema faults of values that have the wrong type. */
 function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
   const mistyped = new Set(
     errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),
@@ -129,7 +129,10 @@ function settleUnion(errors: readonly SchemaError[], union: SchemaError): Schema
   return [...others, { ...first, instancePath: union.instancePath }];
 }
 
-/** Prefers the fault of a constant to the fault of a type, because the branch of the constant has the right type. */
+/**
+ * Ranks the fault of a constant before the fault of a type, because the union branch with the constant has the right
+ * type.
+ */
 function rank(error: SchemaError): number {
   return error.keyword === "const" ? 0 : 1;
 }
@@ -144,7 +147,7 @@ function toViolation(error: SchemaError, context: string, value: unknown): Viola
   return actual === undefined ? { code, path, limit } : { code, path, limit, actual };
 }
 
-/** All faults of a header have one code. */
+/** Returns the violation code of a schema fault. All faults of a header have the same code. */
 function codeOf({ keyword }: SchemaError, context: string): string {
   return context === "headers" ? "invalid_header" : (CODES.get(keyword) ?? "invalid");
 }
@@ -175,7 +178,10 @@ function valueAt(value: unknown, path: string): unknown {
   return found;
 }
 
-/** The size that a limit applies to: of a number itself, of a text its code points, of a list or object its members. */
+/**
+ * Returns the size that a schema limit applies to: the value of a number, the code points of a text, or the members of
+ * a list or object.
+ */
 function measure(value: unknown): number | undefined {
   if (typeof value === "number") return value;
   if (typeof value === "string") return Array.from(value).length;

@@ -8,13 +8,13 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 type TimeParts = { date: string; time: string; fraction?: string; offset: string };
 
-/** The range that Postgres, protobuf and RFC 3339 can all represent. */
+/** First and last instant that Postgres, protobuf and RFC 3339 can all represent. */
 const EARLIEST_MS = Date.parse("0001-01-01T00:00:00.000Z");
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * The instant of an RFC 3339 time with an offset, cut to milliseconds. Undefined for any other text, and for dates and
- * times that do not exist, which include leap seconds.
+ * Parses an RFC 3339 time with an offset, cut to milliseconds. Returns undefined for any other text, and for dates and
+ * times that do not exist, such as leap seconds.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
@@ -35,7 +35,10 @@ function isInRange(ms: number): boolean {
   return ms >= EARLIEST_MS && ms <= LATEST_MS;
 }
 
-/** Node reads February 30 as March 2, so a date exists only if it is written back unchanged. */
+/**
+ * Whether a calendar date exists. Node reads February 30 as March 2, so a date exists only if Node writes it back
+ * unchanged.
+ */
 function isDay(date: string): boolean {
   const day = new Date(`${date}T00:00:00Z`);
   return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date);
@@ -50,17 +53,20 @@ function isOffset(offset: string): boolean {
   return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
 }
 
-/** RFC 3339 in UTC with milliseconds. */
+/** Formats a timestamp as RFC 3339 in UTC with milliseconds. */
 export function toInstant(timestamp: Timestamp): string {
   return timestampDate(timestamp).toISOString();
 }
 
-/** RFC 3339 in UTC with milliseconds, or null for an absent timestamp. */
+/** Formats a timestamp as RFC 3339 in UTC with milliseconds, and an absent timestamp as null. */
 export function toOptionalInstant(timestamp: Timestamp | undefined): string | null {
   return timestamp === undefined ? null : toInstant(timestamp);
 }
 
-/** The timestamp of a request's field. @throws `invalid_request` for a text that the schema should have refused. */
+/**
+ * Parses the optional timestamp of a request field. @throws `invalid_request` for a text that the schema should have
+ * refused.
+ */
 export function fromOptionalInstant(path: string, text: string | undefined): Timestamp | undefined {
   if (text === undefined) return undefined;
   const instant = parseTimestamp(text);

@@ -36,17 +36,22 @@ interface Bucket {
   at: number;
 }
 
-/** Keys and token buckets like those of the accounts service. It answers after `latencyMs` of the test's clock. */
+/**
+ * Simulates the API keys and token buckets of the accounts service. It answers after `latencyMs` of the test's clock.
+ */
 class TestAccounts {
   readonly keys = new Map<string, StoredKey>();
   readonly calls: Query[][] = [];
   readonly contexts: unknown[] = [];
   readonly buckets = new Map<string, Bucket>();
-  /** Granted requests in answers that reached the gateway. */
+  /** Number of granted requests in answers that reached the gateway. */
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
-  /** `refusing`: the call fails. `losing`: it is carried out, and its answer is lost. */
+  /**
+   * State of the simulated accounts service. `refusing`: a call fails. `losing`: a call is carried out, and its answer
+   * is lost.
+   */
   state: "up" | "refusing" | "losing" = "up";
 
   readonly client = {
@@ -141,7 +146,7 @@ function admit(key: string | undefined, workspaceId?: string, address = ADDRESS)
   return admission.admit({ key, workspaceId, address });
 }
 
-/** The answer, after moving the clock as far as a batch and its call take. */
+/** Returns the admission result of a request, after moving the test's clock as far as a batch and its call take. */
 async function admitted(key: string | undefined, workspaceId?: string): Promise<AdmissionResult> {
   const result = admit(key, workspaceId);
   if (result instanceof Promise) await pass(2 + accounts.latencyMs);
@@ -164,7 +169,7 @@ async function kindsOf(count: number, key: string): Promise<Record<string, numbe
   return counts;
 }
 
-/** Uses the requests that were granted in advance. */
+/** Uses the requests that the accounts service granted in advance. */
 function spendPrepaid(key: string): number {
   let count = 0;
   while (!(admit(key) instanceof Promise)) count += 1;
@@ -175,7 +180,7 @@ function wants(): (number | undefined)[][] {
   return accounts.calls.map((queries) => queries.map(({ want }) => want));
 }
 
-test("a request with a valid key of one workspace is admitted to this workspace", async () => {
+test("a request with a valid API key of one workspace is admitted to this workspace", async () => {
   const key = accounts.addKey();
   expect(await admitted(key)).toEqual({
     kind: "admitted",
@@ -193,7 +198,7 @@ test("a request with a valid key of one workspace is admitted to this workspace"
   });
 });
 
-test("requests whose keys are not cached share one admission call per 2 ms, with one query per key and workspace", async () => {
+test("requests whose API keys are not cached share one admission call per 2 ms, with one query per API key and workspace", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -230,7 +235,7 @@ test("an admission call for several requests carries neither the id nor the dead
   expect(accounts.contexts).toEqual([undefined]);
 });
 
-test("requests of a workspace that used up its rate limit are refused without a call until a request is refilled", async () => {
+test("requests of a workspace that used up its rate limit are refused without a call to the accounts service until a request is refilled", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 1);
   expect(await kindsOf(3, key)).toEqual({ admitted: 1, rate_limited: 2 });
@@ -240,7 +245,7 @@ test("requests of a workspace that used up its rate limit are refused without a 
     retryAfterSeconds: 1,
     limit: { policy: "workspace", quota: 600, windowSeconds: 60, remaining: 0, resetSeconds: 60 },
   });
-  // The bucket has been refilled for the 2 ms of the batch window.
+  // The token bucket of the workspace has been refilled for the 2 ms of the batch window.
   await pass(97);
   expect(admit(key)).toMatchObject({ kind: "rate_limited" });
   expect(accounts.calls).toHaveLength(1);
@@ -257,7 +262,7 @@ test("a raised rate limit takes effect within 3 s, even for a workspace that had
   expect(await admitted(key)).toMatchObject({ kind: "admitted", limit: { quota: 600 } });
 });
 
-test("the requests granted to one key of a workspace can be used by another key of the workspace", async () => {
+test("the requests granted to one API key of a workspace can be used by another API key of the workspace", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   expect(accounts.granted).toBe(16);
@@ -292,7 +297,7 @@ test("granted requests that are not used within 3 s are returned to the accounts
   ]);
 });
 
-test("a stopping gateway returns unused granted requests and refuses requests that would need a call", async () => {
+test("a stopping gateway returns unused granted requests and refuses requests that would need a call to the accounts service", async () => {
   const key = accounts.addKey();
   accounts.latencyMs = 50;
   const waiting = admit(key);
@@ -348,7 +353,7 @@ test("an unknown API key is looked up at most once in 3 s", async () => {
   expect(accounts.calls).toHaveLength(2);
 });
 
-test("a request with a key of several workspaces must name one of these workspaces", async () => {
+test("a request with an API key of several workspaces must name one of these workspaces", async () => {
   const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const limit = {
     policy: "address",
@@ -385,7 +390,7 @@ test("all addresses of an IPv6 /64 network share one limit of failed authenticat
   expect(fail("2001:db8:1:3::1")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("after 120 failed authentications per minute, an address is refused except with valid keys", async () => {
+test("after 120 failed authentications per minute, requests of a client address are refused unless their API key is valid", async () => {
   const key = accounts.addKey();
   for (let count = 1; count <= 120; count += 1)
     expect(admit(undefined)).toMatchObject({
@@ -403,7 +408,7 @@ test("after 120 failed authentications per minute, an address is refused except 
   expect(admit(undefined, undefined, "192.0.2.2")).toMatchObject({ kind: "unauthenticated" });
 });
 
-test("while the accounts service does not answer, cached keys work for 5 s after their last answer and unknown keys are refused", async () => {
+test("while the accounts service does not answer, cached API keys work for 5 s after their last answer and unknown API keys are refused", async () => {
   const key = accounts.addKey();
   await admitted(key);
   expect(spendPrepaid(key)).toBe(7);
@@ -480,7 +485,7 @@ test("no waiting request is refused because more requests are admitted during th
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("a key without a cached record is not refused because of requests that another key made during an outage", async () => {
+test("an API key without a cached record is not refused because of requests that another API key made during an outage", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";
@@ -526,10 +531,13 @@ const stormy = fc.record({
 });
 
 const long = { maxLength: 60, size: "max" } as const;
-/** Generous, because 100 runs take many seconds on a busy machine and would continue during the next test. */
+/**
+ * Generous timeout of the property tests, because 100 runs take many seconds on a busy machine and would continue
+ * during the next test.
+ */
 const PROPERTY_MS = 60_000;
 
-/** Runs the steps and reports after each of them how many requests were admitted. */
+/** Runs the steps of a property test and reports after each step how many requests were admitted. */
 async function play(steps: readonly Step[], check: (admitted: number) => void): Promise<number> {
   start();
   accounts.setBucket(WORKSPACE, 120);

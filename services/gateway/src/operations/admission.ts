@@ -17,32 +17,37 @@ import { createKeyRecords, type KeyRecord } from "#src/operations/admission/key-
 import { createOutage, type Outage } from "#src/operations/admission/outage.ts";
 import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/workspace-budget.ts";
 
-/** How often expired records are deleted and unused grants are returned. */
+/** Interval at which expired admission records are deleted and unused grants are returned to the accounts service. */
 const SWEEP_MS = 500;
-/** Replaces workspace ids that are not UUIDs, so that all of them share one record. No workspace has this id. */
+/**
+ * Replaces workspace ids that are not UUIDs, so that all of them share one admission record. No workspace has this id.
+ */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 interface AdmissionRequest {
-  /** The API key as it was sent; undefined when none was. */
+  /** The API key as the client sent it; undefined when the client sent none. */
   readonly key: string | undefined;
-  /** The workspace id as it was sent; undefined when none was. */
+  /** The workspace id as the client sent it; undefined when the client sent none. */
   readonly workspaceId: string | undefined;
-  /** The remote address. */
+  /** The remote address of the client. */
   readonly address: string;
 }
 
-/** Authenticates requests and applies the rate limit of their workspace. Disposing returns unused grants. */
+/**
+ * Authenticates requests and applies the rate limit of their workspace. Disposing returns unused grants to the accounts
+ * service.
+ */
 export interface Admission extends AsyncDisposable {
   /**
-   * Decides whether a request is admitted and counts it: from stored answers if they suffice, otherwise after one
-   * batched call to the accounts service.
+   * Decides whether a request is admitted, and counts the request. Uses stored answers of the accounts service if they
+   * suffice, otherwise makes one batched call to the accounts service.
    */
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
 }
 
 interface AdmissionOptions {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
-  /** Milliseconds since 1970 that never go back. */
+  /** Clock for admissions: returns milliseconds since 1970 that never go back. */
   readonly now?: () => number;
   readonly logger: Logger;
 }
@@ -52,11 +57,11 @@ interface Waiter {
   readonly resolve: (result: AdmissionResult) => void;
 }
 
-/** Granted requests that are reserved for the waiters of a query until it is answered. */
+/** Granted requests that are reserved for the waiting requests of an admission query until the query is answered. */
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;
   readonly count: number;
-  /** Requests asked for in addition, to repay those that were admitted during an outage. */
+  /** Number of additional requests to ask for, to repay the requests that were admitted during an outage. */
   readonly debt: number;
 }
 
@@ -104,7 +109,7 @@ class BatchedAdmission implements Admission {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    // Calls in flight may still grant more than their requests use.
+    // Admission calls in flight may still grant more requests than are used.
     await this.#batches.drain();
     this.#giveBackUnused(true);
     await this.#batches.drain();
@@ -145,11 +150,12 @@ class BatchedAdmission implements Admission {
     else this.#outage.begin(outcome.error, time);
     for (const { budget, count } of sent.map((it) => it.prepared))
       if (budget !== undefined) budget.prepaid += count;
-    // All grants are stored before the first waiter is answered: queries about one workspace share its grants.
+    // All grants are stored before the first waiting request is answered, because queries about one workspace share its
+    // grants.
     const stored = sent.map(({ query: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
-      // Debt that grew during the call is repaid later if the accounts service has more requests, so that it takes no
-      // grant from a waiter.
+      // Debt of a workspace that grew during the call is repaid later if the accounts service has requests left for the
+      // workspace, so that the repayment takes no grant from a waiting request.
       const isShort = grant === undefined || grant.remaining === 0;
       const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.store({ source, sentAt, kept }, grant, time) };
@@ -179,8 +185,8 @@ class BatchedAdmission implements Admission {
 }
 
 /**
- * Stores the answers of the accounts service for up to 3 s, uses the requests that they grant, and asks in batches for
- * further requests.
+ * Creates the admission of requests. It stores the answers of the accounts service for up to 3 s, uses the requests
+ * that these answers grant, and asks for further requests in batches.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
   return new BatchedAdmission(options);

@@ -36,16 +36,16 @@ export interface ServerDeps {
   readonly publicUrl: string;
   readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
-  /** Web origins whose pages may send uploads. */
+  /** Web origins whose pages may upload media. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
-  /** Limits on slow connections. An absent limit has its production value. */
+  /** Limits on slow clients of the gateway. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
   /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
 
-/** Limits on slow clients. */
+/** Limits on slow clients of the gateway. */
 export interface Patience {
   /** Maximum time until all headers of a request have arrived. */
   readonly headersMs: number;
@@ -53,7 +53,10 @@ export interface Patience {
   readonly requestMs: number;
   /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
   readonly stallMs: number;
-  /** An upload that was slower than this during an interval of `stallMs` is aborted. */
+  /**
+   * Minimum rate of an upload in bytes per second. An upload that was slower during an interval of `stallMs` is
+   * aborted.
+   */
   readonly minBytesPerSecond: number;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
@@ -72,7 +75,7 @@ export type Scope =
   | "comments:read"
   | "comments:write";
 
-/** The API key's owner, known once admission has accepted the request. */
+/** Owner of the API key of a request, known once admission has accepted the request. */
 export interface Caller {
   readonly workspaceId: string;
   readonly verified: boolean;
@@ -81,21 +84,23 @@ export interface Caller {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The scope that the operation requires. Routes without a scope need no API key. */
+    /** The scope that the API key needs for the operation. Routes without a scope need no API key. */
     readonly scope?: Scope;
-    /** Maximum duration of a request, where it differs from the default. */
+    /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
-    /** The route needs no API key and is rate-limited per remote address. */
+    /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;
-    /** The handler reads the body as a stream, whatever its type and length. */
+    /**
+     * Whether the handler of the route reads the request body as a stream, whatever the type and length of the body.
+     */
     readonly isRawBody?: boolean;
-    /** Pages of the configured web origins may call the route. */
+    /** Whether pages of the configured web origins may call the route. */
     readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
-    /** Set on every route that requires a scope. */
+    /** Owner of the API key; set on every route that requires a scope. */
     caller: Caller | undefined;
-    /** Length of the body in bytes; 0 without a body. */
+    /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;
     /** `error.code` of a failed answer, for the log. */
     errorCode: string | undefined;

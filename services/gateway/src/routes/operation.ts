@@ -4,7 +4,7 @@ import { ErrorBody, ref } from "#src/routes/schemas.ts";
 
 interface Answer {
   readonly description: string;
-  /** Absent for an answer without a body. */
+  /** Schema of the answer's body; absent for an answer without a body. */
   readonly body?: TSchema;
   readonly headers?: Readonly<Record<string, object>>;
 }
@@ -15,7 +15,7 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
-  /** Maximum duration, where it differs from the default. */
+  /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
   readonly timeoutMs?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;
@@ -33,7 +33,7 @@ const WORKSPACE_HEADER = {
   ),
 };
 
-/** Headers of every answer, also of errors. */
+/** Headers of every answer of the API, also of error answers. */
 const ANSWER_HEADERS = {
   "X-Request-Id": {
     type: "string",
@@ -57,7 +57,7 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
   return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
-/** Error answers that every operation can give. */
+/** Error answers that every operation of the API can give. */
 const ERRORS = {
   429: describeAnswer({
     description: "The workspace has used up its requests for this minute.",
@@ -67,7 +67,10 @@ const ERRORS = {
   default: describeAnswer({ description: "Any other error.", body: ErrorBody }),
 };
 
-/** Route options of an operation: its schemas, its entry in the API description and the scope that it requires. */
+/**
+ * Returns the route options of an API operation: its schemas, its entry in the API description and the scope that it
+ * requires.
+ */
 export function operation(options: Operation) {
   const { scope, timeoutMs, response, tags, headers, description, ...schema } = options;
   const answers = Object.entries(response).map(([status, answer]) => [

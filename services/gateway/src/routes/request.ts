@@ -5,25 +5,31 @@ import type { FastifyRequest } from "fastify";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
- * A usable `Idempotency-Key`: 1 to 255 visible ASCII characters, taken literally (quotes belong to the key). A header that
- * was sent twice arrives joined by a comma and a space, and does not match because of the space.
+ * Matches a usable `Idempotency-Key`: 1 to 255 visible ASCII characters, taken literally (quotes belong to the
+ * idempotency key). If a client sends the header twice, the two values arrive joined by a comma and a space, which does
+ * not match because of the space.
  */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** The caller of a route with a scope; admission sets it before the handler runs. */
+/** Returns the caller of a request on a route with a scope. Admission sets the caller before the handler runs. */
 export function callerOf(request: FastifyRequest): Caller {
   if (request.caller === undefined) throw new ServiceError("unauthenticated", "unauthenticated");
   return request.caller;
 }
 
-/** The id in the path. @throws `not_found` for a text that is not a UUID, because nothing has such an id. */
+/**
+ * Returns the id in the path of a request. @throws `not_found` for a text that is not a UUID, because no resource has
+ * such an id.
+ */
 export function pathId(request: FastifyRequest<{ Params: { id: string } }>): string {
   const { id } = request.params;
   if (!isId(id)) throw notFound();
   return id;
 }
 
-/** The client's idempotency key and the fingerprint of the body that it stands for; undefined without a key. */
+/**
+ * Returns the client's idempotency key and the fingerprint of the request body; undefined without an idempotency key.
+ */
 export function readIdempotency(
   request: FastifyRequest,
 ): { readonly key: string; readonly fingerprint: string } | undefined {
@@ -36,8 +42,9 @@ export function readIdempotency(
 }
 
 /**
- * Lower-case hex SHA-256 of a JSON value with sorted keys: two bodies have the same fingerprint exactly when they are the
- * same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of its own.
+ * Returns the lower-case hex SHA-256 of a JSON value with sorted keys. Two bodies have the same fingerprint exactly
+ * when they are the same JSON value, whatever their white space and order of keys. An absent body has a fingerprint of
+ * its own.
  */
 export function fingerprint(value: unknown): string {
   return createHash("sha256").update(canonicalJson(value)).digest("hex");

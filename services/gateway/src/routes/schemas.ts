@@ -6,10 +6,10 @@ export const Id = Type.String({
   pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
 });
 
-/** RFC 3339, UTC, milliseconds. */
+/** A time as the API returns it: RFC 3339, UTC, milliseconds. */
 export const Instant = Type.String({ format: "date-time" });
 
-/** A time in a request, as `http/timestamps.ts` parses it. */
+/** A time in a request, in the form that `http/timestamps.ts` parses. */
 export const Time = Type.String({
   format: "date-time",
   description: "RFC 3339 with an offset, cut to milliseconds.",
@@ -18,7 +18,10 @@ export const Time = Type.String({
 /** An existing calendar date without a time. */
 export const LocalDate = Type.String({ format: "date" });
 
-/** A value or null, written as `type: [x, "null"]` because that is serialised faster than a union. */
+/**
+ * Returns the schema of a value or null. It is written as `type: [x, "null"]`, because that is serialised faster than a
+ * union.
+ */
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({
     ...schema,
@@ -26,7 +29,7 @@ export function nullable<T extends TSchema>(schema: T) {
   });
 }
 
-/** A reference to a schema that is registered under its `$id`. */
+/** Returns a reference to a schema that is registered under its `$id`. */
 export function ref<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T>>({ $ref: `${"$id" in schema ? String(schema.$id) : ""}#` });
 }
@@ -34,7 +37,10 @@ export function ref<T extends TSchema>(schema: T) {
 /** Schema of operations without query parameters: every parameter is refused. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
-/** The handler checks ids in paths, because a text that is not a UUID is answered with `not_found`. */
+/**
+ * Schema of a path with an id. The handler checks the id, because a text that is not a UUID is answered with
+ * `not_found`.
+ */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
 export const ErrorBody = Type.Object(
@@ -59,7 +65,7 @@ export const ErrorBody = Type.Object(
 /** Omits a route from the API description. */
 export const HIDDEN: object = { hide: true };
 
-/** Header of operations that create something. */
+/** Request header of operations that create something. */
 export const IDEMPOTENCY_HEADERS = {
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -71,7 +77,7 @@ export const IDEMPOTENCY_HEADERS = {
   ),
 };
 
-/** Header of an answer to a repeated request. */
+/** Header of an answer that repeats the answer to an earlier request with the same idempotency key. */
 export const REPLAYED_HEADER = {
   "Idempotent-Replayed": {
     type: "string",

@@ -29,24 +29,27 @@ import { registerQuota } from "#src/routes/quota/routes.ts";
 import { createLongBodies, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 
-/** Maximum size of a JSON body. */
+/** Maximum size of a JSON request body in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Default limits on slow clients, so that they do not keep their connections for long. */
+/** Default limits on slow clients of the gateway, so that slow clients do not keep their connections for long. */
 const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
   stallMs: 30_000,
   minBytesPerSecond: 1_000,
-  // Longer than any operation takes.
+  // A silent connection is kept for longer than any operation of the API takes.
   silenceMs: 240_000,
 };
-/** How often Node looks for requests that take too long to arrive. Its own default is 30 s. */
+/** Interval at which Node looks for requests that take too long to arrive. The default of Node is 30 s. */
 const CHECK_CONNECTIONS_MS = 5_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
 
-/** The formats of times and dates. Any text passes as `uuid`: an id that is not a UUID is answered with `not_found`. */
+/**
+ * Adds the formats of times and dates to the schema validator. Any text passes as `uuid`, because an id that is not a
+ * UUID is answered with `not_found`.
+ */
 function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
@@ -81,11 +84,12 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
       connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, patience.headersMs),
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    // While the server stops, requests on open connections are still answered; then the connection is closed.
+    // While the server stops, it still answers requests on open connections, then closes each connection.
     return503OnClosing: false,
     trustProxy: deps.trustedProxies.length === 0 ? false : [...deps.trustedProxies],
     rewriteUrl: ({ url = "/" }) => normalizeTarget(url),
-    // Longer than any request target, so that an overlong id is answered with `not_found` like any unknown id.
+    // Maximum length of a path parameter: longer than any request target, so that an overlong id is answered with
+    // `not_found` like any unknown id.
     routerOptions: { maxParamLength: 65_536 },
     clientErrorHandler: longBodies.exempt((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
@@ -103,8 +107,9 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
 }
 
 /**
- * The REST server, not yet listening. The hooks run in the order of checks that the contract fixes: load, key and rate
- * limit, unknown route, scope, verification, media type, size, schema. The handlers check the rest.
+ * Creates the REST server, which does not listen yet. The hooks run in the order of checks that the API contract fixes:
+ * load, API key and rate limit, unknown route, scope, verification, media type, size, schema. The handlers check the
+ * rest.
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const patience = { ...PATIENCE, ...deps.patience };

@@ -9,20 +9,25 @@ const MAX_ADDRESSES = 50_000;
 
 /** The rate limit of each remote address; all addresses of an IPv6 /64 network count as one. */
 export interface AddressLimits {
-  /** Counts a request. Returns false, and counts nothing, when the address has used up its limit. */
+  /**
+   * Counts a request of a remote address. Returns false, and counts nothing, when the address has used up its limit.
+   */
   take(address: string, now: number): boolean;
-  /** Whether the address may make another request. */
+  /** Whether the remote address may make another request. */
   hasLeft(address: string, now: number): boolean;
-  /** Counts a request that has been served already, beyond the limit if necessary. */
+  /** Counts a request that has been served already, beyond the limit of its remote address if necessary. */
   takeOnCredit(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
-  /** Seconds, at least 1, until the address may make another request. */
+  /** Seconds, at least 1, until the remote address may make another request. */
   retryAfterSeconds(address: string, now: number): number;
-  /** Forgets addresses that have their whole limit again. */
+  /** Forgets the remote addresses that have their whole limit again. */
   sweep(now: number): void;
 }
 
-/** Limits remote addresses in this process only, and remembers the 50,000 that were counted last. */
+/**
+ * Creates rate limits of remote addresses that hold in this process only. They remember the 50,000 addresses that were
+ * counted last.
+ */
 export function createAddressLimits(quota = FAILURES_PER_MINUTE): AddressLimits {
   const size = { capacity: quota, windowMs: WINDOW_MS };
   const buckets = new KeyedBuckets({ ...size, maxKeys: MAX_ADDRESSES });

@@ -1,6 +1,9 @@
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
-/** Whether a request is admitted. Every kind but `unavailable` was decided by a limit and shows its state. */
+/**
+ * Whether a request is admitted. Every kind except `unavailable` was decided by a rate limit and contains the state of
+ * this limit.
+ */
 export type AdmissionResult =
   | {
       readonly kind: "admitted";
@@ -10,15 +13,15 @@ export type AdmissionResult =
       readonly verified: boolean;
       readonly limit: RateLimitState;
     }
-  /** The key is missing, malformed, unknown, expired or revoked. */
+  /** The API key is missing, malformed, unknown, expired or revoked. */
   | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
-  /** The key belongs to several workspaces and the request names none. */
+  /** The API key belongs to several workspaces and the request names none. */
   | { readonly kind: "workspace_required"; readonly limit: RateLimitState }
-  /** The key does not belong to the workspace that the request names. */
+  /** The API key does not belong to the workspace that the request names. */
   | { readonly kind: "workspace_forbidden"; readonly limit: RateLimitState }
   /**
-   * A rate limit is used up: that of the workspace or, without a workspace, that of failed authentications of the
-   * remote address.
+   * A rate limit is used up: the limit of the workspace or, without a workspace, the limit on failed authentications of
+   * the remote address.
    */
   | {
       readonly kind: "rate_limited";
@@ -26,5 +29,5 @@ export type AdmissionResult =
       readonly retryAfterSeconds: number;
       readonly limit: RateLimitState;
     }
-  /** The accounts service does not answer, and no recent answer about the key is stored. */
+  /** The accounts service does not answer, and no recent answer about the API key is stored. */
   | { readonly kind: "unavailable"; readonly retryAfterSeconds: number };

@@ -14,16 +14,21 @@ const UNAVAILABLE: AdmissionResult = { kind: "unavailable", retryAfterSeconds: 1
 type Workspace = NonNullable<KeyRecord["workspace"]>;
 
 export interface Answers {
-  /** Refuses a request without a working key, and counts it towards the limit of its address. */
+  /** Refuses a request without a valid API key, and counts the request towards the limit of its remote address. */
   refuse(address: string, now: number): AdmissionResult;
-  /** Decides from a fresh record. Undefined when the accounts service must be asked for more requests. */
+  /**
+   * Decides about a request from a fresh record of its API key. Returns undefined when the accounts service must be
+   * asked for more requests.
+   */
   fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
   /**
-   * Decides from an answer of the accounts service that has just arrived; a record of undefined means that the key does
-   * not work.
+   * Decides about a request from an answer of the accounts service that has just arrived. A record of undefined means
+   * that the API key is not valid.
    */
   fromGrant(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
-  /** Decides from an older answer while the accounts service does not answer. */
+  /**
+   * Decides about a request from an older answer of the accounts service, while the accounts service does not answer.
+   */
   duringOutage(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
 }
 
@@ -43,7 +48,10 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
   };
 }
 
-/** Decides about single requests from what is known of their key and their workspace's budget, and counts them. */
+/**
+ * Creates the functions that decide about single requests from what is known of their API key and of their workspace's
+ * request budget, and that count the requests.
+ */
 export function createAnswers(addresses: AddressLimits): Answers {
   function refuse(address: string, now: number): AdmissionResult {
     const isWithinLimit = addresses.take(address, now);
@@ -53,7 +61,10 @@ export function createAnswers(addresses: AddressLimits): Answers {
     return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
   }
 
-  /** The key works, so the request does not count towards the limit of its address. */
+  /**
+   * Answers a request with a valid API key that does not select a workspace. The request does not count towards the
+   * limit of its remote address.
+   */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
     const isNamed = record.source.workspaceId !== undefined;
     const kind = isNamed ? "workspace_forbidden" : "workspace_required";

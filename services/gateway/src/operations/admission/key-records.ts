@@ -11,53 +11,59 @@ import {
 
 const MAX_RECORDS = 10_000;
 const MAX_UNKNOWN_KEYS = 10_000;
-/** Maximum age of an answer that is used, from the moment it was asked for: a revocation takes effect within this time. */
+/**
+ * Maximum age of a stored answer of the accounts service, measured from the time of the query. The revocation of an API
+ * key takes effect within this time.
+ */
 const MAX_TTL_MS = 3_000;
 /**
- * How much longer an answer is used while the accounts service does not answer: a revocation takes effect within 5 s
- * even then.
+ * How much longer a stored answer is used while the accounts service does not answer. Even then, the revocation of an
+ * API key takes effect within 5 s.
  */
 const OUTAGE_MS = 2_000;
 /** Granted requests that are not used within this time are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/** A budget without a query for this long is full again in the accounts service, which covers its debt. */
+/**
+ * A request budget without an admission query for this long is full again in the accounts service, which covers the
+ * budget's debt.
+ */
 const BUDGET_IDLE_MS = 60_000;
 
-/** A key that works, and the workspace that a request with it belongs to. */
+/** A valid API key, and the workspace to which a request with this API key belongs. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Undefined when the request had to name a workspace, or when the key does not belong to the named workspace. */
+  /** Undefined when the request has to name a workspace, or when the API key does not belong to the named workspace. */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
-  /** The query that renews this record. */
+  /** The pair of API key and workspace whose query renews this record. */
   readonly source: AdmissionSource;
-  /** When the answer was asked for. */
+  /** Time at which the accounts service was asked for this answer. */
   readonly sentAt: number;
-  /** Until then the record decides without a call to the accounts service. */
+  /** Time until which this record decides about requests without a call to the accounts service. */
   readonly freshUntil: number;
-  /** Until then the record decides while the accounts service does not answer. */
+  /** Time until which this record decides about requests while the accounts service does not answer. */
   readonly usableUntil: number;
 }
 
-/** A query that has been answered. */
+/** An admission query that the accounts service has answered. */
 export interface AnsweredQuery {
   readonly source: AdmissionSource;
-  /** Part of the grant that must not repay debt, because waiting requests were promised it. */
+  /** Number of granted requests that must not repay debt, because they are promised to waiting requests. */
   readonly kept: number;
   readonly sentAt: number;
 }
 
 export interface KeyRecords {
   find(pairId: string): KeyRecord | undefined;
-  /** Whether a recent answer of the accounts service says that the key does not work. */
+  /** Whether a recent answer of the accounts service says that the API key is not valid. */
   isUnknown(key: string, now: number): boolean;
-  /** Stores an answer. Returns undefined when the key does not work. */
+  /** Stores an answer of the accounts service about an API key. Returns undefined when the API key is not valid. */
   store(query: AnsweredQuery, grant: AdmissionGrant, now: number): KeyRecord | undefined;
-  /** Deletes expired records. */
+  /** Deletes the expired records of API keys. */
   sweep(now: number): void;
   /**
-   * Removes and returns granted requests that were not used: the requests that are older than 3 s or, with `all`, every
-   * request.
+   * Removes and returns granted requests that were not used: the requests that were granted more than 3 s ago or, if
+   * `all` is true, all requests.
    */
   takeUnused(now: number, all: boolean): readonly { source: AdmissionSource; count: number }[];
 }
@@ -68,8 +74,8 @@ function toRecord(
   ttlMs: number,
   workspace: KeyRecord["workspace"],
 ): KeyRecord {
-  // Compared with the clock of this process, which may be wrong. Afterwards the accounts service decides by the
-  // database's clock.
+  // The expiry of the API key is compared with the clock of this process, which may be wrong. Afterwards the accounts
+  // service decides by the database's clock.
   const expiresAt = key.expiresAt === undefined ? Infinity : timestampMs(key.expiresAt);
   const until = query.sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return {
@@ -84,12 +90,13 @@ function toRecord(
 }
 
 /**
- * Answers of the accounts service about keys, and the budgets of their workspaces: bounded in number and short-lived.
+ * Creates the store for answers of the accounts service about API keys, and for the request budgets of their
+ * workspaces. Both are bounded in number and short-lived.
  */
 export function createKeyRecords(): KeyRecords {
   const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
-  // Until when each key is known not to work. This map is separate from `records`, so that a flood of invalid keys does
-  // not evict a valid key.
+  // Time until which each API key is known to be invalid. This map is separate from `records`, so that a flood of
+  // invalid API keys does not evict the record of a valid API key.
   const unknown = new BoundedMap<string, number>(MAX_UNKNOWN_KEYS);
   const budgets = new BoundedMap<string, WorkspaceBudget>(MAX_RECORDS);
 
@@ -117,7 +124,7 @@ export function createKeyRecords(): KeyRecords {
       if (grant.key === undefined) return storeUnknown(query.source, query.sentAt + ttlMs);
       const record = toRecord(query, grant.key, ttlMs, storeBudget(query, grant, now));
       const newest = records.get(query.source.pairId);
-      // Answers may arrive out of order: the answer to the newest query is kept.
+      // Answers of the accounts service may arrive out of order: the answer to the newest query is kept.
       if (newest === undefined || newest.sentAt <= record.sentAt)
         records.set(query.source.pairId, record);
       return record;

@@ -1,8 +1,8 @@
 import type { Logger } from "@postrider/shared/telemetry/logger";
 
-/** How long the accounts service is not called after a failed call. */
+/** How long the gateway makes no call to the accounts service after a failed call. */
 const PAUSE_MS = 100;
-/** How long a probing call may take before the next probing call is sent. */
+/** How long a call that probes the accounts service may take before the next probing call is sent. */
 const PROBE_MS = 1_000;
 
 export interface Outage {

@@ -2,28 +2,33 @@ import { tokensAt } from "@postrider/shared/limits/token-bucket";
 import type { AdmissionSource } from "#src/clients/admit-batches.ts";
 import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
 
-/** The requests that one workspace may still make through this process. */
+/** The requests that one workspace may still make through this gateway process. */
 export interface WorkspaceBudget {
   readonly workspaceId: string;
-  /** Requests per minute, which is also the burst. */
+  /** Number of requests per minute that the workspace may make, which is also the burst. */
   quota: number;
   /**
-   * Requests that the accounts service granted and that are not used yet. While the service answers, only these are
-   * used.
+   * Number of requests that the accounts service granted to the workspace and that are not used yet. While the accounts
+   * service answers, only these requests are admitted.
    */
   prepaid: number;
-  /** When the newest grant in `prepaid` was asked for. */
+  /** Time at which the newest grant in `prepaid` was asked for. */
   prepaidAt: number;
-  /** The pair of key and workspace to which unused requests are returned. */
+  /** The pair of API key and workspace for which unused requests are returned to the accounts service. */
   source: AdmissionSource;
-  /** Requests that the accounts service had left at `leftAt`: an estimate, shown to clients and used during outages. */
+  /**
+   * Number of requests that the accounts service had left for the workspace at the time `leftAt`. The gateway shows
+   * this estimate to clients and uses it during outages.
+   */
   left: number;
   leftAt: number;
-  /** Until then the accounts service has no requests left for the workspace. */
+  /** Time until which the workspace's request budget in the accounts service is used up. */
   emptyUntil: number;
-  /** Requests admitted during an outage, to be repaid from the next grants. */
+  /**
+   * Number of requests of the workspace that were admitted during an outage and must be repaid from the next grants.
+   */
   debt: number;
-  /** When the newest known answer was asked for. */
+  /** Time at which the newest known answer of the accounts service was asked for. */
   sentAt: number;
 }
 
@@ -31,7 +36,7 @@ export interface WorkspaceBudget {
 export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
-  /** Part of `granted` that must not repay debt. */
+  /** Number of requests in `granted` that must not repay debt. */
   readonly kept: number;
   readonly remaining: number;
   readonly emptyForMs: number;
@@ -54,7 +59,10 @@ export function newWorkspaceBudget(workspaceId: string, source: AdmissionSource)
   };
 }
 
-/** Adds a grant. It repays the requests of an outage first, so that an outage never raises the limit. */
+/**
+ * Adds a grant of the accounts service to the budget of a workspace. The grant repays the requests of an outage first,
+ * so that an outage never raises the rate limit.
+ */
 export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: number): void {
   const repaid = Math.min(budget.debt, Math.max(0, answer.granted - answer.kept));
   budget.debt -= repaid;
@@ -63,7 +71,8 @@ export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: nu
     budget.prepaidAt = Math.max(budget.prepaidAt, answer.sentAt);
     budget.source = answer.source;
   }
-  // Answers may arrive out of order: an older answer does not say how many requests are left now.
+  // Answers of the accounts service may arrive out of order: an older answer does not say how many requests are left
+  // now.
   if (answer.sentAt < budget.sentAt) return;
   budget.sentAt = answer.sentAt;
   budget.quota = answer.quota;
@@ -72,7 +81,7 @@ export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: nu
   budget.emptyUntil = answer.remaining > 0 ? 0 : now + answer.emptyForMs;
 }
 
-/** Uses one granted request. Returns false when none is left. */
+/** Uses one granted request of the workspace. Returns false when no granted request is left. */
 export function spendPrepaid(budget: WorkspaceBudget): boolean {
   if (budget.prepaid < 1) return false;
   budget.prepaid -= 1;
@@ -84,8 +93,8 @@ function estimatedLeft({ left, leftAt, quota }: WorkspaceBudget, now: number): n
 }
 
 /**
- * Used during outages of the accounts service: takes one of the requests that the workspace had left, refilled at its
- * own rate. Returns false when none is left.
+ * Admits a request of the workspace during an outage of the accounts service. The request is taken from those that the
+ * workspace had left, which are refilled at the workspace's own rate. Returns false when none is left.
  */
 export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   budget.left = estimatedLeft(budget, now);
@@ -96,7 +105,10 @@ export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   return true;
 }
 
-/** Removes up to `count` granted requests, by default all, and returns how many. */
+/**
+ * Removes up to `count` granted requests from the budget of a workspace, by default all, and returns how many were
+ * removed.
+ */
 export function takePrepaid(budget: WorkspaceBudget, count = budget.prepaid): number {
   const taken = Math.min(count, budget.prepaid);
   budget.prepaid -= taken;
@@ -110,7 +122,7 @@ export function rateLimitOf(budget: WorkspaceBudget, now: number): RateLimitStat
   return toRateLimitState("workspace", quota, remaining);
 }
 
-/** Seconds, at least 1, until the accounts service may grant another request. */
+/** Seconds, at least 1, until the accounts service may grant the workspace another request. */
 export function retryAfterSeconds(budget: WorkspaceBudget, now: number): number {
   return Math.max(1, Math.ceil((budget.emptyUntil - now) / 1000));
 }

@@ -22,7 +22,7 @@ export const AccountList = Type.Object(
   { $id: "AccountList" },
 );
 
-/** Headers that say whether the platform was asked to revoke our permission. */
+/** Headers that say whether the platform was asked to revoke Postrider's permission. */
 export const REVOCATION_HEADERS = {
   "X-Provider-Revocation": {
     type: "string",

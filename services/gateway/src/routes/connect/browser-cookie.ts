@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 
 const NAME = "postrider_connect";
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
-/** The lifetime of a connect link. */
+/** Lifetime of a connect link in seconds. */
 const MAX_AGE_SECONDS = 600;
 
-/** The secret that identifies the browser, from its cookies; undefined when it has none. */
+/** Returns the secret that identifies the browser, from the browser's cookies; undefined without this cookie. */
 export function readBrowserSecret(cookies: string | undefined): string | undefined {
   for (const cookie of (cookies ?? "").split(";")) {
     const [name, value = ""] = cookie.trim().split("=", 2);
@@ -19,8 +19,8 @@ export function newBrowserSecret(): string {
 }
 
 /**
- * The cookie that identifies the browser. It is limited to `/connect` and, as `SameSite=Lax`, not sent with forms of other
- * sites: a connect link can only be opened from a browser that has shown our page.
+ * Returns the cookie that identifies the browser. The cookie is limited to `/connect` and has `SameSite=Lax`, so it is
+ * not sent with forms of other sites: a connect link can only be opened from a browser that has shown our page.
  */
 export function toCookie(browserSecret: string, publicUrl: string): string {
   const { protocol, pathname } = new URL(publicUrl);

@@ -3,13 +3,13 @@ import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import { CONNECT_TEXTS, type ConnectPage } from "#src/http/connect-texts.ts";
 import type { Locale } from "#src/http/messages.ts";
 
-/** The contents of a page. Texts are escaped when the page is rendered. */
+/** The contents of a connect page. Texts are escaped when the page is rendered. */
 export interface PageContent {
   readonly page: ConnectPage;
   readonly locale: Locale;
   readonly platform?: string;
   readonly workspace?: string;
-  /** The names of the accounts that were connected. */
+  /** Names of the accounts that the authorization connected. */
   readonly usernames?: readonly string[];
 }
 
@@ -27,10 +27,12 @@ small { opacity: .7; }
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
 
 /**
- * The content security policy of a page: one inline style, and no script, image or other host.
+ * Returns the content security policy of a connect page. It allows one inline style, and no script, image or other
+ * host.
  *
- * @param formOrigin The origin to which the form is redirected, which the policy restricts as well. Platforms redirect to
- *   further hosts of their own, therefore any https origin is allowed in addition.
+ * @param formOrigin The origin to which submitting the form redirects the browser, because the policy restricts
+ *   redirects as well. Platforms redirect to further hosts of their own, therefore any https origin is allowed in
+ *   addition.
  */
 export function toPolicy(formOrigin: string | undefined): string {
   const form = formOrigin === undefined ? "'none'" : `'self' https: ${formOrigin}`;
@@ -59,7 +61,7 @@ function nameOf(platform: string): string {
   return isPlatformId(platform) ? PLATFORMS[platform].displayName : "Postrider";
 }
 
-/** Renders the page as HTML. */
+/** Renders a connect page as HTML. */
 export function renderPage({
   page,
   locale,

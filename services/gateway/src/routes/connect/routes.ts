@@ -34,11 +34,11 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
   unavailable: 503,
 };
 
-/** The form of the secret in a connect link; any other text was never issued. */
+/** Pattern of the secret in a connect link. Any other text was never issued. */
 const TICKET = /^[A-Za-z0-9_-]{43}$/;
-/** Maximum length of a query parameter. The codes of platforms are far shorter. */
+/** Maximum length of a query parameter of the OAuth callback. The codes of platforms are far shorter. */
 const MAX_VALUE_LENGTH = 4_096;
-/** Exchanging the code takes up to three calls to the platform. */
+/** Timeout of the OAuth callback. Exchanging the authorization code takes up to three calls to the platform. */
 const CALLBACK_TIMEOUT_MS = 35_000;
 
 function sendPage(
@@ -54,7 +54,7 @@ function sendPage(
     .send(renderPage({ ...content, locale: reply.request.locale }));
 }
 
-/** A query parameter; "" when it is absent, repeated or too long. */
+/** Returns a query parameter of the OAuth callback; "" when the parameter is absent, repeated or too long. */
 function valueOf(query: Callback["Querystring"], name: string): string {
   const value = query[name];
   return typeof value === "string" && value.length <= MAX_VALUE_LENGTH ? value : "";
@@ -110,17 +110,18 @@ async function finish(
 }
 
 /**
- * The pages that connect an account. `GET /connect/{ticket}` only explains what will happen, so that programs that preview
- * links do not use up the link. Its button sends the browser to the platform, which sends it back to `/connect/callback`.
- * No page has a script, and no secret is logged, because the log contains routes instead of URLs.
+ * Registers the pages that connect an account. `GET /connect/{ticket}` only explains what will happen, so that programs
+ * that preview links do not use up the connect link. The button of this page sends the browser to the platform, and the
+ * platform sends the browser back to `/connect/callback`. No page has a script. No secret is logged, because the log
+ * contains routes instead of URLs.
  */
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
     config: { timeoutMs: CALLBACK_TIMEOUT_MS, isOpen: true },
-    // People read these answers in a browser, so a failure is a page as well.
+    // People read the answers of the connect routes in a browser, so a failure is answered with a page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-      // The error of the rate limit stays JSON, because a person with a browser does not reach the limit.
+      // A rate limit error is still answered in JSON, because a person with a browser does not reach the limit.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
       deps.logger.warn(

@@ -7,8 +7,8 @@ type Schemas = Record<string, object>;
 const SCHEMA = /"#\/components\/schemas\/(\w+)"/;
 
 /**
- * Describes bodies that the framework accepts as null as optional ones that are not null: an absent body reaches the
- * validator as null, and clients must not send null itself.
+ * Describes optional request bodies as optional and not null in the API description. The framework passes an absent
+ * body to the validator as null, but clients must not send null itself.
  */
 export const describeOptionalBodies: Describe = (found) => {
   if (!("openapiObject" in found)) return found.swaggerObject;

@@ -2,20 +2,23 @@ import { createHash } from "node:crypto";
 import fastify from "fastify";
 import { API_PATH } from "#src/routes/api-paths.ts";
 
-/** Path of the page. The page loads its script relative to it. */
+/** Path of the API documentation page. The page loads its script relative to this path. */
 export const DOCS_PATH = "/docs/";
 export const SCRIPT_PATH = `${DOCS_PATH}js/scalar.js`;
 
 export interface Docs {
   readonly page: string;
-  /** Content security policy of the page. */
+  /** Content security policy of the API documentation page. */
   readonly policy: string;
   readonly script: Buffer;
 }
 
 const INLINE_SCRIPT = /<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** The page may run the package's script and its own inline scripts, and connect to this host only. */
+/**
+ * Returns the content security policy of the API documentation page. The page may run the package's script and its own
+ * inline scripts, and connect to this host only.
+ */
 function toPolicy(page: string): string {
   const hashes = [...page.matchAll(INLINE_SCRIPT)].map(
     ([, script = ""]) => `'sha256-${createHash("sha256").update(script).digest("base64")}'`,
@@ -23,7 +26,7 @@ function toPolicy(page: string): string {
   return [
     "default-src 'none'",
     ["script-src 'self'", ...hashes].join(" "),
-    // The script generates styles.
+    // The script of the API documentation page generates styles.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",
@@ -36,8 +39,8 @@ function toPolicy(page: string): string {
 }
 
 /**
- * Renders the documentation page with the Scalar package and returns it with its script. The package is imported on first
- * use, because it needs more memory than all of the gateway's own code.
+ * Renders the API documentation page with the Scalar package and returns the page with its script. The package is
+ * imported on first use, because it needs more memory than all of the gateway's own code.
  */
 export async function renderDocs(): Promise<Docs> {
   const { default: scalar } = await import("@scalar/fastify-api-reference");

@@ -5,7 +5,10 @@ import { HIDDEN } from "#src/routes/schemas.ts";
 
 const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
 
-/** Serves `GET /docs`, the API reference. Page and script come from this server, so that no other host is contacted. */
+/**
+ * Serves `GET /docs`, the API reference. The page and its script come from this server, so that no other host is
+ * contacted.
+ */
 export function registerDocs(app: FastifyInstance): void {
   let docs: Promise<Docs> | undefined;
   const load = async (): Promise<Docs> => await (docs ??= renderDocs());
@@ -21,7 +24,7 @@ export function registerDocs(app: FastifyInstance): void {
   });
   app.get(SCRIPT_PATH, OPTIONS, async (_request, reply) => {
     const { script } = await load();
-    // The script has 4 MB and changes only with a release.
+    // The script of the API documentation page has 4 MB and changes only with a release.
     return await reply
       .header("cache-control", "public, max-age=3600")
       .type("application/javascript; charset=utf-8")

@@ -10,15 +10,15 @@ const SWEEP_MS = 1_000;
 /** Maximum number of requests without an API key per minute and remote address. A whole office may share an address. */
 const OPEN_REQUESTS_PER_MINUTE = 300;
 
-/** Counts the failures of each remote address on a route where a token replaces the API key. */
+/** Counts the failed requests of each remote address on a route where a token replaces the API key. */
 export interface FailureLimit {
-  /** @throws ServiceError `rate_limited` when the address has failed too often. */
+  /** Refuses a remote address that has failed too often. @throws ServiceError `rate_limited`. */
   check(address: string, reply: FastifyReply): void;
-  /** Counts a request that passed the check and failed. */
+  /** Counts a failed request towards the failure limit of its remote address. */
   count(address: string): void;
 }
 
-/** Address limits whose expired entries are deleted regularly until the server closes. */
+/** Creates limits per remote address whose expired entries are deleted regularly until the server closes. */
 function openAddressLimits(app: FastifyInstance, quota?: number): AddressLimits {
   const limits = createAddressLimits(quota);
   const timer = setInterval(() => limits.sweep(performance.now()), SWEEP_MS);
@@ -35,7 +35,7 @@ function rateLimited(limits: AddressLimits, address: string, now: number): Servi
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs });
 }
 
-/** A separate limit on failures, as high as the limit on failed authentications. */
+/** Creates a separate limit on failed requests per remote address, as high as the limit on failed authentications. */
 export function openFailureLimit(app: FastifyInstance): FailureLimit {
   const limits = openAddressLimits(app);
   return {
@@ -50,8 +50,9 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 }
 
 /**
- * Limits the routes with `isOpen` (pages and the API description) per remote address: they need no key and cost more than
- * they appear to. Probes are not limited; uploads and downloads have failure limits, because their tokens authorise them.
+ * Limits the routes with `isOpen` (pages and the API description) per remote address, because they need no API key and
+ * cost more than they appear to. Health probes are not limited. Uploads and downloads have failure limits instead,
+ * because their tokens authorise them.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
   const limits = openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);

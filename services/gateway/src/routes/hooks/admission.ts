@@ -8,7 +8,10 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** The error that refuses the request, or undefined when the request is admitted, in which case its caller is set. */
+/**
+ * Returns the error that refuses the request. For an admitted request, sets the caller of the request and returns
+ * undefined.
+ */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
@@ -31,7 +34,7 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
   }
 }
 
-/** The workspace that the request names. A repeated or malformed header is an error. */
+/** Returns the workspace that a header of the request names. A repeated or malformed header is an error. */
 function workspaceHeader(request: FastifyRequest): string | undefined | ServiceError {
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
@@ -39,20 +42,26 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   return invalidRequest([{ code: "invalid_header", path: "X-Workspace-Id" }]);
 }
 
-/** Only a caller with a working key is told what is wrong with the rest of the request. */
+/**
+ * Whether the API key is known to be valid. Only a caller with a valid API key is told what is wrong with the rest of
+ * the request.
+ */
 function isKeyKnown(result: AdmissionResult): boolean {
   if (result.kind === "rate_limited") return result.workspaceId !== undefined;
   return result.kind !== "unauthenticated" && result.kind !== "unavailable";
 }
 
-/** Whether the request needs a key: every path of the API, including unknown paths, except the API description. */
+/** Whether the request needs an API key: every path of the API, including unknown paths, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // The path may contain escapes, so the route that the router found is checked as well.
+  // The path of the request may contain escapes, so the route that the router found is checked as well.
   return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
 }
 
-/** Checks in the order that the contract fixes: key, workspace, rate limit; then, on a known route, the permissions. */
+/**
+ * Adds the checks of API requests in the order that the API contract fixes: API key, workspace, rate limit; then, on a
+ * known route, the permissions.
+ */
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (!needsKey(request)) {
@@ -74,7 +83,10 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   });
 }
 
-/** Checks the scope of the key, then that the workspace is verified, which only writing posts requires. */
+/**
+ * Checks that the API key has the required scope, then that the workspace is verified. Only writing posts requires a
+ * verified workspace.
+ */
 export function checkPermission(request: FastifyRequest): ServiceError | undefined {
   const { scope } = request.routeOptions.config;
   if (scope === undefined || request.caller === undefined) return undefined;

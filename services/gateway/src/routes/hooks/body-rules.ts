@@ -13,7 +13,10 @@ function unsupported(): ServiceError {
   return new ServiceError("invalid", "unsupported_media_type");
 }
 
-/** An operation without a body accepts an empty object, which some clients send with every POST. */
+/**
+ * Refuses a request body for an operation without a body. An empty object is accepted, because some clients send it
+ * with every POST.
+ */
 function refuseBody(body: unknown): ServiceError | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body))
     return invalidRequest([{ code: "type", path: "" }]);
@@ -30,14 +33,15 @@ function tooLarge(actual: number): ServiceError {
 }
 
 /**
- * A body is JSON in UTF-8 or absent; an empty body counts as absent, whatever its type. If the length is announced, the
- * type is checked before the size. The size of `content` and `options` is checked before the schema.
+ * Adds the rules for request bodies. A body is JSON in UTF-8 or absent; an empty body counts as absent, whatever its
+ * type. If the length is announced, the type is checked before the size. The size of `content` and `options` is checked
+ * before the schema.
  */
 export function addBodyRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, _reply, done) => {
     const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
-    // Fastify would refuse a malformed type even though the body is empty.
+    // Fastify would refuse a malformed content type even though the body is empty.
     const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
     if (isEmpty) delete request.raw.headers["content-type"];
     const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
@@ -58,7 +62,8 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // `contentBytes` is never much larger than the body, so that only large bodies have to be measured.
+    // The number that `contentBytes` returns is never much larger than the body, so only large bodies have to be
+    // measured.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });
@@ -70,8 +75,8 @@ export function addBodyRules(app: FastifyInstance): void {
 }
 
 /**
- * The size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without white space. Works for any JSON
- * value, because the schema has not been checked yet.
+ * Returns the size of a post's text in bytes: `content` in UTF-8, plus `options` as JSON without white space. Accepts
+ * any JSON value, because the schema has not been checked yet.
  */
 export function contentBytes(body: unknown): number {
   if (typeof body !== "object" || body === null) return 0;

@@ -14,8 +14,8 @@ function allow(reply: FastifyReply, origin: string, isPreflight: boolean): void 
 }
 
 /**
- * Allows pages of the configured origins to call the routes with `isCrossOrigin` and to read the answers, also errors.
- * Cookies are not allowed. For any other origin the headers are absent, and the browser blocks the answer.
+ * Lets web pages of the configured origins call the routes with `isCrossOrigin` and read their answers, including
+ * errors. Cookies are not allowed. For any other origin, the CORS headers are absent and the browser blocks the answer.
  */
 export function addCrossOrigin(
   app: FastifyInstance,

@@ -16,7 +16,7 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
 }
 
-/** The faults of all parts of a request; fastify itself stops at the first part with a fault. */
+/** Returns the schema faults of all parts of a request, because fastify itself stops at the first part with a fault. */
 function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const { body, query, headers, routeOptions } = request;
   const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {
@@ -33,7 +33,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   ];
 }
 
-/** The error for a request that fastify itself refused; undefined when the error is unexpected. */
+/** Returns the error for a request that fastify itself refused; undefined when the error of fastify is unexpected. */
 function fromFastify(error: FastifyError): ServiceError | undefined {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ServiceError("invalid", "payload_too_large");
@@ -44,7 +44,10 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
   return isClientFault ? invalidRequest() : undefined;
 }
 
-/** Answers every failure with the common error body; texts of libraries, stack traces and queries are never sent. */
+/**
+ * Answers every failed request with the common error body. Texts of libraries, stack traces and queries are never sent
+ * to clients.
+ */
 export function addErrorAnswers(
   app: FastifyInstance,
   { logger }: Pick<ServerDeps, "logger">,

@@ -2,13 +2,16 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { QuerySchema } from "#src/http/schema-faults.ts";
 
-/** Maximum number of headers, far more than a client and all proxies on the way send. */
+/** Maximum number of headers of a request, far more than a client and all proxies on the way send. */
 const MAX_HEADERS = 100;
 
-/** Integers as JSON writes them, with so few digits that a number holds them exactly. */
+/** Matches integers in a query as JSON writes them, with so few digits that a number holds them exactly. */
 const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
 
-/** Refuses requests with more than 100 headers. Node silently drops those beyond 2,000 and limits only their total size. */
+/**
+ * Refuses requests with more than 100 headers. Node silently drops the headers beyond 2,000 and limits only their total
+ * size.
+ */
 export function addHeaderRules(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw }, _reply, done) => {
     // `rawHeaders` lists names and values in turn.
@@ -18,7 +21,10 @@ export function addHeaderRules(app: FastifyInstance): void {
   });
 }
 
-/** Faults that the framework passes to the handler: a query that is not valid UTF-8, or contains a NUL character. */
+/**
+ * Finds a fault of a query that the framework passes to the handler: a query that is not valid UTF-8, or contains a NUL
+ * character.
+ */
 function faultOf(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");
@@ -28,7 +34,10 @@ function faultOf(query: string): Violation | undefined {
   }
 }
 
-/** Converts the texts of integer parameters to numbers. Texts that are not integers stay, and the schema refuses them. */
+/**
+ * Converts integer query parameters from text to numbers. Texts that are not integers stay, and the schema refuses
+ * them.
+ */
 function readIntegers(query: Record<string, unknown>, { properties = {} }: QuerySchema): void {
   for (const [name, { type }] of Object.entries(properties)) {
     const text = query[name];
@@ -37,7 +46,7 @@ function readIntegers(query: Record<string, unknown>, { properties = {} }: Query
   }
 }
 
-/** Applies the rules for the texts of a body to the texts of a query. */
+/** Applies the rules for the texts of a request body to the texts of the query. */
 export function addQueryRules(app: FastifyInstance): void {
   app.addHook("preValidation", (request, _reply, done) => {
     const start = request.url.indexOf("?");

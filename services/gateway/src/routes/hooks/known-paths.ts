@@ -14,7 +14,10 @@ function toPattern(url: string): RegExp {
   return new RegExp(`^${parts.join("/")}$`);
 }
 
-/** Answers a known path with another method with 405 and the methods that it has, and any other path with 404. */
+/**
+ * Answers a request to a known path with an unknown method with 405 and the methods of the path, and a request to any
+ * other path with 404.
+ */
 export function addKnownPaths(app: FastifyInstance): void {
   const known = new Map<string, KnownPath>();
   app.addHook("onRoute", ({ url, method }) => {
@@ -24,7 +27,7 @@ export function addKnownPaths(app: FastifyInstance): void {
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
-    // A path without parameters is looked up first: for GET, the router takes /posts/validate for a post's id.
+    // A path without parameters is looked up first: for GET, the router takes /posts/validate for the path of a post.
     const fixed = known.get(path);
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;
@@ -33,7 +36,8 @@ export function addKnownPaths(app: FastifyInstance): void {
     reply.header("allow", [...methods].toSorted().join(", "));
     return new ServiceError("invalid", "method_not_allowed");
   };
-  // A hook, because before a handler runs the body would be read, and could be refused as too large.
+  // The check of the path is a hook, because before a handler runs the body would be read, and could be refused as too
+  // large.
   app.addHook("onRequest", (request, reply, done) =>
     done(refuse(request, reply) ?? checkPermission(request)),
   );

@@ -5,21 +5,24 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 
 const MAX_DELAY_MS = 250;
 const SAMPLE_MS = 500;
-/** Minimum number of samples for a reliable mean. */
+/** Minimum number of delay samples of the event loop for a reliable mean. */
 const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
-/** Probes are answered under load: restarting the process, or taking it out of service, would only move the load. */
+/**
+ * Paths of the health probes, which are answered under load: restarting the process, or taking it out of service, would
+ * only move the load.
+ */
 const PROBES = new Set(["/livez", "/readyz"]);
 
 /**
- * The mean delay without the longest delay: when a single long delay is measured, it is over, and refusing requests
- * would not help.
+ * Returns the mean delay of the event loop without the longest delay. When a single long delay is measured, it is
+ * already over, and refusing requests would not help.
  */
 function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDelay>): number {
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;
 }
 
-/** Measures the delay of the event loop once the server listens: a slow start is not an overload. */
+/** Measures the delay of the event loop once the server listens, because a slow start is not an overload. */
 function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   let isOverloaded = false;
@@ -42,7 +45,7 @@ function watchEventLoop(app: FastifyInstance, maxDelayMs: number): () => boolean
   return () => isOverloaded;
 }
 
-/** Refuses new requests while the event loop is overloaded, so that the accepted ones are answered in time. */
+/** Refuses new requests while the event loop is overloaded, so that the accepted requests are answered in time. */
 export function addLoadShedding(
   app: FastifyInstance,
   { maxLoopDelayMs = MAX_DELAY_MS }: Pick<ServerDeps, "maxLoopDelayMs">,

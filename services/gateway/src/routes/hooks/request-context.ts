@@ -9,12 +9,15 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
 /**
- * The trace that a request belongs to: the client's trace or a new one. The client does not decide whether it is
- * recorded.
+ * The trace that a request to the gateway belongs to: the client's trace or a new one. The client does not decide
+ * whether the trace is recorded.
  */
 interface RequestTrace {
   readonly span: Span;
-  /** Sent with every call, also when the trace is not recorded, because log lines contain the id of the trace. */
+  /**
+   * Trace context that is sent with every call to another service, also when the trace is not recorded, because log
+   * lines contain the trace id.
+   */
   readonly traceparent: string;
 }
 
@@ -33,8 +36,9 @@ function beginTrace(request: FastifyRequest): RequestTrace {
 }
 
 /**
- * Gives each request an id, which its answer and its RPCs carry, a trace, and one log line when it ends. The context is
- * set right before the handler runs, because it would be lost while the body is read.
+ * Gives each request an id, a trace, and one log line when the request ends. The answer and the RPCs of the request
+ * carry its id. The request context is set right before the handler runs, because it would be lost while the body is
+ * read.
  */
 export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void {
   const traces = new WeakMap<FastifyRequest, RequestTrace>();

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { FastifyInstance } from "fastify";
 
-/** How long the rest of a refused body is read and discarded, so that its sender receives the answer. */
+/** How long the rest of a refused request body is read and discarded, so that its sender receives the answer. */
 const DISCARD_MS = 5_000;
 
 /** Makes sure that a client receives the answer to a request whose body was not read completely. */
@@ -20,8 +20,8 @@ export function addUnreadBodies(app: FastifyInstance): void {
 }
 
 /**
- * An answer that ends only when the rest of the request's body has been received and discarded, or takes too long. Closing
- * a connection with unread bytes resets it, and the client would lose the answer.
+ * Returns an answer that ends only when the rest of the request body has been received and discarded, or when this
+ * takes too long. Closing a connection with unread bytes resets it, and the client would lose the answer.
  */
 function answerUnread(request: IncomingMessage, text: string): Readable {
   async function* answer(): AsyncGenerator<string> {

@@ -15,7 +15,7 @@ interface Download {
 
 type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links">;
 
-/** The file that a download URL leads to. */
+/** The media file to which a download URL leads. */
 interface File {
   readonly contentType: string;
   readonly bytes: bigint;
@@ -23,7 +23,7 @@ interface File {
   readonly fileName: string;
 }
 
-/** A client that reads nothing for this long is disconnected. */
+/** Maximum time that a downloading client may read nothing before it is disconnected. */
 const STALL_MS = 60_000;
 
 function toFile(media: Media, rendition: string): File {
@@ -40,7 +40,7 @@ function toFile(media: Media, rendition: string): File {
   return { contentType: media.deliveryContentType, bytes: media.deliveryBytes, etag, fileName };
 }
 
-/** @throws `not_found`, also for media that is not ready or is being deleted. */
+/** Finds the media file of a download. @throws `not_found`, also for media that is not ready or is being deleted. */
 async function getFile({ media }: Pick<Deps, "media">, claims: MediaClaims): Promise<File> {
   const { workspaceId, mediaId, rendition } = claims;
   const answer = await media.batchGetMedia({ workspaceId, ids: [mediaId] });
@@ -55,16 +55,16 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
     "content-type": contentType,
     "content-disposition": toContentDisposition(fileName),
     "accept-ranges": "bytes",
-    // A cache must ask each time before it reuses its copy, so that deleted media is not shown any more.
+    // A cache must ask the gateway each time before it reuses its copy, so that deleted media is not shown any more.
     "cache-control": "private, no-cache",
-    // Clients embed media into their own pages.
+    // Clients embed media files into their own pages.
     "cross-origin-resource-policy": "cross-origin",
   });
 }
 
 /**
- * The range to request from the media service; undefined for the whole file, also when `If-Range` names another
- * version.
+ * Returns the range to request from the media service; undefined for the whole file, also when `If-Range` names another
+ * version of the file.
  */
 function rangeOf({ headers }: FastifyRequest, { etag }: File): string | undefined {
   const condition = headers["if-range"];
@@ -86,9 +86,9 @@ async function sendBytes(
 }
 
 /**
- * `GET /media/{token}` sends the bytes of media to anyone who has its URL: without API key, cookie or redirect, and outside
- * the rate limit of the workspace. Every fault of the URL is answered with `not_found`. An address that sent too many wrong
- * tokens is rate-limited, but valid tokens still work.
+ * `GET /media/{token}` sends the bytes of a media file to anyone who has its URL: without API key, cookie or redirect,
+ * and outside the rate limit of the workspace. Every fault of the URL is answered with `not_found`. A remote address
+ * that sent too many wrong tokens is rate-limited, but valid tokens still work.
  */
 export function registerDownload(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);

@@ -9,17 +9,20 @@ export interface MediaClaims {
 
 /** URLs from which media can be downloaded without an API key. */
 export interface MediaLinks {
-  /** The URL of the file as it was uploaded, valid for a limited time from now. */
+  /** Returns the URL of the media file as it was uploaded, valid for a limited time from now. */
   urlOf(workspaceId: string, mediaId: string): string;
-  /** The file that a URL's token stands for; undefined when the token is forged, damaged or expired. */
+  /**
+   * Returns the media file that the token of a media URL stands for; undefined when the token is forged, damaged or
+   * expired.
+   */
   read(token: string): MediaClaims | undefined;
 }
 
 export interface MediaLinkOptions {
   readonly publicUrl: string;
   /**
-   * The first key signs new tokens, and all keys are accepted. The delivery service signs URLs for platforms with the
-   * same keys.
+   * Keys that sign the tokens of media URLs. The first key signs new tokens, and all keys are accepted. The delivery
+   * service signs URLs for platforms with the same keys.
    */
   readonly mediaKeys: readonly [string, ...string[]];
   readonly mediaUrlMs: number;

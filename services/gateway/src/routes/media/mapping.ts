@@ -3,7 +3,7 @@ import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_s
 import { toOptionalInstant } from "#src/http/timestamps.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
-/** Ready media with a URL that is signed now. */
+/** Converts ready media to the form of the API, with a URL that is signed now. */
 export function toReadyMedia(
   workspaceId: string,
   media: Media,
@@ -25,7 +25,10 @@ export function toReadyMedia(
   };
 }
 
-/** An upload grant. Its URL is that of the object store, or ours if clients cannot upload to the store. */
+/**
+ * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the gateway if clients
+ * cannot upload to the object store.
+ */
 export function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
   const { id, uploadPath, uploadToken, uploadUrl } = grant;
   const ours = `${publicUrl}/uploads/${encodeURIComponent(uploadPath)}?token=${encodeURIComponent(uploadToken)}`;

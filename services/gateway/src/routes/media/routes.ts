@@ -27,12 +27,15 @@ type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
 type ImportBody = Static<typeof ImportMedia>;
 
-/** The media service aborts the check of a file after 120 s. The gateway waits longer, to receive that answer. */
+/**
+ * Timeout of completing an upload. The media service aborts the check of a file after 120 s. The gateway waits longer,
+ * to receive the answer about the aborted check.
+ */
 const CHECK_TIMEOUT_MS = 125_000;
-/** Up to 15 s of waiting, 60 s for the download, then the check. */
+/** Timeout of an import from a URL: up to 15 s of waiting, 60 s for the download, then the check of the file. */
 const IMPORT_TIMEOUT_MS = 75_000 + CHECK_TIMEOUT_MS;
 
-/** The operations on media. Uploads and downloads of bytes have routes of their own. */
+/** Registers the operations on media. Uploads and downloads of bytes have routes of their own. */
 export function registerMedia(api: FastifyInstance, deps: Deps): void {
   registerPresign(api, deps);
   registerComplete(api, deps);
@@ -40,7 +43,10 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
   registerDelete(api, deps);
 }
 
-/** @throws `internal` for an answer without media, which is a fault of the service, not of the caller. */
+/**
+ * Returns the media in an answer of the media service. @throws `internal` for an answer without media, which is a fault
+ * of the media service, not of the client.
+ */
 function requireMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
   if (media === undefined) throw new ServiceError("internal", "internal");
   return toReadyMedia(workspaceId, media, links);
@@ -61,7 +67,7 @@ function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void
   api.post<{ Body: PresignBody }>("/media/presign", presign, async (request, reply) => {
     const { workspaceId } = callerOf(request);
     const { fileName, contentType, bytes } = request.body;
-    // A number that does not fit into an int64 exceeds every limit anyway.
+    // A file size that does not fit into an int64 exceeds every limit anyway.
     const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
     const upload = { workspaceId, fileName, contentType, bytes: length };
     const grant = await media.createUpload(upload);

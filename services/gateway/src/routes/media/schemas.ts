@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { Id, Instant, nullable } from "#src/routes/schemas.ts";
 
-/** Longer than any file system allows. The name is only shown to people. */
+/** Maximum length of a file name: longer than any file system allows. The file name is only shown to people. */
 const MAX_FILE_NAME_LENGTH = 1_000;
 const MAX_URL_LENGTH = 8_192;
 
@@ -68,5 +68,5 @@ export const MediaDeletion = Type.Object(
   { $id: "MediaDeletion" },
 );
 
-/** The schemas that the API description lists by name. */
+/** Schemas of media operations that the API description lists by name. */
 export const MEDIA_SCHEMAS = [PresignUpload, ImportMedia, UploadGrant, ReadyMedia, MediaDeletion];

@@ -14,7 +14,7 @@ import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery, ref } from "#src/routes/
 type CreateBody = Static<typeof CreatePost>;
 type ValidateBody = Static<typeof ValidatePost>;
 
-/** Creating a post, and validating one without creating it. */
+/** Registers the routes that create a post, and that validate a post without creating it. */
 export function registerCreateRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
@@ -37,8 +37,8 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
 }
 
 /**
- * Refuses a queue slot together with a time, which the slot sets itself, and together with a draft, which is not
- * queued. False counts as absent.
+ * Refuses a queue slot together with a time, because the slot sets the time itself, and together with a draft, because
+ * a draft is not queued. A field with the value false counts as absent.
  */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;

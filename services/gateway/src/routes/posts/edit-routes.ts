@@ -14,7 +14,9 @@ import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;
 
-/** Editing and deleting a post, optionally only if it still has the ETag that the client saw. */
+/**
+ * Registers the routes that edit and delete a post, optionally only if the post still has the ETag that the client saw.
+ */
 export function registerEditRoutes(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,
@@ -23,7 +25,7 @@ export function registerEditRoutes(
   registerDelete(api, deps);
 }
 
-/** The fields to change. An empty list or object clears a field; an absent field stays unchanged. */
+/** Returns the fields of a post to change. An empty list or object clears a field; an absent field stays unchanged. */
 function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: UpdateBody) {
   return defined({
     content,

@@ -44,7 +44,10 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
   };
 }
 
-/** The message of the platform if it sent one, otherwise our message for the error code. */
+/**
+ * Converts the error of a target to the form of the API. Its message comes from the platform if the platform sent one,
+ * otherwise it is our message for the error code.
+ */
 function toTargetError(error: TargetError | undefined, locale: Locale) {
   if (error === undefined) return null;
   const { code, message, retryable } = error;
@@ -95,7 +98,7 @@ function toCommon(post: Post) {
   };
 }
 
-/** A post in a list. */
+/** Converts a post to its short form in a list. */
 export function toPostSummary(post: Post) {
   const targets = post.targets.map((target) => ({
     accountId: target.accountId,
@@ -107,7 +110,7 @@ export function toPostSummary(post: Post) {
   return { ...toCommon(post), targets };
 }
 
-/** A post with its targets, attempts and media. */
+/** Converts a post to the form of the API, with its targets, attempts and media. */
 function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toCommon(post),
@@ -121,7 +124,7 @@ function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   };
 }
 
-/** Changes with every visible change of the post. */
+/** Returns the ETag of a post, which changes with every visible change of the post. */
 export function toETag(post: Post): string {
   return `"${post.version}"`;
 }
@@ -134,7 +137,10 @@ export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
   };
 }
 
-/** The answer to deleting a published post: its status, and whether each publication is deleted. */
+/**
+ * Returns the answer to the deletion of a published post: the status of the post, and whether each publication is
+ * deleted.
+ */
 export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
   return {
     id: post.id,
@@ -150,7 +156,8 @@ export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"
 
 /** Sends the whole post with its ETag; the URLs of its media are signed anew. */
 export function sendPost(reply: FastifyReply, post: Post | undefined, links: MediaLinks) {
-  // The posts service answers with the post; an answer without one is a fault of the service, not of the caller.
+  // The posts service answers with the post. An answer without a post is a fault of the posts service, not of the
+  // client.
   if (post === undefined) throw new ServiceError("internal", "internal");
   return reply.header("etag", toETag(post)).send(toPostDetail(post, links, reply.request.locale));
 }

@@ -5,7 +5,7 @@ import { parseIfMatch } from "#src/http/if-match.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 
-/** Headers of operations that can be limited to the version that the client saw. */
+/** Headers of operations that can be limited to the post version that the client saw. */
 export const IF_MATCH_HEADERS = {
   "If-Match": Type.Optional(
     Type.String({ description: "The ETag that the post must still have, or several." }),
@@ -13,14 +13,15 @@ export const IF_MATCH_HEADERS = {
 };
 
 /**
- * A version that no post has, because versions start at 1. If the post does not exist, the posts service answers with
- * `not_found` first.
+ * A version that no post has, because post versions start at 1. If the post does not exist, the posts service answers
+ * with `not_found` first.
  */
 const NO_VERSION = 0n;
 
 /**
- * The version that `If-Match` requires; undefined when any version is accepted. Of several versions the current one is
- * chosen: if the post changes before the operation, the condition fails, which is safe.
+ * Returns the post version that the header `If-Match` requires; undefined when any version is accepted. If the header
+ * lists several versions, the current one is chosen: if the post changes before the operation, the condition fails,
+ * which is safe.
  */
 export async function readIfVersion(
   { posts }: Pick<ServerDeps, "posts">,

@@ -12,7 +12,10 @@ import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
-/** Publishing a post now, and retrying its failed targets. A client that lost the answer reads the post. */
+/**
+ * Registers the routes that publish a post now and that retry its failed targets. A client that lost the answer can
+ * read the post instead.
+ */
 export function registerPublishRoutes(
   api: FastifyInstance,
   { posts, links }: Pick<ServerDeps, "posts" | "links">,

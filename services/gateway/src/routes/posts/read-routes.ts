@@ -12,7 +12,7 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** Reading one post, and listing posts page by page. */
+/** Registers the routes that read one post and that list posts page by page. */
 export function registerReadRoutes(
   api: FastifyInstance,
   { posts, links }: Pick<ServerDeps, "posts" | "links">,

@@ -15,7 +15,7 @@ const Options = Type.Unsafe<Record<string, OptionBody>>({
   description: "Overrides per platform id or account id; those of the account take precedence.",
 });
 
-/** The content of a post and its accounts. */
+/** Request fields for the content of a post and for its accounts. */
 const POST = {
   content: Content,
   accountIds: AccountIds,
@@ -63,7 +63,10 @@ export const UpdatePost = Type.Object(
   },
 );
 
-/** The framework passes an absent body to the validator as null; the handler refuses a null that was really sent. */
+/**
+ * Optional body of the request to publish a post. The framework passes an absent body to the validator as null. The
+ * handler refuses a null that the client really sent.
+ */
 export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
   $id: "PublishPost",
   type: ["object", "null"],
@@ -108,5 +111,5 @@ export const ListPostsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** The schemas of requests that the API description lists by name. */
+/** Schemas of requests about posts that the API description lists by name. */
 export const POST_REQUEST_SCHEMAS = [CreatePost, ValidatePost, UpdatePost, PublishPost];

@@ -5,7 +5,7 @@ import { registerEditRoutes } from "#src/routes/posts/edit-routes.ts";
 import { registerPublishRoutes } from "#src/routes/posts/publish-routes.ts";
 import { registerReadRoutes } from "#src/routes/posts/read-routes.ts";
 
-/** The operations on posts. */
+/** Registers the operations on posts. */
 export function registerPosts(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "posts" | "links">,

@@ -165,12 +165,12 @@ export const PostDeletion = Type.Object(
   { $id: "PostDeletion" },
 );
 
-/** Header of every answer that contains one post. */
+/** ETag header of every answer that contains one post. */
 export const ETAG = {
   ETag: { type: "string", description: "Changes with every visible change of the post." },
 };
 
-/** The schemas of answers that the API description lists by name. */
+/** Schemas of answers about posts that the API description lists by name. */
 export const POST_SCHEMAS = [
   PostOption,
   TargetError,

@@ -4,7 +4,7 @@ import { defined } from "#src/http/defined.ts";
 import { toInstant, toOptionalInstant } from "#src/http/timestamps.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 
-/** The fields of a new rule. In a new rule, a date of null means the same as an absent date. */
+/** Returns the fields of a new queue slot rule. A date of null means the same as an absent date. */
 export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;
   return {
@@ -13,7 +13,7 @@ export function fromNewRule(body: Static<typeof CreateQueueSlotRule>) {
   };
 }
 
-/** The changed fields of a rule. An empty text removes a date. */
+/** Returns the fields of a queue slot rule to change. An empty text removes the date in that field. */
 export function fromRuleChanges(body: Static<typeof UpdateQueueSlotRule>) {
   const { startsOn, endsOn, ...rest } = body;
   return defined({

@@ -25,7 +25,7 @@ type Params = Static<typeof IdParams>;
 type CreateBody = Static<typeof CreateQueueSlotRule>;
 type UpdateBody = Static<typeof UpdateQueueSlotRule>;
 
-/** The operations on queue slot rules. */
+/** Registers the operations on queue slot rules. */
 export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);
   registerCreate(api, deps);
@@ -33,7 +33,10 @@ export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
   registerDelete(api, deps);
 }
 
-/** @throws `internal` for an answer without a rule, which is a fault of the service, not of the caller. */
+/**
+ * Returns the queue slot rule in an answer of the posts service. @throws `internal` for an answer without a rule, which
+ * is a fault of the posts service, not of the client.
+ */
 function requireRule(rule: Rule | undefined) {
   if (rule === undefined) throw new ServiceError("internal", "internal");
   return toQueueSlotRule(rule);

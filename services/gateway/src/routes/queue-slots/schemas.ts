@@ -75,7 +75,7 @@ export const UpdateQueueSlotRule = Type.Object(
   },
 );
 
-/** The schemas that the API description lists by name. */
+/** Schemas of queue slot rules that the API description lists by name. */
 export const QUEUE_SLOT_SCHEMAS = [
   QueueSlotRule,
   QueueSlotRuleList,

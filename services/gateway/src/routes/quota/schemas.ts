@@ -36,5 +36,5 @@ export const Quota = Type.Object(
   { $id: "Quota" },
 );
 
-/** The schemas that the API description lists by name. */
+/** Schemas of quotas that the API description lists by name. */
 export const QUOTA_SCHEMAS = [MonthlyQuota, DailyQuota, Quota];

@@ -6,7 +6,7 @@ type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void
 
 /** Requests whose body may take any time to arrive, as long as it arrives at a minimum rate. */
 export interface LongBodies {
-  /** Exempts these requests from the server's limit on the duration of a request. */
+  /** Exempts requests with long bodies from the server's limit on the duration of a request. */
   exempt(answer: ClientErrorHandler): ClientErrorHandler;
   add(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -30,10 +30,10 @@ export function createLongBodies(
 }
 
 /**
- * Closes the connection when fewer bytes than the minimum rate requires arrived during an interval of `stallMs`:
- * otherwise a client that sends single bytes would hold a permit for uploads forever. An interval does not count if the
- * gateway does not read at its end, because then the media service is the slow side. Once the body has arrived, the
- * media service may need any time to answer.
+ * Closes the connection of an upload when fewer bytes than the minimum rate requires arrive during an interval of
+ * `stallMs`. Otherwise a client that sends single bytes would hold an upload permit forever. An interval does not count
+ * if the gateway does not read at its end, because then the media service is the slow side. Once the body has arrived,
+ * the media service may need any time to answer.
  */
 function enforceMinimumRate(
   request: IncomingMessage,

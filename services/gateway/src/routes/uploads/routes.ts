@@ -15,7 +15,7 @@ type Deps = Pick<ServerDeps, "mediaBytes"> & { readonly longBodies: LongBodies }
 const BEARER = /^Bearer +([!-~]+) *$/i;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
 
-/** The grant's token: as a bearer token, or in the URL for clients that cannot send headers. */
+/** Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers. */
 function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   const bearer = BEARER.exec(headers.authorization ?? "")?.[1];
   if (bearer !== undefined) return bearer;
@@ -23,7 +23,10 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   return query.token;
 }
 
-/** Whether the media service does not know the grant, or the client disconnected before the media service answered. */
+/**
+ * Whether an upload counts as a failure: the media service does not know the upload grant, or the client disconnected
+ * before the media service answered.
+ */
 function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
   const isUnknown = error instanceof ServiceError && error.reason === "not_found";
   return isUnknown || (raw.destroyed && !raw.complete);
@@ -34,7 +37,7 @@ async function receive(
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // The address is read before the upload, because a closed connection has no remote address.
+  // The remote address is read before the upload, because a closed connection has no remote address.
   const address = request.ip;
   failures.check(address, reply);
   try {
@@ -50,16 +53,16 @@ async function receive(
 }
 
 /**
- * `PUT /uploads/{uploadPath}` receives the bytes of an upload. It needs a grant instead of an API key and does not
- * count towards the rate limit of the workspace. Only the media service can check the grant; an address that sent too
- * many unknown grants is refused without a call to it. The body is not buffered: the client can send only as fast as
- * the media service reads.
+ * `PUT /uploads/{uploadPath}` receives the bytes of an upload. The request needs an upload grant instead of an API key
+ * and does not count towards the rate limit of the workspace. Only the media service can check the upload grant. An
+ * address that sent too many unknown grants is refused without a call to the media service. The body is not buffered:
+ * the client can send only as fast as the media service reads.
  */
 export function registerUploads(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // The handler reads the body from the connection itself.
+    // The handler of the upload route reads the body from the connection itself.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
     scope.put<Upload>("/uploads/:uploadPath", OPTIONS, (request, reply) =>
       receive({ ...deps, failures }, request, reply),
