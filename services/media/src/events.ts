@@ -25,12 +25,12 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
   };
 }
 
-/** Announces that posts may use the media. */
+/** Creates the event that announces that posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
 }
 
-/** Announces that the media were deleted: their URLs answer 404. */
+/** Creates the event that announces that the media were deleted: the URLs of deleted media answer 404. */
 export function mediaDeleted(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
 }

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAILY = {
   name: "daily",
   weekdays: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-  // In descending order, because the service normalizes the order.
+  // The times of day are in descending order, because the posts service normalizes the order.
   times: [timeOfDayIn(6, "Asia/Seoul"), timeOfDayIn(18, "Asia/Seoul")].toSorted().toReversed(),
   timezone: "Asia/Seoul",
 };
@@ -25,7 +25,7 @@ async function createRule(workspaceId: string, change: Partial<typeof DAILY> = {
   return rule;
 }
 
-test("a new queue slot rule is active and normalized and shows its next three free slots", async () => {
+test("a new queue-slot rule is active and normalized and shows its next three free slots", async () => {
   const workspaceId = newWorkspace();
   const rule = await createRule(workspaceId);
   expect(rule).toMatchObject({

@@ -2,12 +2,12 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { InspectionProcess, type InspectionEnd } from "./inspection-process.ts";
 import type { InspectionRequest } from "./inspection-protocol.ts";
 
-/** Maximum number of child processes; each may use one core and `InspectionLimits.memoryBytes`. */
+/** Maximum number of inspection processes; each may use one core and `InspectionLimits.memoryBytes`. */
 const MAX_PROCESSES = 2;
-/** How long an idle child process is kept. */
+/** How long an idle inspection process is kept. */
 const MAX_IDLE_MS = 30_000;
 
-/** `full`: too many inspections wait, or the pool is disposed. */
+/** How an inspection in the pool ended. `full`: too many inspections wait, or the pool is disposed. */
 export type PooledEnd = InspectionEnd | { readonly kind: "full" };
 
 /** Runs inspections in at most two child processes, which start on demand and stop after being idle. */

@@ -1,7 +1,7 @@
 import type { Violation } from "@postrider/shared/errors";
 import { findZoneClock } from "./zone-clock.ts";
 
-/** The days of a week in the order in which rules list them. */
+/** The days of a week in the order in which queue-slot rules list them. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** A day of the week. */
@@ -12,19 +12,19 @@ export type Weekday = (typeof WEEKDAYS)[number];
  */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
-/** Maximum number of times of day per rule. */
+/** Maximum number of times of day per queue-slot rule. */
 const MAX_TIMES = 48;
 
-/** The days and times at which a rule creates slots, in the wall-clock time of its zone. */
+/** The days and times at which a queue-slot rule creates slots, in the wall-clock time of the rule's time zone. */
 export interface SlotTimetable {
   readonly weekdays: readonly Weekday[];
-  /** `HH:MM`, from `00:00` to `23:59`. */
+  /** Times of day as `HH:MM`, from `00:00` to `23:59`. */
   readonly times: readonly string[];
-  /** A name of the IANA time zone database. */
+  /** The name of a time zone in the IANA time zone database. */
   readonly timezone: string;
-  /** The first local date, `YYYY-MM-DD`; null for no first date. */
+  /** The first local date with slots, `YYYY-MM-DD`; null for no first date. */
   readonly startsOn: string | null;
-  /** The last local date, `YYYY-MM-DD`, inclusive; null for no last date. */
+  /** The last local date with slots, `YYYY-MM-DD`, inclusive; null for no last date. */
   readonly endsOn: string | null;
 }
 
@@ -35,7 +35,7 @@ export interface QueueSlotRule extends SlotTimetable {
   readonly createdAt: Date;
 }
 
-/** A timetable as a client sent it. */
+/** The timetable of a queue-slot rule as a client sent it. */
 export type SlotTimetableInput = Omit<SlotTimetable, "weekdays"> & {
   readonly weekdays: readonly string[];
 };
@@ -44,7 +44,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns every fault of a timetable. Paths are JSON Pointers into the request. */
+/** Returns every fault of a queue-slot timetable. Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
@@ -57,8 +57,8 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
 }
 
 /**
- * Returns the canonical form of a valid timetable: weekdays from Monday on, times from midnight on. The order of both lists
- * has no meaning.
+ * Returns the canonical form of a valid queue-slot timetable: weekdays from Monday on, times from midnight on. The
+ * order of both lists has no meaning.
  */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;

@@ -1,16 +1,20 @@
 import { type SlotTimetable, WEEKDAYS } from "./queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "./zone-clock.ts";
 
-/** The instants after `after`, up to and including `until`. Adjacent ranges neither share nor miss an instant. */
+/**
+ * A range of queue slots: the instants after `after`, up to and including `until`. Adjacent ranges neither share nor
+ * miss an instant.
+ */
 export interface SlotRange {
   readonly after: Date;
   readonly until: Date;
 }
 
 /**
- * Yields the instants of a timetable, in milliseconds since 1970, strictly increasing. A time that a clock change skips
- * moves to the moment of the change. A time that occurs twice has only its first instant. Equal instants are yielded once.
- * Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time moves to the next day.
+ * Yields the instants of a queue-slot timetable, in milliseconds since 1970, strictly increasing. A time that a clock
+ * change skips moves to the moment of the change. A time that occurs twice has only its first instant. Equal instants
+ * are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time
+ * moves to the next day.
  *
  * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
  */
@@ -35,7 +39,9 @@ export function* slotInstants(
   }
 }
 
-/** Yields the local dates that can have an instant of the range. The offset of a clock from UTC is less than a day. */
+/**
+ * Yields the local dates that can have a queue slot in the range. The offset of a clock from UTC is less than a day.
+ */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;
   const weekdays = new Set(timetable.weekdays.map((weekday) => WEEKDAYS.indexOf(weekday)));
