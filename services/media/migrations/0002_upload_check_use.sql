@@ -13,7 +13,7 @@ alter table media
   add column delivery_bytes bigint,
   add column delivery_sha256 text,
   add column delivery_content_type text,
-  -- The reason why the upload was rejected: `{code, limit, actual}`.
+  -- The reason why the check rejected the upload: `{code, limit, actual}`.
   add column rejection jsonb,
   -- Token and end of the lease of the process that checks the upload or deletes the objects of these media.
   add column lease_token uuid,
@@ -30,10 +30,10 @@ alter table media
   )),
   add constraint media_rejected_check check (status <> 'rejected' or rejection is not null);
 
--- Serves the job remove-forgotten-uploads.
+-- Used by the job remove-forgotten-uploads to find pending media.
 create index media_pending on media (created_at) where status = 'pending';
 
--- Serves the job remove-objects.
+-- Used by the job remove-objects to find media whose objects have to be deleted.
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
@@ -56,7 +56,7 @@ create table upload_grants (
 
 create index upload_grants_open on upload_grants (expires_at) where used_at is null;
 
--- The posts that use media. A row is written before the posts service commits the post version.
+-- The usages of media by posts. A row is written before the posts service commits the post version.
 create table media_usages (
   workspace_id uuid not null,
   media_id uuid not null references media (id) on delete cascade,

@@ -11,7 +11,7 @@ export const TOPIC = "media.events.v1";
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
-  /** Version of the media after the change. */
+  /** Version of the media after the change that the event reports. */
   readonly version: number;
   readonly occurredAt: Date;
 }

@@ -38,7 +38,7 @@ async function uploaded(body?: Buffer) {
   return grant;
 }
 
-/** Delays inspections until `open` is called. */
+/** Delays inspections of media files until `open` is called. */
 function holdInspections() {
   const { promise, resolve } = Promise.withResolvers<void>();
   inspections.before = () => promise;

@@ -166,7 +166,7 @@ const DRAFT_STEPS: ReadonlySet<Step> = new Set(["add", "remove", "publish", "dro
 interface Round {
   /** Whether a stored draft, if a step needs one, already uses the media. */
   readonly isUsed: boolean;
-  /** The operations that run concurrently with the deletion. */
+  /** The operations on posts that run concurrently with the deletion of the media. */
   readonly steps: readonly Step[];
   readonly starts: readonly number[];
   readonly waits: readonly number[];

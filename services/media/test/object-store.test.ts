@@ -163,13 +163,16 @@ describe.each([
     ["a range that starts at the end", { start: 10 }, ""],
     ["a range with a length that starts at the end", { start: 10, length: 5 }, ""],
     ["a range that starts far beyond the end", { start: 1_000_000, length: 5 }, ""],
-  ])("open of the object store reads %s and returns the size of the whole object", async (_, range, expected) => {
-    const key = newKey();
-    const stored = await store.put(key, from("0123456789"));
-    const opened = await store.open(key, range);
-    expect(opened).toMatchObject(stored);
-    expect((await collect(opened?.content ?? from())).toString()).toBe(expected);
-  });
+  ])(
+    "open of the object store reads %s and returns the size of the whole object",
+    async (_, range, expected) => {
+      const key = newKey();
+      const stored = await store.put(key, from("0123456789"));
+      const opened = await store.open(key, range);
+      expect(opened).toMatchObject(stored);
+      expect((await collect(opened?.content ?? from())).toString()).toBe(expected);
+    },
+  );
 
   test.each([{ start: -1 }, { start: 0.5 }, { start: 0, length: -1 }, { start: Number.NaN }])(
     "open of the object store refuses the invalid range %j",

@@ -65,7 +65,7 @@ create table duplicate_guards (
   expires_at timestamptz(3)
 );
 
--- Only one of several concurrent posts with the same content can get a guard.
+-- Only one of several concurrent posts with the same content can get a duplicate guard.
 create unique index duplicate_guards_exclusive on duplicate_guards (account_id, content_hash) where exclusive;
 
 create index duplicate_guards_shared on duplicate_guards (account_id, content_hash) where not exclusive;
@@ -83,7 +83,7 @@ set platforms = (
   where targets.post_id = posts.id
 );
 
--- The posts that the scheduler starts.
+-- The scheduled posts that the scheduler starts when they are due.
 create index posts_due on posts (scheduled_at, id) where status = 'scheduled';
 
 create index posts_by_status on posts (workspace_id, status, effective_at desc, id desc);

@@ -33,20 +33,23 @@ async function settled(outcomes: readonly (readonly ["published" | "failed", str
   return { workspace, post, update };
 }
 
-test.each(["draft", "scheduled"] as const)("deleting a post with the status %s removes the post", async (kind) => {
-  const workspace = workspaceOf(posts);
-  const post = await workspace[kind]();
-  const answer = await posts.posts.deletePost(workspace.ref(post));
+test.each(["draft", "scheduled"] as const)(
+  "deleting a post with the status %s removes the post",
+  async (kind) => {
+    const workspace = workspaceOf(posts);
+    const post = await workspace[kind]();
+    const answer = await posts.posts.deletePost(workspace.ref(post));
 
-  expect(answer).toMatchObject({ targets: [] });
-  expect(answer.post).toBeUndefined();
-  await expect(workspace.reread(post)).rejects.toMatchObject({ reason: "not_found" });
-  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
-    reason: "not_found",
-  });
-  expect((await workspace.events(post)).at(-1)).toBe("PostDeleted");
-  await workspace.assertQuotaIsTrue();
-});
+    expect(answer).toMatchObject({ targets: [] });
+    expect(answer.post).toBeUndefined();
+    await expect(workspace.reread(post)).rejects.toMatchObject({ reason: "not_found" });
+    await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+      reason: "not_found",
+    });
+    expect((await workspace.events(post)).at(-1)).toBe("PostDeleted");
+    await workspace.assertQuotaIsTrue();
+  },
+);
 
 test("deleting a scheduled post frees its quota, its queue slot and its duplicate guard", async () => {
   const workspace = workspaceOf(posts);

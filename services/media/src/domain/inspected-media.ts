@@ -59,7 +59,7 @@ export type InspectionResult =
   /** The inspection failed for a reason that is not in the media file; a later inspection may succeed. */
   | { readonly kind: "unavailable" };
 
-/** What a client declared about a file before its upload. */
+/** What a client declared about a media file before its upload. */
 export interface DeclaredFile {
   readonly contentType: string;
   readonly bytes: number;

@@ -25,7 +25,7 @@ export function objectKey(objectId: string): string {
   return `objects/${objectId}`;
 }
 
-/** The prefixes of all keys in the object store. */
+/** The prefixes of all object keys in the object store. */
 export const OBJECT_PREFIXES = ["uploads/", "objects/"] as const;
 
 /** Returns the media id in the object key of a direct upload; undefined for other object keys. */

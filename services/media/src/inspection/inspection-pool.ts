@@ -22,7 +22,7 @@ export class InspectionPool implements AsyncDisposable {
     this.#permits = new Semaphore({ total: MAX_PROCESSES, maxWaiting });
   }
 
-  /** Waits for a free process and inspects one file in it. The promise never rejects. */
+  /** Waits for a free inspection process and inspects one file in it. The promise never rejects. */
   async run(request: InspectionRequest): Promise<PooledEnd> {
     const { signal } = this.#stopping;
     // `acquire` rejects only when too many inspections wait or the pool is disposed.

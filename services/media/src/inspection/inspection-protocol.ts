@@ -10,7 +10,7 @@ export interface InspectionLimits {
   readonly timeMs: number;
 }
 
-/** Tells the child process to inspect one file. */
+/** Tells the inspection process to inspect one file. */
 export interface InspectionRequest {
   readonly path: string;
   readonly declared: DeclaredFile | undefined;

@@ -36,7 +36,7 @@ export async function completeUpload(
   }
 }
 
-/** @throws An error for media that are not ready and cannot become ready. */
+/** @throws An error for media that are not ready and that no upload check can make ready. */
 function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is StoredMedia {
   if (media === undefined || media.status === "deleting") throw notFound();
   if (media.status === "rejected")

@@ -8,7 +8,7 @@ function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Returns a file's metadata; undefined when it does not exist. */
+/** Returns the metadata of a file; undefined when the file does not exist. */
 export async function findFile(path: string): Promise<BigIntStats | undefined> {
   return await stat(path, { bigint: true }).catch(undefinedIfMissing);
 }

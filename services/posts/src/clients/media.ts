@@ -9,7 +9,7 @@ export type MediaClient = Client<typeof MediaService>;
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
-  /** The version with which the post will be stored. */
+  /** The version with which the post that uses the media will be stored. */
   readonly postVersion: number;
   /**
    * The id of the request that claims the media. The request can release only the claims that no other request has

@@ -150,7 +150,7 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
     from (select count(*) from target) as written`;
 }
 
-/** Converts new targets, in their order, to the records that `jsonb_to_recordset` reads. */
+/** Converts new targets of a post, in their order, to the records that `jsonb_to_recordset` reads. */
 export function toTargetRecords(targets: readonly PlannedTarget[]) {
   return targets.map((target, ordinal) => ({
     id: target.id,

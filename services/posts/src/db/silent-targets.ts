@@ -39,7 +39,7 @@ export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly dueAt: Date;
   readonly publishBefore: Date;
   readonly version: number;
-  /** The request that created or changed the post last. */
+  /** The request that created or changed the target's post last. */
   readonly cause: Cause | null;
 }
 
@@ -67,7 +67,7 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts of targets, in id order. */
+/** Locks the posts to which the targets belong, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],

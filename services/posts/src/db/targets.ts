@@ -130,7 +130,7 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** An attempt to publish a target, as an update reported it. */
+/** An attempt to publish a target, as a target update reported it. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;

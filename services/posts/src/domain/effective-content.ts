@@ -10,7 +10,7 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The two option keys that apply to one target: its account and its platform. */
+/** The two post-option keys that apply to one target: its account and its platform. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;

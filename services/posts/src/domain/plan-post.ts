@@ -90,7 +90,7 @@ export function placeNewPost(
     : placeAt(scheduledAt, queueSlotRuleId, missedAfterMs);
 }
 
-/** The time that a command sets for a draft or scheduled post. */
+/** The time that a command (update or publish) sets for a draft or scheduled post. */
 export type RewriteTiming =
   | { readonly kind: "unchanged" }
   | { readonly kind: "now" }

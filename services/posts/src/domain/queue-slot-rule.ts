@@ -8,7 +8,8 @@ export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as con
 export type Weekday = (typeof WEEKDAYS)[number];
 
 /**
- * The status of a queue slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was deleted.
+ * The status of a queue-slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was
+ * deleted.
  */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
@@ -28,7 +29,7 @@ export interface SlotTimetable {
   readonly endsOn: string | null;
 }
 
-/** The part of a queue slot rule that is needed to compute its slots. */
+/** The part of a queue-slot rule that is needed to compute its slots. */
 export interface QueueSlotRule extends SlotTimetable {
   readonly id: string;
   readonly status: QueueSlotRuleStatus;
@@ -93,12 +94,12 @@ function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
   if (startsOn !== null && !isDate(startsOn)) faults.push({ code: "invalid", path: "/startsOn" });
   if (endsOn !== null && !isDate(endsOn)) faults.push({ code: "invalid", path: "/endsOn" });
   if (faults.length > 0 || startsOn === null || endsOn === null) return faults;
-  // Dates with four-digit years can be compared as text.
+  // Dates with four-digit years in the form `YYYY-MM-DD` can be compared as text.
   return endsOn < startsOn ? [{ code: "ends_before_start", path: "/endsOn" }] : [];
 }
 
 function isDate(text: string): boolean {
-  // Postgres has no year 0.
+  // Postgres has no year 0, so a date with the year 0000 is invalid.
   if (!DATE.test(text) || text.startsWith("0000")) return false;
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);

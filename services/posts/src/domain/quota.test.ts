@@ -24,10 +24,13 @@ test.each([
   ["2026-11-21T23:59:59.999Z", "2026-11", "2026-11-21"],
   ["2026-11-30T23:59:59.999Z", "2026-11", "2026-11-30"],
   ["2026-12-01T00:00:00.000Z", "2026-12", "2026-12-01"],
-])("quota counts a publication at the instant %s in the month %s and on the day %s", (at, month, day) => {
-  expect(monthOf(new Date(at))).toBe(month);
-  expect(dayOf(new Date(at))).toBe(day);
-});
+])(
+  "quota counts a publication at the instant %s in the month %s and on the day %s",
+  (at, month, day) => {
+    expect(monthOf(new Date(at))).toBe(month);
+    expect(dayOf(new Date(at))).toBe(day);
+  },
+);
 
 test.each([
   ["2026-11", "2026-12-01T00:00:00.000Z"],

@@ -24,7 +24,7 @@ export interface QuotaLimits {
 /** The part of a target that quota counts: one publication on one account. */
 export interface QuotaTarget {
   readonly accountId: string;
-  /** The id of a platform. A platform that is not in the registry has no daily limit. */
+  /** The id of the target's platform. A platform that is not in the registry has no daily limit. */
   readonly platform: string;
 }
 

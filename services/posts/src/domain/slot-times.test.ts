@@ -224,7 +224,7 @@ function minuteOf(time: string): number {
 function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: number): boolean {
   const shown = new Date(wall);
   const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes();
-  // Formatting a date is slow, and most minutes are not in the timetable.
+  // Formatting a date is slow, and most minutes are not in the timetable, so they are skipped early.
   if (!times.some((time) => minuteOf(time) === minute)) return false;
   const text = shown.toISOString();
   const date = text.slice(0, 10);

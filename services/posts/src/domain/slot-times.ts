@@ -29,7 +29,7 @@ export function* slotInstants(
   let last = range.after.getTime();
   for (const day of slotDays(timetable, range)) {
     for (const time of times) {
-      // Instants never decrease, so no instant of the range follows the first instant after its end.
+      // The instants of a timetable never decrease, so no instant of the range follows the first instant after its end.
       const at = clock.instantOf(day, time);
       if (at > until) return;
       if (at <= last) continue;
@@ -60,13 +60,13 @@ function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS;
 }
 
-/** Returns the weekday of a date, 0 for Monday. 1 January 1970 was a Thursday. */
+/** Returns the weekday of a date as a number, 0 for Monday. 1 January 1970 was a Thursday. */
 function weekdayOf(dayMs: number): number {
   const days = (dayMs / DAY_MS + 3) % WEEKDAYS.length;
   return days < 0 ? days + WEEKDAYS.length : days;
 }
 
-/** Converts `HH:MM` to milliseconds since midnight. */
+/** Converts a time of day as `HH:MM` to milliseconds since midnight. */
 function timeOfDay(time: string): number {
   return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * MINUTE_MS;
 }

@@ -1,7 +1,7 @@
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/** Why a target failed or waits. */
+/** The error because of which a target failed or waits. */
 export interface TargetError {
   readonly code: string;
   readonly message: string;
@@ -27,7 +27,7 @@ export interface TargetUpdate {
   readonly nextAttemptAt: Date | null;
 }
 
-/** The fields of a target that an update can change. */
+/** The fields of a target that a target update can change. */
 export interface TargetState {
   readonly status: TargetStatus;
   /** The number of requests to publish the target so far. */

@@ -57,11 +57,14 @@ test.each<[PlatformId, string, TargetMedia[], number, number]>([
   ["youtube", "é".repeat(2501), [video()], 5000, 5002],
   ["telegram", "a".repeat(4097), [], 4096, 4097],
   ["telegram", "a".repeat(1025), [image()], 1024, 1025],
-])("a text above the text limit of %s is refused (case %#)", (platform, text, items, limit, actual) => {
-  expect(check(platform, { text, media: items })).toEqual([
-    { code: "content_too_long", field: "content", limit, actual },
-  ]);
-});
+])(
+  "a text above the text limit of %s is refused (case %#)",
+  (platform, text, items, limit, actual) => {
+    expect(check(platform, { text, media: items })).toEqual([
+      { code: "content_too_long", field: "content", limit, actual },
+    ]);
+  },
+);
 
 test("a text for Bluesky is limited both in graphemes and in bytes", () => {
   expect(check("bluesky", { text: "a".repeat(301) })).toEqual([

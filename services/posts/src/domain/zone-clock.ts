@@ -1,7 +1,7 @@
-/** Milliseconds of a minute. */
+/** Number of milliseconds in a minute. */
 export const MINUTE_MS = 60_000;
 
-/** Milliseconds of a day of 24 hours. */
+/** Number of milliseconds in a day of 24 hours. */
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SECOND_MS = 1000;

@@ -16,7 +16,7 @@ import {
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
-/** A target before and after a change. */
+/** A target of a post before and after a change. */
 export interface TargetChange {
   readonly before: TargetRow;
   readonly after: TargetRow;

@@ -39,7 +39,7 @@ export interface RewriteCommand {
   readonly operation: "update" | "publish";
   /** The only version of the post that the command may change; undefined for any version. */
   readonly ifVersion: bigint | undefined;
-  /** Whether the post may have the same content as another one. */
+  /** Whether the post may have the same content as another post. */
   readonly force: boolean;
   readonly changes: ContentChanges;
   readonly timing: RewriteTiming;

@@ -79,7 +79,7 @@ export async function createPost(
 ): Promise<MessageInitShape<typeof CreatePostResponseSchema>> {
   const request = parseCreatePost(message);
   const { workspaceId } = request;
-  // The post gets its id here, because media are claimed for it before it exists.
+  // The id of the post is generated before the insert, because media are claimed for the post before it exists.
   const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
   const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);
   if (outcome.kind !== "accepted") await releaseClaim(deps.media, claim, request.mediaIds);

@@ -123,7 +123,7 @@ async function closeTargets(
   return ended;
 }
 
-/** Whether a deleted post leaves no record, which is true for a draft or scheduled post. */
+/** Whether the deletion of a post leaves no record, which is true for a draft or scheduled post. */
 function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }
