@@ -1,21 +1,21 @@
 -- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file. Both
 -- must agree.
 alter table media
-  -- Incremented by each change that an event reports.
+  -- Version of the media, incremented by each change of the media that an event reports.
   add column version bigint not null default 1,
   -- Key of the uploaded object in the object store; null before the upload and after the object is removed.
   add column object_key text,
   -- The file that platforms receive: the object `delivery_key`, or the uploaded object with `delivery_patches` applied, or,
   -- if both are null, the uploaded object.
   add column delivery_key text,
-  -- `[{offset, bytes}]`, ordered by offset; `bytes` is base64.
+  -- Patches as `[{offset, bytes}]`, ordered by offset; `bytes` is in base64.
   add column delivery_patches jsonb,
   add column delivery_bytes bigint,
   add column delivery_sha256 text,
   add column delivery_content_type text,
-  -- The reason why the upload was rejected: `{code, limit, actual}`.
+  -- The reason why the check rejected the upload: `{code, limit, actual}`.
   add column rejection jsonb,
-  -- Token and end of the lease of the process that checks the media or removes their objects.
+  -- Token and end of the lease of the process that checks the upload or deletes the objects of these media.
   add column lease_token uuid,
   add column lease_until timestamptz,
   add column ready_at timestamptz(3),
@@ -30,31 +30,33 @@ alter table media
   )),
   add constraint media_rejected_check check (status <> 'rejected' or rejection is not null);
 
--- Serves the job remove-forgotten-uploads.
+-- Used by the job remove-forgotten-uploads to find pending media.
 create index media_pending on media (created_at) where status = 'pending';
 
--- Serves the job remove-objects.
+-- Used by the job remove-objects to find media whose objects have to be deleted.
 create index media_removable on media (lease_until)
   where status = 'deleting' or (status = 'rejected' and object_key is not null);
 
--- No two media share an object. An object in neither index belongs to no media.
+-- No two media share an object of the object store. An object whose key is in neither of the two indexes belongs to no
+-- media.
 create unique index media_object on media (object_key) where object_key is not null;
 
 create unique index media_delivery_object on media (delivery_key) where delivery_key is not null;
 
--- A grant is kept as long as its media, so that a second upload gets another error than an upload without a grant.
+-- An upload grant is kept as long as its media, so that a second upload with the grant gets another error than an
+-- upload without a grant.
 create table upload_grants (
   media_id uuid primary key references media (id) on delete cascade,
   workspace_id uuid not null,
   token_sha256 bytea not null,
   expires_at timestamptz(3) not null,
-  -- Time at which all declared bytes had been received.
+  -- Time at which all declared bytes of the upload had been received.
   used_at timestamptz(3)
 );
 
 create index upload_grants_open on upload_grants (expires_at) where used_at is null;
 
--- The posts that use media. A row is written before the posts service commits the post version.
+-- The usages of media by posts. A row is written before the posts service commits the post version.
 create table media_usages (
   workspace_id uuid not null,
   media_id uuid not null references media (id) on delete cascade,
@@ -70,7 +72,7 @@ create table idempotency_keys (
   operation text not null,
   key text not null,
   fingerprint text not null,
-  -- The response message in protobuf binary format.
+  -- The response message of the RPC in protobuf binary format.
   response bytea not null,
   created_at timestamptz not null default now(),
   primary key (workspace_id, operation, key)
@@ -90,7 +92,7 @@ create table outbox (
 
 create table parked_events (
   id uuid primary key,
-  -- 'in': our handler failed; 'out': the broker refused it for good.
+  -- 'in': a handler of this service failed for the event; 'out': the broker refused the event permanently.
   direction text not null check (direction in ('in', 'out')),
   topic text not null,
   event_id text not null,

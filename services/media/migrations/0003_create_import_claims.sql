@@ -1,10 +1,10 @@
--- Running imports that have an idempotency key, so that a repeated request does not start a second download. The claim does
--- not guarantee this: only the idempotency key, which is stored with the media, is unique. The claim of a dead process
--- expires.
+-- Running media imports that have an idempotency key. The claim keeps a repeated request from starting a second
+-- download. It does not guarantee this: only the idempotency key, which is stored with the media, is unique. The claim
+-- of a dead process expires.
 create table import_claims (
   workspace_id uuid not null,
   key text not null,
-  -- Unique per claim: distinguishes the current holder of the claim from an earlier one.
+  -- Unique per import claim: distinguishes the current holder of the claim from an earlier holder.
   token uuid not null,
   lease_until timestamptz not null,
   primary key (workspace_id, key)

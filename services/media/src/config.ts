@@ -19,7 +19,8 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),
-    // The user id is part of the name because a folder of another user cannot be written to.
+    // The user id is part of the name of the temporary folder, because a process cannot write to a folder of another
+    // user.
     tempDir: read
       .about(
         "Temporary folder for files that are checked or imported; needs space for four of the largest files.",
@@ -63,7 +64,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** The configuration of the migration command, which needs only the database. */
+/** The configuration of the migration command of the media service, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -11,7 +11,7 @@ export const TOPIC = "media.events.v1";
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
-  /** Version of the media after the change. */
+  /** Version of the media after the change that the event reports. */
   readonly version: number;
   readonly occurredAt: Date;
 }
@@ -25,12 +25,12 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
   };
 }
 
-/** Announces that posts may use the media. */
+/** Creates the event that announces that posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
 }
 
-/** Announces that the media were deleted: their URLs answer 404. */
+/** Creates the event that announces that the media were deleted: the URLs of deleted media answer 404. */
 export function mediaDeleted(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
 }

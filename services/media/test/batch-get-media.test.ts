@@ -20,7 +20,7 @@ test("schema.sql of the media service equals the schema that its migrations crea
   );
 });
 
-test("BatchGetMedia returns the media of the caller's workspace and omits the media of other workspaces", async () => {
+test("BatchGetMedia returns the media of the request's workspace and omits the media of other workspaces", async () => {
   const { sql, media } = service;
   const [mine, theirs] = [newId(), newId()];
   const [here, there] = [newId(), newId()];

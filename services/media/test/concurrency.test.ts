@@ -5,7 +5,7 @@ import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
 
-/** Counts the inspections and delays them. */
+/** The number of inspections, and a function that delays them. */
 const inspections = { count: 0, before: (): Promise<unknown> => Promise.resolve() };
 const counted =
   (real: InspectFile): InspectFile =>
@@ -38,7 +38,7 @@ async function uploaded(body?: Buffer) {
   return grant;
 }
 
-/** Delays inspections until `open` is called. */
+/** Delays inspections of media files until `open` is called. */
 function holdInspections() {
   const { promise, resolve } = Promise.withResolvers<void>();
   inspections.before = () => promise;
@@ -59,7 +59,7 @@ test("concurrent CompleteUpload calls on two replicas share one inspection", asy
   expect(await service.events()).toEqual([["MediaReady", grant.id, 2n]]);
 });
 
-test("concurrent CompleteUpload calls on two replicas are all rejected after one inspection", async () => {
+test("all concurrent CompleteUpload calls on two replicas return the rejection that one inspection found", async () => {
   const before = await service.listStored();
   const grant = await uploaded(noise(100));
 

@@ -27,17 +27,17 @@ async function uploaded(body: Buffer): Promise<Grant> {
   return grant;
 }
 
-/** Counts the objects that rows name. */
+/** Counts the objects of the object store that rows of media name. */
 async function countNamed(): Promise<number> {
   const [row] = await stage.sql<{ count: number }[]>`
     select (count(object_key) + count(delivery_key))::int as count from media`;
   return row?.count ?? 0;
 }
 
-/** Runs the jobs once and expects a file for each object that a row names, and no other file. */
+/** Runs the jobs of the media service once and expects a file for each object that a row names, and no other file. */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
-  // The restarted process runs the same jobs, which may have deleted a file but not yet its row.
+  // The restarted media service runs the same jobs, which may have deleted a file but not yet its row.
   await eventually(async () => (await stage.listFiles()).length === (await countNamed()));
 }
 
@@ -50,7 +50,7 @@ async function countEvents(grant: Grant): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("a process that is killed during an upload leaves the upload grant open and leaves no file", async () => {
+test("a media service that is killed during an upload leaves the upload grant unused and leaves no file", async () => {
   const body = noise(500_000);
   const grant = await createGrant(stage, body.length);
   const cut = openUpload(stage.url, grant.uploadPath, {
@@ -71,7 +71,7 @@ test("a process that is killed during an upload leaves the upload grant open and
   expect(await upload(stage, grant, body)).toEqual({ status: 204 });
 });
 
-test("a process that is killed after it stored an upload, but before it marked the grant as used, leaves the grant open", async () => {
+test("a media service that is killed after it stored an upload, but before it marked the upload grant as used, leaves the grant unused", async () => {
   const body = await png();
   const grant = await createGrant(stage, body.length);
   await stage.killAt("media.upload-stored");
@@ -90,7 +90,7 @@ test("a process that is killed after it stored an upload, but before it marked t
 });
 
 test.each(["media.upload-pinned", "media.checked"])(
-  "a process that is killed at the failpoint %s of a check leaves the media pending, and another check completes them",
+  "a media service that is killed at the failpoint %s of an upload check leaves the media pending, and another check completes them",
   async (point) => {
     const grant = await uploaded(await png());
     await stage.killAt(point);
@@ -110,7 +110,7 @@ test.each(["media.upload-pinned", "media.checked"])(
   },
 );
 
-test("media are ready and one event is published when a process is killed after it committed the result of a check", async () => {
+test("when the media service is killed after it committed the result of an upload check, the media are ready and one event is published", async () => {
   const grant = await uploaded(await png());
   await stage.killAt("media.ready-committed");
   await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
@@ -126,7 +126,7 @@ test("media are ready and one event is published when a process is killed after 
   await expectTidy();
 });
 
-test("a job deletes the object of a rejected upload when the process that rejected it was killed after its commit", async () => {
+test("a job deletes the object of a rejected upload when the media service was killed after it committed the rejection", async () => {
   const grant = await uploaded(noise(1000));
   await stage.killAt("media.rejected");
   await expect(stage.media.completeUpload(ref(grant))).rejects.toMatchObject({
@@ -143,7 +143,7 @@ test("a job deletes the object of a rejected upload when the process that reject
   });
 });
 
-test("a process that is killed while it deletes the objects of deleted media keeps their rows, and the next attempt deletes them", async () => {
+test("a media service that is killed while it deletes the objects of deleted media keeps the rows of these media, and the next attempt deletes them", async () => {
   const grant = await uploaded(await png());
   await stage.media.completeUpload(ref(grant));
   await stage.killAt("media.objects-removed");
@@ -156,10 +156,10 @@ test("a process that is killed while it deletes the objects of deleted media kee
   expect(await statusOf(grant)).toBeUndefined();
 });
 
-test("a job deletes the objects that remain when a process is killed while it removes forgotten uploads", async () => {
+test("a job deletes the objects that remain when the media service is killed while it removes forgotten uploads", async () => {
   const grant = await uploaded(await png());
   await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
-  // The job runs when the process starts.
+  // The job runs when the media service starts.
   await stage.kill();
   await stage.killAt("media.uploads-forgotten");
   stage.launch();

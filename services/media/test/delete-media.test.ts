@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { insertReadyMedia, insertUpload } from "#src/db/media.ts";
 import { startMedia, type TestMedia } from "./media-fixture.ts";
 
-/** An in-memory posts service that contains the existing posts by id. */
+/** An in-memory posts service with the posts that exist, by id. */
 const posts = {
   known: new Map<string, { uses: boolean; version: bigint }>(),
   asked: [] as BatchGetMediaUsesRequest[],
@@ -43,7 +43,7 @@ beforeEach(() => {
   posts.onAsk = async () => undefined;
 });
 
-/** Creates media in a new workspace, with functions that call the service for them. */
+/** Creates media in a new workspace, with functions that call the media service for them. */
 async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
   const { sql, media, store } = service;
   const [id, workspaceId, objectKey] = [newId(), newId(), `objects/${newId()}`];
@@ -77,7 +77,7 @@ async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
     id,
     workspaceId,
     use,
-    /** Makes all usages 10 minutes older. */
+    /** Makes all recorded usages of media 10 minutes older. */
     age: () =>
       sql`update media_usages set noted_at = noted_at - interval '10 minutes' where media_id = ${id}`,
     delete: () => media.deleteMedia({ workspaceId, id }),
@@ -119,7 +119,7 @@ test("concurrent DeleteMedia calls for the same media publish one event", async 
 });
 
 test.each(["pending", "rejected"] as const)(
-  "DeleteMedia deletes %s media at once",
+  "DeleteMedia deletes %s media and their row at once",
   async (status) => {
     const media = await someMedia(status);
     await media.use();
@@ -156,7 +156,7 @@ test.each([
   },
   { post: "may still be created with the media", known: undefined, young: true, old: false },
 ])(
-  "a usage by a post that $post blocks DeleteMedia (in the first 10 minutes: $young, later: $old)",
+  "if a post $post, its usage of the media blocks DeleteMedia: $young in the first 10 minutes, $old later",
   async ({ known, young, old }) => {
     const results: boolean[] = [];
     for (const isOld of [false, true]) {
@@ -235,12 +235,12 @@ test("UseMedia records usages only of existing media of the caller's workspace",
   expect(media).toMatchObject([{ id: mine.id, status: "ready", sha256: "ab" }]);
   expect(await mine.usages()).toEqual([use.postId]);
   expect(await theirs.usages()).toEqual([]);
-  // A draft may name pending media: they are used before they are ready.
+  // A draft may use media with the status pending.
   await pending.use(use);
   expect(await pending.usages()).toEqual([use.postId]);
 });
 
-test("UseMedia records no usage of media that are being deleted", async () => {
+test("UseMedia records no usage for media that are being deleted", async () => {
   const media = await someMedia();
   await media.delete();
   const use = { postId: newId(), postVersion: 1n, claimId: newId() };
@@ -270,7 +270,7 @@ test("200 concurrent UseMedia and ReleaseMedia calls for the same media never de
   expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
 });
 
-test("ReleaseMedia deletes a usage and can be repeated", async () => {
+test("ReleaseMedia deletes a usage of media and can be repeated", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   await media.release({ postId });
@@ -289,7 +289,7 @@ test("a late ReleaseMedia call for one post version keeps the usage of a newer v
   expect(await media.usages()).toEqual([]);
 });
 
-test("a ReleaseMedia call for one request keeps a usage that another request recorded earlier or later", async () => {
+test("a ReleaseMedia call for one request keeps a usage of media that another request recorded earlier or later", async () => {
   const media = await someMedia();
   const first = await media.use();
   const { postId } = first;
@@ -303,7 +303,7 @@ test("a ReleaseMedia call for one request keeps a usage that another request rec
   expect(await media.usages()).toEqual([postId]);
 });
 
-test("ReleaseMedia does not delete usages of another workspace", async () => {
+test("ReleaseMedia does not delete usages of media in another workspace", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];

@@ -32,13 +32,15 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { startPosts, type Posts } from "../../posts/test/fixture.ts";
 
 const ROUNDS = 300;
-/** Maximum number of rounds within which a naive version must fail; usually fewer than 100 are enough. */
+/**
+ * Maximum number of rounds within which a naive version of an operation must fail; usually fewer than 100 are enough.
+ */
 const MUTANT_ROUNDS = 1000;
 const AT_ONCE = 20;
 // oxlint-disable-next-line no-restricted-properties -- RACE_SEED repeats the interleavings of a failed run
 const SEED = Number(process.env["RACE_SEED"] ?? Date.now() % 1_000_000);
 
-/** Waits for `count` turns of the event loop. */
+/** Waits for `count` turns of the event loop, a turn being one `setImmediate`. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -47,7 +49,9 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-/** How many turns the calls of each workspace wait at the points where other calls may interleave. */
+/**
+ * The number of event-loop turns that the calls of each workspace wait at the points where other calls may interleave.
+ */
 const delays = new Map<string, number[]>();
 async function pause({ workspaceId }: { readonly workspaceId: string }): Promise<void> {
   const waits = delays.get(workspaceId) ?? [];
@@ -160,9 +164,9 @@ type Step = (typeof STEPS)[number];
 const DRAFT_STEPS: ReadonlySet<Step> = new Set(["add", "remove", "publish", "drop"] as const);
 
 interface Round {
-  /** Whether the draft, if a step needs one, already uses the media. */
+  /** Whether a stored draft, if a step needs one, already uses the media. */
   readonly isUsed: boolean;
-  /** The operations that run concurrently with the deletion. */
+  /** The operations on posts that run concurrently with the deletion of the media. */
   readonly steps: readonly Step[];
   readonly starts: readonly number[];
   readonly waits: readonly number[];
@@ -181,7 +185,7 @@ function roundsOf(what: Partial<Round> = {}): fc.Arbitrary<Round> {
   });
 }
 
-/** The expected refusals; any other error fails the test. */
+/** The reasons of the refusals that a round may return; any other error fails the test. */
 const REFUSALS = new Set([
   "validation_failed",
   "media_in_use",
@@ -232,7 +236,7 @@ interface Result {
   readonly deletion: string;
   readonly others: readonly string[];
   readonly status: string;
-  /** Number of posts that use the media in the end. */
+  /** Number of stored posts that use the media at the end of the round. */
   readonly users: number;
   readonly usages: number;
 }
@@ -270,7 +274,7 @@ async function look(workspaceId: string, mediaId: string) {
   return { status: "gone", usages: 0, ...item, users: stored?.users ?? 0 };
 }
 
-/** Plays rounds, `AT_ONCE` at a time, until `isEnough` returns true. */
+/** Plays rounds of interleaved calls, `AT_ONCE` at a time, until `isEnough` returns true. */
 async function playAll(
   arbitrary: fc.Arbitrary<Round>,
   count: number,
@@ -283,25 +287,25 @@ async function playAll(
   return results;
 }
 
-/** The rounds after which a stored post uses deleted media. */
+/** Returns the results of the rounds after which a stored post uses deleted media. */
 function broken(results: readonly Result[]): Result[] {
   return results.filter(({ status, users }) => status !== "ready" && users > 0);
 }
 
-test(`no stored post uses deleted media after ${ROUNDS} random interleavings (RACE_SEED=${SEED})`, async () => {
+test(`no stored post uses deleted media after ${ROUNDS} random interleavings of media and post operations (RACE_SEED=${SEED})`, async () => {
   const results = await playAll(roundsOf(), ROUNDS);
   expect(broken(results)).toEqual([]);
-  // A successful deletion has really deleted the media.
+  // A successful call of DeleteMedia has really deleted the media.
   const isDeleted = ({ deletion }: Result) => deletion === "done";
   expect(results.filter((it) => isDeleted(it) !== (it.status === "deleting"))).toEqual([]);
-  // Every post that uses the media has a usage.
+  // For every post that uses the media, a usage is recorded.
   expect(results.filter(({ users, usages }) => usages < users)).toEqual([]);
   // The deletion and the use of media must each succeed often; otherwise the interleavings do not test the race.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
   expect(results.filter(({ users }) => users > 0).length).toBeGreaterThan(ROUNDS / 10);
 }, 120_000);
 
-/** Runs the deletion of media with steps that can be left out. */
+/** Deletes media like `deleteMedia`, with steps that a test can leave out. */
 async function deleteWith(
   ref: MediaRef,
   parts: { readonly lock?: boolean; readonly look?: boolean; readonly versions?: boolean },
@@ -324,7 +328,7 @@ async function deleteWith(
   });
 }
 
-/** Like `useMedia`, but without the lock on the media. */
+/** Records usages like `useMedia`, but without the lock on the media. */
 async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: UseMediaRequest) {
   const { sql } = database;
   const found = await listMediaByIds(sql, workspaceId, ids);
@@ -338,7 +342,7 @@ async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: U
   return { media: found.map(toMedia) };
 }
 
-/** Like `releaseMedia`, but also deletes usages that were recorded since. */
+/** Deletes usages like `releaseMedia`, but also usages that were recorded since. */
 async function releaseAll({ uses }: ReleaseMediaRequest) {
   const { sql } = database;
   for (const { mediaId, postId } of uses)
@@ -363,7 +367,7 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
     { delete: (ref) => deleteWith(ref, { versions: false }) },
   ],
 ])(
-  "a deletion without %s allows a stored post to use deleted media",
+  "a media deletion without %s allows a stored post to use deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(
@@ -380,7 +384,7 @@ test.each([
   ["creations", creates],
   ["edits", edits],
 ] as const)(
-  "a complete deletion never deletes media that concurrent %s of posts use",
+  "a media deletion with all of its steps never deletes media that concurrent %s of posts use",
   async (_what, round) => {
     media = { ...whole, delete: (ref) => deleteWith(ref, {}) };
     expect(broken(await playAll(roundsOf(round), 60))).toEqual([]);
@@ -428,7 +432,7 @@ test.each([
   },
 );
 
-test("a process that was suspended until its recorded usage no longer protects the media cannot store a post with deleted media", async () => {
+test("a posts service that was suspended until its recorded usage of media no longer protects them cannot store a post with deleted media", async () => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);

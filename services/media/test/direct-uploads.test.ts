@@ -38,7 +38,7 @@ async function readObject({ id }: Grant): Promise<Buffer | undefined> {
   return object && Buffer.concat(await Array.fromAsync(object.content));
 }
 
-test("after CompleteUpload, a write to the URL of a direct upload does not change the media and is deleted", async () => {
+test("after CompleteUpload, a write to the URL of a direct upload does not change the media, and the written object is deleted", async () => {
   const [first, second] = [await png(1), await png(2)];
   expect(second).toHaveLength(first.length);
   const grant = await createGrant(service, first.length);
@@ -54,7 +54,7 @@ test("after CompleteUpload, a write to the URL of a direct upload does not chang
   expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
 });
 
-test("CompleteUpload accepts the last direct upload and marks the upload grant as used", async () => {
+test("CompleteUpload accepts the last object of a direct upload and marks the upload grant as used", async () => {
   const [first, second] = [await png(3), await png(4)];
   const grant = await createGrant(service, first.length);
   await putDirectly(grant, first);
@@ -76,7 +76,7 @@ test("an upload through the media service replaces an unchecked direct upload", 
   expect(await readObject(grant)).toEqual(ours);
 });
 
-test("a direct upload that ended in time can be completed even after its expired grant was deleted", async () => {
+test("a direct upload that ended in time can be completed even after its expired upload grant was deleted", async () => {
   const body = await png(7);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);

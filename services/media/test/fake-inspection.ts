@@ -4,7 +4,7 @@ import type { InspectFile } from "#src/domain/inspected-media.ts";
 
 export const LIMITS = { maxImageBytes: 1000, maxVideoBytes: 5000 };
 
-/** Accepts every file that starts with `PNG`. */
+/** An inspection for tests that accepts every file that starts with `PNG`. */
 export const inspectFake: InspectFile = async (path) => {
   const bytes = await readFile(path);
   if (bytes.subarray(0, 3).toString() !== "PNG")

@@ -13,13 +13,13 @@ import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
 import { hostileVideos } from "./hostile-media/videos.ts";
 
-/** Content that the hostile files hide beside the media. */
+/** Content that the hostile media files hide beside the media. */
 const HIDDEN = ["<script", "PK\u0003", "alert(", "<x>", "+52.52"];
 const MAX_CPU_MS = 5_000;
 const MAX_MEMORY_BYTES = 256_000_000;
 const MAX_BLOCKED_MS = 200;
 
-test("no hostile file uses 5 s of processor time or 256 MB of memory or blocks the event loop, and later inspections still work", async () => {
+test("no hostile media file uses 5 s of processor time or 256 MB of memory or blocks the event loop, and later inspections still work", async () => {
   await using folder = await makeFolder();
   const files = await writeHostileFiles(folder.path);
   const logger = createLogger({ service: "media", level: "silent" });
@@ -59,7 +59,7 @@ async function makeFolder(): Promise<AsyncDisposable & { readonly path: string }
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Writes all files before the measurement, so that creating them does not count. */
+/** Writes all hostile media files before the measurement, so that creating them does not count. */
 async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
   for (const { bytes, ...file } of [
@@ -74,7 +74,10 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   return written;
 }
 
-/** A file must end as expected, and an accepted one must be delivered without the hidden content. */
+/**
+ * Returns how the inspection of a hostile media file went. It must end as expected, and an accepted file must be
+ * delivered without the hidden content.
+ */
 function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
   const end = result.kind === "accepted" ? "accepted" : "rejected";
@@ -122,7 +125,7 @@ function watchEventLoop(): AsyncDisposable & { readonly longestMs: () => number 
   };
 }
 
-/** Measures the largest resident memory of any inspection process. */
+/** Measures the largest resident memory that any inspection process reaches. */
 function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
   let peak = 0;
   const timer = setInterval(() => {
@@ -135,8 +138,8 @@ function watchMemory(): AsyncDisposable & { readonly peakBytes: () => number } {
 }
 
 /**
- * Processor time of all inspection processes: of the running ones, and of the ended ones, which the kernel adds up in
- * fields 16 and 17 of this process's `stat`. Wall-clock time would depend on the load of the machine.
+ * Returns the processor time of all inspection processes: the running processes, and the ended processes, which the
+ * kernel adds up in fields 16 and 17 of this process's `stat`. Wall-clock time would depend on the load of the machine.
  */
 async function inspectionCpuMs(): Promise<number> {
   const running = await Promise.all(
@@ -163,7 +166,7 @@ function peakOf(pid: string): number {
   return 1024 * Number(/VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
-/** Reads a file; the result is empty when its process has ended. */
+/** Reads a file of `/proc`; the result is empty when the process has ended. */
 function read(path: string, encoding: "utf8" | "latin1" = "utf8"): string {
   try {
     return readFileSync(path, encoding);

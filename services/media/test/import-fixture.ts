@@ -18,7 +18,7 @@ import { createImportClient } from "./import-client.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
 
-/** In these tests 127.0.0.1 counts as a public address and 127.0.0.2 as a private one. */
+/** In the import tests 127.0.0.1 counts as a public address and 127.0.0.2 as a private address. */
 const PUBLIC = "127.0.0.1";
 const ALLOW = [parseAllowedAddress(`${PUBLIC}:1-65535`)].filter((entry) => entry !== undefined);
 
@@ -39,7 +39,7 @@ export interface ImporterOptions {
   readonly totalMs?: number;
 }
 
-/** Starts ImportMedia with its own database and folder. */
+/** Starts a server for ImportMedia with its own database and folder. */
 export async function startImporter(options: ImporterOptions = {}) {
   const database = await createTestDatabase({
     service: "media",
@@ -67,7 +67,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     objects,
     tempDir,
     removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
-    /** Counts the rows of the workspace, the objects and the temporary folders that an import leaves behind. */
+    /** Counts what an import leaves behind: the rows of the workspace, the stored objects and the temporary folders. */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;
       const keys: string[] = [];
@@ -87,7 +87,7 @@ export async function startImporter(options: ImporterOptions = {}) {
 
 export type Importer = Awaited<ReturnType<typeof startImporter>>;
 
-/** Starts an HTTP server with a public host name. */
+/** Starts an HTTP server with a public host name, from which tests import files. */
 export async function startHost(listener: RequestListener) {
   const requests: string[] = [];
   const server = createServer((request, response) => {

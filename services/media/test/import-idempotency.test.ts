@@ -18,7 +18,7 @@ function keyed(url: string, change: { workspaceId?: string; fingerprint?: string
   return { workspaceId, url, idempotency: { key: "key-1", fingerprint } };
 }
 
-/** Starts a host that answers after `answer` was called. */
+/** Starts an HTTP host that sends its response only after `answer` was called. */
 async function startSlowHost() {
   const { promise: told, resolve: answer } = Promise.withResolvers<void>();
   const host = await startHost((_request, response) => void told.then(() => response.end(PNG)));
@@ -29,7 +29,7 @@ async function countObjects(): Promise<number> {
   return (await importer.remains(newId())).objects;
 }
 
-test("a repeated ImportMedia request returns the first answer without another download", async () => {
+test("a repeated ImportMedia request returns the response of the first request without another download", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const first = await importer.media.importMedia(request);
@@ -40,7 +40,7 @@ test("a repeated ImportMedia request returns the first answer without another do
   expect(await importer.remains(request.workspaceId)).toMatchObject({ rows: 1 });
 });
 
-test("a repeated ImportMedia request returns the first answer even after the media were deleted", async () => {
+test("a repeated ImportMedia request returns the response of the first request even after the media were deleted", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   const { media } = await importer.media.importMedia(request);
@@ -48,7 +48,7 @@ test("a repeated ImportMedia request returns the first answer even after the med
   expect(await importer.media.importMedia(request)).toMatchObject({ replayed: true, media });
 });
 
-test("an idempotency key cannot be used for another import", async () => {
+test("an idempotency key that was used for one import cannot be used for a different import request", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const request = keyed(host.url);
   await importer.media.importMedia(request);
@@ -81,7 +81,7 @@ test("a failed import does not use up its idempotency key", async () => {
   expect(await importer.media.importMedia(request)).toMatchObject({ replayed: false });
 });
 
-test("a concurrent ImportMedia request with the same idempotency key on another replica waits and returns the same answer", async () => {
+test("a concurrent ImportMedia request with the same idempotency key on another replica waits and returns the same response", async () => {
   await using host = await startSlowHost();
   const request = keyed(host.url);
   const first = importer.media.importMedia(request);

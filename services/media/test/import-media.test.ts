@@ -183,7 +183,7 @@ test("ImportMedia fails when the TLS handshake fails", async () => {
 });
 
 test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
-  "ImportMedia fails when the host answers with status %d",
+  "ImportMedia fails when the host answers with the HTTP status %d",
   async (status) => {
     await using host = await startHost((_request, response) => {
       response.writeHead(status).end(status === 204 || status === 304 ? undefined : PNG);
@@ -259,14 +259,14 @@ test("ImportMedia rejects an image that is one byte too large, with and without 
   expect(await failure(`${host.url}/announced`)).toEqual(tooLarge(1000, 1001));
   expect(await failure(`${host.url}/chunked`)).toEqual(tooLarge(1000, 1001));
   await using exact = await startHost((_request, response) => response.end(bytes.subarray(1)));
-  // The file has the maximum size and is inspected; without its first byte it is not a PNG.
+  // The imported file has the maximum size and is inspected; without its first byte it is not a PNG.
   expect(await failure(exact.url)).toMatchObject({
     reason: "media_rejected",
     violations: [{ code: "media_type_unsupported" }],
   });
 });
 
-test("ImportMedia allows a file that starts like a video to have the maximum size of a video", async () => {
+test("ImportMedia applies the size limit of videos to a file whose first bytes look like a video", async () => {
   await using host = await startHost((request, response) =>
     response.end(video(Number(request.url?.slice(1)))),
   );
@@ -290,7 +290,7 @@ test("ImportMedia rejects an endless response without waiting for its end", asyn
   });
 });
 
-test("ImportMedia returns the violation that the inspection found, with its limit and actual value", async () => {
+test("when the inspection rejects an imported file, ImportMedia returns the violation with its limit and actual value", async () => {
   const violation = { code: "media_dimensions", message: "", limit: 100, actual: 101 } as const;
   const replica = importer.startReplica({
     inspect: () => Promise.resolve({ kind: "rejected", violation }),
@@ -302,7 +302,7 @@ test("ImportMedia returns the violation that the inspection found, with its limi
   });
 });
 
-test("ImportMedia returns unavailable when the inspection is unavailable", async () => {
+test("ImportMedia returns unavailable when the file cannot be inspected at the moment", async () => {
   const replica = importer.startReplica({
     inspect: () => Promise.resolve({ kind: "unavailable" }),
   });

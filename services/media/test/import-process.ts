@@ -7,7 +7,7 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
 import { createImportClient } from "./import-client.ts";
 
-/** Runs one import in its own process, which a failpoint can kill. Its argument is a JSON object. */
+/** Runs one import in its own process, which a failpoint can kill. The argument of the process is a JSON object. */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;
   readonly objects: string;

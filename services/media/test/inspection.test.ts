@@ -51,7 +51,7 @@ async function accepted(bytes: Uint8Array, declared?: string): Promise<Inspected
   return result.media;
 }
 
-/** Returns what platforms receive, after comparing it with the result's hash and length. */
+/** Returns the file that platforms receive, after comparing it with the hash and length of the inspection's result. */
 async function delivered(bytes: Uint8Array, { delivery }: InspectedMedia): Promise<Buffer> {
   if (delivery.kind === "same") return Buffer.from(bytes);
   const made =
@@ -63,7 +63,7 @@ async function delivered(bytes: Uint8Array, { delivery }: InspectedMedia): Promi
   return made;
 }
 
-/** Yields small chunks, so that patches cross chunk borders. */
+/** Yields the bytes in small chunks, so that patches cross chunk borders. */
 async function* chunks(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 1000) yield bytes.subarray(at, at + 1000);
 }
@@ -162,7 +162,7 @@ test.each(rotatedImages)(
   },
 );
 
-/** Mean difference of the samples of two images after their EXIF rotation. */
+/** Returns the mean difference between the samples of two images after their EXIF rotation. */
 async function distance(a: Uint8Array, b: Uint8Array): Promise<number> {
   const [left, right] = await Promise.all(
     [a, b].map((bytes) => sharp(bytes).autoOrient().removeAlpha().raw().toBuffer()),
@@ -222,7 +222,7 @@ test("inspection removes the texts of a PNG, except a text that only names the p
   });
 });
 
-test("an image too large to rotate in memory keeps its orientation as its only EXIF tag", async () => {
+test("the inspection of an image too large to rotate in memory keeps the orientation as the only EXIF tag", async () => {
   const large = sharp({
     create: { width: 8000, height: 6000, channels: 3, background: "teal" },
     limitInputPixels: false,
@@ -345,7 +345,7 @@ test("inspection overwrites a track of camera positions and the samples of the t
             "stbl",
             box("stsd", u32(0, 1), box("gpmd", Buffer.alloc(8))),
             box("stts", u32(0, 1, 3, 333)),
-            // Two samples in the first chunk, one in the second.
+            // The first chunk of the track has two samples, the second chunk has one.
             box("stsc", u32(0, 2, 1, 2, 1, 2, 1, 1)),
             box("stsz", u32(0, 0, 3, place.length, place.length, place.length)),
             box("stco", u32(0, 2, offset, offset + 2 * place.length + 4)),
@@ -366,7 +366,7 @@ test("inspection overwrites a track of camera positions and the samples of the t
   expect(await accepted(made)).toMatchObject({ durationMs: media.durationMs });
 });
 
-test("the brand in the header of a file decides whether its type is MP4 or QuickTime", async () => {
+test("the brand in the header of a video file decides whether its type is MP4 or QuickTime", async () => {
   expect((await accepted(sampleMp4({ brand: "qt  " }))).contentType).toBe("video/quicktime");
   expect((await accepted(sampleMp4({ brand: "mp42" }))).contentType).toBe("video/mp4");
   expect(await inspect(sampleMp4(), "video/quicktime")).toMatchObject({
@@ -397,7 +397,7 @@ test("inspection reports the time of the last frame as the duration of a live We
   expect(await accepted(live, "video/webm")).toMatchObject({ width: 320, durationMs: 2000 });
 });
 
-test("the rejection of a file contains its code, limit and actual value", async () => {
+test("the rejection of a media file contains its code, limit and actual value", async () => {
   const jpeg = sampleJpeg({ width: 8, height: 8 });
   const tiny = createFileInspector({ limits: { ...limits, maxImageBytes: 100 }, logger });
   await using _ = tiny;
@@ -416,7 +416,7 @@ test("the rejection of a file contains its code, limit and actual value", async 
   });
 });
 
-test("a file whose inspection exceeds the memory limit is rejected", async () => {
+test("a media file whose inspection exceeds the memory limit is rejected", async () => {
   const frugal = createFileInspector({ limits: { ...limits, memoryBytes: 30_000_000 }, logger });
   await using _ = frugal;
   const video = await write(sampleMp4({ seconds: 60 }));
@@ -427,7 +427,7 @@ test("a file whose inspection exceeds the memory limit is rejected", async () =>
   });
 });
 
-test("a file whose inspection exceeds the time limit is rejected, and the next file is inspected", async () => {
+test("a media file whose inspection exceeds the time limit is rejected, and the next file is inspected", async () => {
   const hasty = createFileInspector({ limits: { ...limits, timeMs: 700 }, logger });
   await using _ = hasty;
   const large = await sharp({
@@ -447,7 +447,7 @@ test("a file whose inspection exceeds the time limit is rejected, and the next f
   });
 });
 
-test("an inspection is unavailable when too many inspections wait, and a waiting inspection is unavailable when the inspector stops", async () => {
+test("an inspection of a media file is unavailable when too many inspections wait, and a waiting inspection is unavailable when the inspector stops", async () => {
   const busy = createFileInspector({ limits, logger, maxWaiting: 1 });
   const path = await write(sampleMp4({ seconds: 60 }));
   const results = Array.from({ length: 4 }, () => busy.inspect(path, undefined));
@@ -458,7 +458,7 @@ test("an inspection is unavailable when too many inspections wait, and a waiting
   expect(await busy.inspect(path, undefined)).toEqual({ kind: "unavailable" });
 });
 
-test("an inspection is unavailable when the file does not exist", async () => {
+test("an inspection of a media file is unavailable when the file does not exist", async () => {
   const path = join(folder, "nothing");
 
   expect(await inspector.inspect(path, undefined)).toEqual({ kind: "unavailable" });

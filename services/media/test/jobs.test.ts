@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => service[Symbol.asyncDispose]());
 
-/** A minimum age in the future, so that every stored object is old enough. */
+/** A negative minimum age in milliseconds, so that every stored object counts as old enough. */
 const NO_AGE = -60_000;
 
 async function uploaded(): Promise<Grant> {
@@ -28,7 +28,7 @@ async function ready(): Promise<Grant> {
   return grant;
 }
 
-/** Inserts ready media without a check. */
+/** Inserts ready media and stores their object, without an upload check. */
 async function stored(): Promise<Pick<Grant, "workspaceId" | "id">> {
   const ref = { workspaceId: newId(), id: newId() };
   const keys = { objectKey: `objects/${newId()}`, deliveryKey: null };
@@ -93,7 +93,7 @@ test("the job remove-objects keeps the rows of deleted media while the object st
   expect(await service.listStored()).toEqual([]);
 });
 
-test("an upload returns unavailable while the object store is unavailable, and the upload grant stays open", async () => {
+test("an upload returns unavailable while the object store is unavailable, and the upload grant can still be used", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
   const [objects, moved] = [join(service.folder, "objects"), join(service.folder, "moved")];
@@ -164,7 +164,7 @@ test("the job remove-orphans deletes only old objects that no row references", a
   expect(await listIds()).toEqual([pending.id, done.id, waiting.id].toSorted());
 });
 
-test("the job remove-orphans deletes more objects than fit on one page of the listing", async () => {
+test("the job remove-orphans deletes all orphaned objects even when the object store lists them on several pages", async () => {
   const grant = await ready();
   const named = await service.listStored();
   await Promise.all(Array.from({ length: 600 }, () => putOrphan(`objects/${newId()}`)));
@@ -175,7 +175,7 @@ test("the job remove-orphans deletes more objects than fit on one page of the li
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("the job remove-orphans deletes the temporary folders of killed checks and keeps other folders", async () => {
+test("the job remove-orphans deletes the temporary folders of killed upload checks and keeps other folders", async () => {
   const tempDir = join(service.folder, "temp");
   const left = join(tempDir, `media-check-${newId()}`);
   await mkdir(left, { recursive: true });

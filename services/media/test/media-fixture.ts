@@ -40,16 +40,16 @@ const logger = createLogger({ service: "test", level: "silent" });
 
 export interface ReplicaOptions {
   readonly maxOutboxRows?: number;
-  /** Wraps the real inspection. */
+  /** Wraps the real inspection of media files. */
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
   readonly completeMs?: number;
-  /** The routes of the posts service. */
+  /** The RPC implementations of the posts service that the test provides. */
   readonly posts?: (router: ConnectRouter) => void;
 }
 
-/** Starts the media service with its own database and folder, and a real HTTP server for bytes. */
+/** Starts the media service with its own database and folder, and a real HTTP server for uploads and downloads. */
 export async function startMedia(options: ReplicaOptions = {}) {
   const database = await createTestDatabase({
     service: "media",
@@ -69,13 +69,13 @@ export async function startMedia(options: ReplicaOptions = {}) {
     sql,
     store,
     folder,
-    /** Starts another replica on the same database and objects. */
+    /** Starts another replica of the media service on the same database and objects. */
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
       removeForgottenUploads({ sql, store, logger, pendingMs }),
     removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
-    /** Lists all keys of the store and all temporary files. */
+    /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
     [Symbol.asyncDispose]: async () => {
@@ -186,5 +186,5 @@ export async function png(red = 0, size = 8): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Random bytes of no known type. */
+/** Random bytes that match no known media type. */
 export const noise = (length: number): Buffer => randomBytes(length);

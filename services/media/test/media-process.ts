@@ -30,7 +30,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Runs media as a real process that tests kill and restart on one database and one folder. */
+/** Runs the media service as a real process that tests kill and restart on one database and one folder. */
 export async function startStage(settings: Readonly<Record<string, string>> = {}) {
   const database = await createTestDatabase({ service: "media", migrationsFolder: MIGRATIONS });
   const folder = await mkdtemp(join(tmpdir(), "media-process-"));
@@ -74,16 +74,16 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     url,
     sql,
     store,
-    /** Starts the process without waiting until it is ready. */
+    /** Starts the process of the media service without waiting until it is ready. */
     launch,
     start,
     pid: () => child?.pid ?? 0,
-    /** Kills the process when it reaches this failpoint. */
+    /** Kills the process of the media service when it reaches this failpoint. */
     killAt: async (name: string) => {
       await mkdir(failpoints, { recursive: true });
       await writeFile(join(failpoints, name), "kill");
     },
-    /** Waits until the process is killed and restarts it. */
+    /** Waits until the process of the media service is killed, and restarts it. */
     revive: async () => {
       await ended();
       await start();
@@ -92,13 +92,13 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
       child?.kill("SIGKILL");
       await ended();
     },
-    /** Runs every job once and treats every object as old enough. */
+    /** Runs every job of the media service once and treats every object as old enough. */
     runJobs: async (pendingMs = 86_400_000) => {
       await removeForgottenUploads({ sql, store, logger, pendingMs });
       await removeObjects({ sql, store, logger, leaseMs: 0 });
       await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
     },
-    /** Lists every file of the store and of inspections. */
+    /** Lists every file of the object store and of inspections. */
     listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),
     [Symbol.asyncDispose]: async () => {
       child?.kill("SIGKILL");

@@ -18,7 +18,7 @@ function* flood(total: number): Generator<Buffer> {
   for (let sent = 0; sent < total; sent += block.length) yield block;
 }
 
-test("an upload of 256 MB and its check increase the memory of the process by less than 100 MB", async () => {
+test("an upload of 256 MB and its check increase the memory of the media service by less than 100 MB", async () => {
   await using stage = await startStage();
   await stage.start();
   const grants = [

@@ -15,9 +15,9 @@ import { openObjectStore, readStorageConfig } from "#src/storage/open-object-sto
 
 interface Fixture extends AsyncDisposable {
   readonly store: ObjectStore;
-  /** Lists every file with bytes of objects or of unfinished writes. */
+  /** Lists every file of the store that contains bytes of objects or of unfinished writes. */
   listFiles(): Promise<readonly string[]>;
-  /** Number of files of an unfinished write that has received this many bytes. */
+  /** Returns the number of files of an unfinished write that has received this many bytes. */
   countUnfinished(bytes: number): number;
 }
 
@@ -72,7 +72,7 @@ async function* flood(bytes: number): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Yields some bytes and then hangs. */
+/** Yields some bytes and then neither yields nor ends. */
 async function* stuck(bytes: number): AsyncGenerator<Uint8Array> {
   yield* flood(bytes);
   await new Promise(() => {});
@@ -105,7 +105,7 @@ async function read(
 }
 
 let count = 0;
-/** Creates a key that no other test uses. */
+/** Creates an object key that no other test uses. */
 function newKey(folder = "uploads"): string {
   count += 1;
   return `${folder}/test-${count}`;
@@ -120,11 +120,11 @@ describe.each([
   beforeAll(async () => {
     fixture = await open();
     store = fixture.store;
-    // The first run builds the S3 server, which takes minutes.
+    // The first run of this test builds the S3 server, which takes minutes.
   }, 600_000);
   afterAll(() => fixture[Symbol.asyncDispose]());
 
-  test("put stores an object that stat and open return with its size", async () => {
+  test("put stores an object whose bytes and size stat and open return", async () => {
     const key = newKey();
     const stored = await store.put(key, from("hello ", "world"));
     expect(stored).toEqual({ bytes: 11, version: expect.stringMatching(/./) });
@@ -135,7 +135,7 @@ describe.each([
     await store.check();
   });
 
-  test("put stores an empty object", async () => {
+  test("put of the object store stores an empty object", async () => {
     const key = newKey();
     expect(await store.put(key, from())).toMatchObject({ bytes: 0 });
     expect(await store.stat(key)).toMatchObject({ bytes: 0 });
@@ -143,7 +143,7 @@ describe.each([
     expect(await read(store, key, { start: 0 })).toBe("");
   });
 
-  test("stat, open and move report that an unknown key does not exist", async () => {
+  test("stat, open and move of the object store report that an unknown key does not exist", async () => {
     const key = newKey();
     expect(await store.stat(key)).toBeUndefined();
     expect(await store.open(key)).toBeUndefined();
@@ -163,16 +163,19 @@ describe.each([
     ["a range that starts at the end", { start: 10 }, ""],
     ["a range with a length that starts at the end", { start: 10, length: 5 }, ""],
     ["a range that starts far beyond the end", { start: 1_000_000, length: 5 }, ""],
-  ])("open reads %s and returns the size of the whole object", async (_, range, expected) => {
-    const key = newKey();
-    const stored = await store.put(key, from("0123456789"));
-    const opened = await store.open(key, range);
-    expect(opened).toMatchObject(stored);
-    expect((await collect(opened?.content ?? from())).toString()).toBe(expected);
-  });
+  ])(
+    "open of the object store reads %s and returns the size of the whole object",
+    async (_, range, expected) => {
+      const key = newKey();
+      const stored = await store.put(key, from("0123456789"));
+      const opened = await store.open(key, range);
+      expect(opened).toMatchObject(stored);
+      expect((await collect(opened?.content ?? from())).toString()).toBe(expected);
+    },
+  );
 
   test.each([{ start: -1 }, { start: 0.5 }, { start: 0, length: -1 }, { start: Number.NaN }])(
-    "open refuses the invalid range %j",
+    "open of the object store refuses the invalid range %j",
     async (range) => {
       const key = newKey();
       await store.put(key, from("0123456789"));
@@ -180,7 +183,7 @@ describe.each([
     },
   );
 
-  test("a second put of a key replaces the object and changes its version", async () => {
+  test("a second put of an object key replaces the object and changes its version", async () => {
     const key = newKey();
     const first = await store.put(key, from("first"));
     const second = await store.put(key, from("other"));
@@ -189,14 +192,14 @@ describe.each([
     expect(await read(store, key)).toBe("other");
   });
 
-  test("each of 40 quick writes to one key gets a different version", async () => {
+  test("each of 40 quick writes to one object key gets a different version", async () => {
     const key = newKey();
     const versions = new Set<string>();
     for (let i = 0; i < 40; i++) versions.add((await store.put(key, from(`v${i}`))).version);
     expect(versions.size).toBe(40);
   });
 
-  test("a reader gets the version that it opened, even if the object is replaced and deleted meanwhile", async () => {
+  test("a reader of an object gets the version that it opened, even if the object is replaced and deleted meanwhile", async () => {
     const key = newKey();
     await store.put(key, from("the old text"));
     const opened = await store.open(key);
@@ -206,7 +209,7 @@ describe.each([
     expect(await store.stat(key)).toBeUndefined();
   });
 
-  test("a reader can stop before the end of an object", async () => {
+  test("a reader of an object can stop before the end of the object", async () => {
     const key = newKey();
     await store.put(key, flood(MB));
     for (let i = 0; i < 100; i++) {
@@ -219,7 +222,7 @@ describe.each([
     expect(await store.stat(key)).toMatchObject({ bytes: MB });
   });
 
-  test("an abort signal stops a reader before it reads and while it reads", async () => {
+  test("an abort signal stops a reader of an object before it reads and while it reads", async () => {
     const key = newKey();
     await store.put(key, flood(20 * MB));
     await expect(store.open(key, undefined, AbortSignal.abort(new Error("no")))).rejects.toThrow(
@@ -237,7 +240,7 @@ describe.each([
     await expect(readOn()).rejects.toBeInstanceOf(Error);
   });
 
-  // 100 bytes need a single call to S3, 12 MB need several.
+  // An object of 100 bytes needs a single call to S3, an object of 12 MB needs several.
   describe.each([100, 12 * MB])("when the source ends abnormally after %i bytes:", (bytes) => {
     test("a put whose source fails leaves no file and does not change the stored object", async () => {
       const [fresh, known] = [newKey(), newKey()];
@@ -269,7 +272,7 @@ describe.each([
       expect(await fixture.listFiles()).toEqual(before);
     });
 
-    test("an object is invisible until its last byte is stored", async () => {
+    test("an object in the object store is invisible until its last byte is stored", async () => {
       const key = newKey();
       const last = Promise.withResolvers<void>();
       let given = false;
@@ -291,7 +294,7 @@ describe.each([
     });
   });
 
-  test("put with an aborted signal reads nothing from its source", async () => {
+  test("put of the object store with an aborted signal reads nothing from its source", async () => {
     let started = false;
     const source = (async function* () {
       started = true;
@@ -302,7 +305,7 @@ describe.each([
     expect(started).toBe(false);
   });
 
-  test("50 concurrent writes to one key leave the complete object of one writer", async () => {
+  test("after 50 concurrent writes to one object key, the key has the complete object of one writer", async () => {
     const key = newKey();
     const contents = Array.from({ length: 50 }, (_, i) => `${i}:`.repeat(1_000 + i * 100));
     const readers = Array.from({ length: 20 }, async () => {
@@ -316,7 +319,7 @@ describe.each([
     expect(contents).toContain(whole);
     const stored = await store.stat(key);
     expect(stored?.bytes).toBe(whole?.length);
-    // versitygw writes an object and its ETag in two steps, so the ETag may belong to another writer.
+    // The S3 server versitygw writes an object and its ETag in two steps, so the ETag may belong to another writer.
     expect(name === "S3" ? [stored] : versions).toContainEqual(stored);
   });
 
@@ -340,7 +343,7 @@ describe.each([
     },
   );
 
-  test("writing and slowly reading 128 MB increases the memory by less than 100 MB", async () => {
+  test("writing an object of 128 MB and reading it slowly increases the memory by less than 100 MB", async () => {
     const key = newKey();
     const bytes = 128 * MB;
     await store.put(key, flood(16 * MB));
@@ -377,7 +380,7 @@ describe.each([
     expect(await read(store, old)).toBe("late");
   });
 
-  test("move renames an object that was written in parts", async () => {
+  test("move renames an object that was uploaded in several parts", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const { version } = await store.put(old, flood(17 * MB));
     expect(await store.move(old, next, version)).toBe(true);
@@ -434,7 +437,7 @@ describe.each([
     }
   });
 
-  test("delete succeeds for a deleted or unknown key", async () => {
+  test("delete of the object store succeeds for a deleted or unknown key", async () => {
     const key = newKey();
     await store.put(key, from("x"));
     await store.delete(key);
@@ -443,7 +446,7 @@ describe.each([
     await store.delete(newKey());
   });
 
-  test("list returns exactly the keys with the prefix that are old enough", async () => {
+  test("list of the object store returns exactly the keys that have the prefix and are old enough", async () => {
     const keys = Array.from({ length: 30 }, (_, i) => `listed/a${i}`).sort();
     for (const key of [...keys, "listed/b", "listed-too/a1"]) await store.put(key, from("x"));
     expect(await collectKeys(store.list("listed/a", SOON))).toEqual(keys);
@@ -454,7 +457,7 @@ describe.each([
     expect(await collectKeys(store.list("listed", SOON))).toEqual(["listed-too/a1"]);
   });
 
-  test("list does not return an unfinished write, and removeUnfinished deletes it", async () => {
+  test("list of the object store does not return an unfinished write, and removeUnfinished deletes the write", async () => {
     const key = newKey("cut");
     const stop = new AbortController();
     const before = await fixture.listFiles();
@@ -473,7 +476,7 @@ describe.each([
     expect(await fixture.listFiles()).toEqual(before);
   });
 
-  test("a write fails after removeUnfinished has deleted its first parts", async () => {
+  test("a write to the object store fails after removeUnfinished has deleted its first parts", async () => {
     const key = newKey("cut");
     const go = Promise.withResolvers<void>();
     const before = await fixture.listFiles();
@@ -506,7 +509,7 @@ describe.each([
   );
   const shape = /^[a-z][a-z0-9-]{0,31}\/[a-z0-9][a-z0-9._-]{0,127}$/;
 
-  test("every operation refuses keys that could lead outside the store", async () => {
+  test("every operation of the object store refuses keys that could lead outside the store", async () => {
     const files = async () => (await fixture.listFiles()).length;
     const before = await files();
     await fc.assert(
@@ -586,7 +589,7 @@ test("two disk stores on one folder see the same objects, also after a restart",
   expect(await read(disk.store, "objects/b")).toBe("x");
 });
 
-test("a move in the disk store that was interrupted by a crash can be repeated", async () => {
+test("a move in the disk store that a crash interrupted can be repeated and then succeeds", async () => {
   await using disk = await openDisk();
   const { store, folder } = disk;
   const { version } = await store.put("uploads/a", from("x"));
@@ -654,7 +657,7 @@ async function urlFor(key: string, bytes: number, expiresAt = SOON): Promise<str
   return (await fixture.store.createUploadUrl(key, upload)) ?? "";
 }
 
-/** Sends a PUT with chosen headers; `fetch` would set Content-Length itself. */
+/** Sends a PUT request with chosen headers; `fetch` would set Content-Length itself. */
 function putTo(url: string, body: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const length = String(Buffer.byteLength(body));
@@ -671,7 +674,7 @@ function putTo(url: string, body: string, headers: Record<string, string>): Prom
 test("a signed S3 URL accepts an upload of the declared type and length repeatedly", async () => {
   const key = newKey();
   const url = await urlFor(key, 5);
-  // A checksum in the URL would be that of an empty body, and AWS would refuse every upload.
+  // A checksum in the signed URL would be the checksum of an empty body, and AWS would refuse every upload.
   expect(url).not.toMatch(/checksum/i);
   expect(await putTo(url, "hello", png)).toBe(200);
   expect(await read(fixture.store, key)).toBe("hello");

@@ -1,4 +1,4 @@
-/** An entry of a directory; `value` is a 32-bit number or the offset of the value's bytes. */
+/** An entry of a TIFF directory; `value` is a 32-bit number or the offset of the value's bytes. */
 interface TiffEntry {
   readonly tag: number;
   readonly value: number;
@@ -6,7 +6,7 @@ interface TiffEntry {
   readonly type?: number;
 }
 
-/** A directory of a page or of EXIF data. `next` is the offset of the next directory, or 0. */
+/** Returns a TIFF directory of a page or of EXIF data. `next` is the offset of the next directory, or 0. */
 export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
   const bytes = Buffer.alloc(2 + 12 * entries.length + 4);
   bytes.writeUInt16LE(entries.length, 0);
@@ -20,7 +20,7 @@ export function directory(next: number, entries: readonly TiffEntry[]): Buffer {
   return bytes;
 }
 
-/** The entries of a grey image whose only strip has 64 bytes at offset 8. */
+/** Returns the TIFF entries of a grey image whose only strip has 64 bytes at offset 8. */
 export function tiffEntries(size: number, compression = 1): TiffEntry[] {
   return [
     { tag: 256, value: size },
@@ -35,7 +35,7 @@ export function tiffEntries(size: number, compression = 1): TiffEntry[] {
   ];
 }
 
-/** A file whose first part is the first directory. */
+/** Returns a TIFF file whose first part is the first directory. */
 export function tiff(...parts: readonly Buffer[]): Buffer {
   return Buffer.concat([Buffer.from("II*\0\x08\0\0\0", "latin1"), ...parts]);
 }

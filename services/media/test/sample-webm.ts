@@ -1,6 +1,6 @@
 /** A minimal WebM muxer for valid and broken test files. */
 
-/** Identifiers of the elements that tests need. */
+/** Identifiers of the WebM elements that tests need. */
 export const ID = {
   header: 0x1a45dfa3,
   docType: 0x4282,
@@ -27,7 +27,7 @@ export const ID = {
   void: 0xec,
 };
 
-/** An element with its size in eight bytes. */
+/** Returns a WebM element with its size in eight bytes. */
 export function element(id: number, ...payload: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(payload);
   const size = Buffer.alloc(8);
@@ -35,12 +35,12 @@ export function element(id: number, ...payload: readonly Uint8Array[]): Buffer {
   return Buffer.concat([idBytes(id), size, content]);
 }
 
-/** An element of unknown size. */
+/** Returns a WebM element of unknown size. */
 export function endless(id: number, ...payload: readonly Uint8Array[]): Buffer {
   return Buffer.concat([idBytes(id), Buffer.from("01ffffffffffffff", "hex"), ...payload]);
 }
 
-/** An unsigned number of four bytes. */
+/** Returns a WebM element with an unsigned number of four bytes. */
 export function unsigned(id: number, value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
@@ -70,7 +70,10 @@ export interface WebmParts {
   readonly live: boolean;
 }
 
-/** A video of 320 x 240 pixels and two seconds. Its frames contain no image data, because no parser decodes them. */
+/**
+ * Returns a WebM video of 320 x 240 pixels and two seconds. Its frames contain no image data, because no parser decodes
+ * them.
+ */
 export function sampleWebm(parts: Partial<WebmParts> = {}): Buffer {
   const live = parts.live ?? false;
   const info = parts.info ?? [unsigned(ID.timestampScale, 1_000_000), float(ID.duration, 2000)];
@@ -98,7 +101,7 @@ export function sampleWebm(parts: Partial<WebmParts> = {}): Buffer {
   ]);
 }
 
-/** A `Tags` element with one tag. */
+/** Returns a WebM `Tags` element with one tag. */
 export function tags(name: string, value: string): Buffer {
   return element(
     ID.tags,

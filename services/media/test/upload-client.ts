@@ -10,7 +10,7 @@ import { SECRET, type TestMedia } from "./media-fixture.ts";
 
 export type Grant = CreateUploadResponse & { readonly workspaceId: string };
 
-/** Creates a grant for `bytes` bytes in a new workspace. */
+/** Creates an upload grant for `bytes` bytes in a new workspace. */
 export async function createGrant(
   { media }: Pick<TestMedia, "media">,
   bytes: number,
@@ -28,12 +28,12 @@ export async function createGrant(
 
 export interface Answer {
   readonly status: number;
-  /** The reason of an error. */
+  /** The reason of the error in the response. */
   readonly reason?: string;
   readonly details?: readonly { readonly code: string }[];
 }
 
-/** Starts an upload as the gateway does; the caller sends the body. */
+/** Starts an upload to the media service as the gateway does; the caller sends the body. */
 export function openUpload(url: string, path: string, headers: OutgoingHttpHeaders) {
   return request(`${url}/uploads/${path}`, {
     method: "PUT",
@@ -50,7 +50,7 @@ async function readAnswer(response: IncomingMessage): Promise<Answer> {
   return { status, reason, details: violations.map(({ path: _path, ...rest }) => rest) };
 }
 
-/** Uploads a body with its Content-Length; `headers` override the defaults. */
+/** Uploads a body with its Content-Length to the media service; `headers` override the defaults. */
 export async function upload(
   { url }: Pick<TestMedia, "url">,
   grant: Pick<Grant, "uploadPath" | "uploadToken">,
@@ -62,14 +62,14 @@ export async function upload(
     "content-length": body.length,
     ...headers,
   });
-  // The service may answer and close the connection before the whole body is sent.
+  // The media service may answer and close the connection before the whole body is sent.
   outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
   return await readAnswer(response);
 }
 
-/** Uploads with chunked transfer encoding, without a Content-Length. */
+/** Uploads a body to the media service with chunked transfer encoding, without a Content-Length. */
 export async function uploadChunked(
   { url }: Pick<TestMedia, "url">,
   grant: Pick<Grant, "uploadPath" | "uploadToken">,

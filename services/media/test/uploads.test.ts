@@ -15,7 +15,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 const digest = (algorithm: string, body: Buffer): string =>
   createHash(algorithm).update(body).digest("base64");
 
-/** Reads the stored object of media; undefined when none is named. */
+/** Reads the stored object of media; undefined when the media have no object. */
 async function storedOf(id: string): Promise<Buffer | undefined> {
   const [row] = await service.sql<{ objectKey: string | null }[]>`
     select object_key from media where id = ${id}`;
@@ -73,7 +73,7 @@ test("PUT /uploads stores the body with and without Content-Type and Content-Len
   for (const { id } of [bare, typed, chunked]) expect(await storedOf(id)).toEqual(body);
 });
 
-test("PUT /uploads refuses a Content-Type that differs from the declared type, and the grant stays open", async () => {
+test("PUT /uploads refuses a Content-Type that differs from the declared type, and the upload grant can still be used", async () => {
   const body = noise(100);
   const grant = await createGrant(service, body.length);
 
@@ -87,7 +87,7 @@ test("PUT /uploads refuses a Content-Type that differs from the declared type, a
   expect(await upload(service, grant, body)).toEqual({ status: 204 });
 });
 
-test("PUT /uploads refuses a body with a wrong Content-Digest, and the grant stays open", async () => {
+test("PUT /uploads refuses a body with a wrong Content-Digest, and the upload grant can still be used", async () => {
   const body = noise(100_000);
   const grant = await createGrant(service, body.length);
   const put = (header: string) => upload(service, grant, body, { "content-digest": header });
@@ -109,7 +109,7 @@ test("PUT /uploads refuses a body with a wrong Content-Digest, and the grant sta
   ).toEqual({ status: 204 });
 });
 
-test("PUT /uploads refuses a body that is too short, and the grant stays open", async () => {
+test("PUT /uploads refuses a body that is too short, and the upload grant can still be used", async () => {
   const body = noise(100);
   const grant = await createGrant(service, body.length);
   const refused = {
@@ -122,7 +122,7 @@ test("PUT /uploads refuses a body that is too short, and the grant stays open", 
   expect(await upload(service, grant, body)).toEqual({ status: 204 });
 });
 
-test("PUT /uploads rejects an empty body, and the grant stays open", async () => {
+test("PUT /uploads rejects an empty body, and the upload grant can still be used", async () => {
   const body = noise(100);
   const grant = await createGrant(service, body.length);
   const rejected = { reason: "media_rejected" };
@@ -171,7 +171,7 @@ test("an interrupted upload stores nothing and can be repeated", async () => {
   expect(await storedOf(grant.id)).toEqual(body);
 });
 
-test("PUT /uploads refuses a second upload for the same grant", async () => {
+test("PUT /uploads refuses a second upload for the same upload grant", async () => {
   const body = await png();
   const grant = await createGrant(service, body.length);
   await upload(service, grant, body);
@@ -184,7 +184,7 @@ test("PUT /uploads refuses a second upload for the same grant", async () => {
   expect(await storedOf(grant.id)).toEqual(body);
 });
 
-test("PUT /uploads returns not_found for a grant without its token", async () => {
+test("PUT /uploads returns not_found for a request without the token of the upload grant", async () => {
   const body = noise(100);
   const [mine, other] = [await createGrant(service, 100), await createGrant(service, 100)];
   const missing = { reason: "not_found" };
@@ -205,7 +205,7 @@ test("PUT /uploads returns not_found for a grant without its token", async () =>
   expect(await storedOf(mine.id)).toBeUndefined();
 });
 
-test("PUT /uploads returns not_found for an expired grant", async () => {
+test("PUT /uploads returns not_found for an expired upload grant", async () => {
   const grant = await createGrant(service, 100);
   await service.sql`
       update upload_grants set expires_at = now() - interval '1 second' where media_id = ${grant.id}`;
@@ -220,7 +220,7 @@ test("PUT /uploads refuses a request without the internal secret", async () => {
   expect(await upload(service, grant, noise(100), unauthenticated)).toMatchObject({ status: 401 });
 });
 
-test("exactly one of four concurrent uploads for one grant is stored", async () => {
+test("exactly one of four concurrent uploads for one upload grant is stored", async () => {
   for (let round = 0; round < 10; round += 1) {
     const before = await service.listStored();
     const grant = await createGrant(service, 50_000);

@@ -1,5 +1,5 @@
--- Instants that clients see are stored with milliseconds, the precision of the JSON, so that a cursor with such an instant
--- finds its row again.
+-- Instants that clients see are stored with milliseconds, the precision of the JSON in responses. A list cursor with
+-- such an instant therefore finds its row again.
 create table posts (
   id uuid primary key,
   workspace_id uuid not null,
@@ -7,8 +7,8 @@ create table posts (
   content text not null,
   options jsonb not null,
   media_ids uuid[] not null,
-  -- Copy of the media when the post was stored, as proto JSON in the order of media_ids, so that a read calls no other
-  -- service.
+  -- Copy of the media when the post was stored, as proto JSON in the order of media_ids, so that reading the post calls
+  -- no other service.
   media jsonb not null,
   scheduled_at timestamptz(3),
   started_at timestamptz(3),
@@ -32,9 +32,9 @@ create table targets (
   platform text not null,
   username text not null,
   status text not null default 'pending' check (status in ('pending', 'publishing', 'published', 'failed', 'deleting', 'deleted', 'delete_failed', 'cancelled')),
-  -- The number of requests to publish the target.
+  -- The number of requests to publish the target so far.
   generation int not null,
-  -- Generation and version of the last applied update from the delivery service.
+  -- Generation and version of the last update from the delivery service that was applied to the target.
   task_generation int not null default 0,
   task_version bigint not null default 0,
   external_id text,
@@ -45,11 +45,11 @@ create table targets (
   error_retryable boolean,
   attempt_count int not null default 0,
   next_attempt_at timestamptz(3),
-  -- Due time and deadline of the current request to publish; null for a draft.
+  -- Due time and deadline of the current request to publish the target; null for a draft.
   due_at timestamptz(3),
   publish_before timestamptz(3),
-  -- Time of the last report or question about the target; initially the due time. The sweep does not ask the delivery
-  -- service before the due time.
+  -- Time at which the delivery service last reported the target or the sweep last asked about it; initially the due
+  -- time. The sweep does not ask the delivery service before the due time.
   last_news_at timestamptz not null,
   updated_at timestamptz(3) not null,
   unique (post_id, ordinal)
@@ -64,7 +64,7 @@ create table target_attempts (
   workspace_id uuid not null,
   target_id uuid not null references targets (id) on delete cascade,
   number int not null,
-  -- Generation and version of the update that reported the attempt; a newer update replaces the attempt.
+  -- Generation and version of the target update that reported the attempt; a newer update replaces the attempt.
   task_generation int not null,
   task_version bigint not null,
   started_at timestamptz(3) not null,
@@ -80,7 +80,7 @@ create table idempotency_keys (
   operation text not null,
   key text not null,
   fingerprint text not null,
-  -- The response, as a binary proto message.
+  -- The response of the RPC, as a binary proto message.
   response bytea not null,
   created_at timestamptz not null default now(),
   primary key (workspace_id, operation, key)
@@ -100,7 +100,7 @@ create table outbox (
 
 create table parked_events (
   id uuid primary key,
-  -- 'in': our handler failed; 'out': the broker refused it for good.
+  -- 'in': a handler of this service failed for the event; 'out': the broker refused the event permanently.
   direction text not null check (direction in ('in', 'out')),
   topic text not null,
   event_id text not null,

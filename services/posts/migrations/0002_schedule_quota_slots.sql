@@ -1,9 +1,11 @@
--- Publications of a workspace by month and by day. Few rows get many updates, and no update changes an indexed column.
+-- Number of publications of a workspace by month and by day. Few rows get many updates, and no update changes an
+-- indexed column.
 create table quota_usage (
   workspace_id uuid not null,
-  -- The id of the workspace or the account, or the platform whose app or project has the limit.
+  -- The id of the workspace or the account that the counter belongs to, or the platform whose app or project has the
+  -- limit.
   subject text not null,
-  -- A month, 2026-11, or a day, 2026-11-21, in UTC.
+  -- Period of the counter: a month, 2026-11, or a day, 2026-11-21, in UTC.
   period text not null,
   used int not null default 0,
   reserved int not null default 0,
@@ -31,7 +33,7 @@ create table slot_assignments (
   slot_at timestamptz(3) not null,
   post_id uuid not null unique references posts (id) on delete cascade,
   rule_id uuid not null,
-  -- Two posts never share a slot.
+  -- Two posts of a workspace never share a queue slot.
   primary key (workspace_id, slot_at)
 );
 
@@ -40,14 +42,14 @@ alter table targets
   add column due_day text,
   -- Hash of the content that the duplicate guard compares; null for a draft.
   add column content_hash bytea,
-  -- The number of requests to delete the target.
+  -- The number of requests to delete the target so far.
   add column deletion int not null default 0,
-  -- Version of the last applied update about the current request to delete.
+  -- Version of the last applied update about the current request to delete the target.
   add column deletion_version bigint not null default 0,
-  -- Time of the last request to delete; null before the first request.
+  -- Time of the last request to delete the target; null before the first request.
   add column deletion_requested_at timestamptz(3);
 
--- The deletions about which the sweep asks the delivery service.
+-- The targets whose deletion the sweep asks the delivery service about.
 create index targets_deleting on targets (last_news_at) where status = 'deleting';
 
 -- The duplicate guards: the contents that an account is publishing or has published in the last 24 hours.
@@ -56,21 +58,22 @@ create table duplicate_guards (
   workspace_id uuid not null,
   account_id uuid not null,
   content_hash bytea not null,
-  -- False if another guard may have the same content: the post was forced, or its publication was confirmed late.
+  -- False if another duplicate guard may have the same content: the post was forced, or its publication was confirmed
+  -- late.
   exclusive boolean not null,
-  -- Time at which the guard expires; null while the outcome of the target is open or unknown.
+  -- Time at which the duplicate guard expires; null while the outcome of the target is open or unknown.
   expires_at timestamptz(3)
 );
 
--- Only one of several concurrent posts with the same content can get a guard.
+-- Only one of several concurrent posts with the same content can get a duplicate guard.
 create unique index duplicate_guards_exclusive on duplicate_guards (account_id, content_hash) where exclusive;
 
 create index duplicate_guards_shared on duplicate_guards (account_id, content_hash) where not exclusive;
 
 create index duplicate_guards_expiry on duplicate_guards (expires_at) where expires_at is not null;
 
--- The platforms of the targets, copied so that one index serves a list that is filtered by platform, in the order of the
--- list.
+-- The platforms of the post's targets. They are copied so that one index serves a list of posts that is filtered by
+-- platform, in the order of the list.
 alter table posts add column platforms text[] not null default '{}';
 
 update posts
@@ -80,7 +83,7 @@ set platforms = (
   where targets.post_id = posts.id
 );
 
--- The posts that the scheduler starts.
+-- The scheduled posts that the scheduler starts when they are due.
 create index posts_due on posts (scheduled_at, id) where status = 'scheduled';
 
 create index posts_by_status on posts (workspace_id, status, effective_at desc, id desc);
@@ -101,7 +104,7 @@ create index posts_on_telegram on posts (workspace_id, effective_at desc, id des
 
 create index posts_on_bluesky on posts (workspace_id, effective_at desc, id desc) where 'bluesky' = any (platforms);
 
--- Throws an error in a statement that must not take effect, which undoes everything that the statement wrote.
+-- Throws an error in a statement that must not take effect. The error undoes everything that the statement wrote.
 create function refuse(reason text) returns boolean language plpgsql as $$
 begin
   raise exception using errcode = 'PR001', message = reason;

@@ -43,7 +43,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** The configuration of the migration command, which needs only the database. */
+/** The configuration of the migration command of the posts service, which needs only the database. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

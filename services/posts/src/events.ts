@@ -12,7 +12,7 @@ import {
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 
-/** A post and the version that the change gave it. */
+/** A post and its version after the change that the event reports. */
 interface PostAtVersion {
   readonly workspaceId: string;
   readonly postId: string;
@@ -30,7 +30,7 @@ interface PublishRequest extends PostAtVersion {
   }[];
 }
 
-/** The event that asks the delivery service to publish targets. */
+/** Creates the event that asks the delivery service to publish targets. */
 export function postPublishRequested(request: PublishRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
@@ -48,7 +48,7 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
-/** The event of a post that is scheduled or to be published now. A draft has no event. */
+/** Creates the event of a post that is scheduled or to be published now. A draft has no event. */
 export function postPlaced(
   post: PostAtVersion & Placement & { readonly occurredAt: Date },
   targets: readonly PlannedTarget[],
@@ -72,14 +72,14 @@ const SETTLED = {
   failed: PostFailedSchema,
 };
 
-/** A status in which every target has its outcome. */
+/** A status of a post in which every target has its outcome. */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** The event that announces that every target of a post has its outcome. */
+/** Creates the event that announces that every target of a post has its outcome. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -87,7 +87,7 @@ export function postSettled(
   return outboxEvent(SETTLED[status], toMoment(post), post.postId);
 }
 
-/** The event that announces when a post will be published. */
+/** Creates the event that announces when a post will be published. */
 function postScheduled(
   post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
 ): OutboxEvent {
@@ -98,12 +98,12 @@ function postScheduled(
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
 
-/** The event that announces that a post was deleted after publishing had begun. */
+/** Creates the event that announces that a post was deleted after publishing had begun. */
 export function postCancelled(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostCancelledSchema, toMoment(post), post.postId);
 }
 
-/** The event that announces that a draft or scheduled post was deleted. */
+/** Creates the event that announces that a draft or scheduled post was deleted. */
 export function postDeleted(post: PostAtVersion & { readonly occurredAt: Date }): OutboxEvent {
   return outboxEvent(PostDeletedSchema, toMoment(post), post.postId);
 }
@@ -119,7 +119,7 @@ interface DeletionRequest extends PostAtVersion {
   }[];
 }
 
-/** The event that asks the delivery service to delete targets on their platforms. */
+/** Creates the event that asks the delivery service to delete targets on their platforms. */
 export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,

@@ -55,7 +55,7 @@ test("an accepted post has the status publishing, and GetPost returns the same p
   expect(posts.nudges.count).toBe(nudges + 1);
 });
 
-test("accepting a post appends the event that asks the delivery service to publish every target", async () => {
+test("CreatePost appends the event that asks the delivery service to publish every target of the post", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [
     posts.peers.connectAccount(workspaceId, "bluesky"),
@@ -85,7 +85,7 @@ test("accepting a post appends the event that asks the delivery service to publi
   expect((until ?? 0) - (from ?? 0)).toBe(86_400_000);
 });
 
-test("the refusal of a post lists every violation, and nothing of the post is stored", async () => {
+test("the refusal of CreatePost lists every violation, and nothing of the refused post is stored", async () => {
   const workspaceId = newWorkspace();
   const x = posts.peers.connectAccount(workspaceId, "x");
   const expired = posts.peers.connectAccount(workspaceId, "telegram", "reconnect_required");

@@ -20,7 +20,7 @@ function causeOf(number: number) {
   return { requestid: `request-${number}`, traceparent: `00-${traceId}-${"1".repeat(16)}-01` };
 }
 
-/** Runs work in the context of a request, which is identified by a number. */
+/** Runs `work` in the context of a request, which is identified by a number. */
 async function inRequest<T>(number: number, work: () => Promise<T>): Promise<T> {
   const { requestid: requestId, traceparent } = causeOf(number);
   return await runInContext({ requestId, traceparent }, work);
@@ -35,7 +35,7 @@ async function accept(change: { readonly scheduledInMs?: number } = {}): Promise
   return await posts.createPost({ workspaceId, accountIds, scheduledAt });
 }
 
-/** Lists the headers of the events of one type of a post. */
+/** Lists the headers of all events of one type about a post. */
 async function listCauses(post: Post, type: string): Promise<readonly unknown[]> {
   const rows = await posts.sql<{ headers: unknown }[]>`
     select headers
@@ -46,7 +46,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("events about outcomes of several posts in one batch carry the headers of the requests that created the posts", async () => {
+test("when targets of several posts get their outcomes in one batch, each event carries the headers of the request that created its post", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,
@@ -64,7 +64,7 @@ test("events about outcomes of several posts in one batch carry the headers of t
   );
 });
 
-test("events of posts that start in one batch carry the headers of the requests that created the posts", async () => {
+test("when several posts start in one batch, each event carries the headers of the request that created its post", async () => {
   const accepted = await Promise.all(
     Array.from({ length: COUNT }, (_, number) =>
       inRequest(number, () => accept({ scheduledInMs: 3_600_000 })),

@@ -18,7 +18,7 @@ test("a post is settled exactly once when its targets end concurrently in severa
     const ends = [0, 1, 2, 3].map((ordinal) =>
       update(ordinal, ordinal === 0 ? "failed" : "published"),
     );
-    // These later updates change data that readers see, but not the status of the post.
+    // These later target updates change data that readers see, but not the status of the post.
     const later = [1, 2, 3].map((ordinal) =>
       update(ordinal, "published", { errorCode: "duplicate_detected" }),
     );

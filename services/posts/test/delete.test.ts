@@ -20,7 +20,7 @@ beforeEach(async () => {
 
 const statusesOf = ({ targets }: Pick<Post, "targets">) => targets.map(({ status }) => status);
 
-/** Creates a post with one target for each outcome. */
+/** Creates a post with one target for each given outcome. */
 async function settled(outcomes: readonly (readonly ["published" | "failed", string?])[]) {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: outcomes.map(() => workspace.connect()) });
@@ -33,22 +33,25 @@ async function settled(outcomes: readonly (readonly ["published" | "failed", str
   return { workspace, post, update };
 }
 
-test.each(["draft", "scheduled"] as const)("deleting a %s post removes the post", async (kind) => {
-  const workspace = workspaceOf(posts);
-  const post = await workspace[kind]();
-  const answer = await posts.posts.deletePost(workspace.ref(post));
+test.each(["draft", "scheduled"] as const)(
+  "deleting a post with the status %s removes the post",
+  async (kind) => {
+    const workspace = workspaceOf(posts);
+    const post = await workspace[kind]();
+    const answer = await posts.posts.deletePost(workspace.ref(post));
 
-  expect(answer).toMatchObject({ targets: [] });
-  expect(answer.post).toBeUndefined();
-  await expect(workspace.reread(post)).rejects.toMatchObject({ reason: "not_found" });
-  await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
-    reason: "not_found",
-  });
-  expect((await workspace.events(post)).at(-1)).toBe("PostDeleted");
-  await workspace.assertQuotaIsTrue();
-});
+    expect(answer).toMatchObject({ targets: [] });
+    expect(answer.post).toBeUndefined();
+    await expect(workspace.reread(post)).rejects.toMatchObject({ reason: "not_found" });
+    await expect(posts.posts.deletePost(workspace.ref(post))).rejects.toMatchObject({
+      reason: "not_found",
+    });
+    expect((await workspace.events(post)).at(-1)).toBe("PostDeleted");
+    await workspace.assertQuotaIsTrue();
+  },
+);
 
-test("deleting a scheduled post frees its quota, its slot and its content", async () => {
+test("deleting a scheduled post frees its quota, its queue slot and its duplicate guard", async () => {
   const workspace = workspaceOf(posts);
   const account = workspace.connect();
   const { rule } = await posts.slots.createQueueSlotRule({
@@ -107,7 +110,7 @@ test("a target stays published when its platform cannot delete it", async () => 
   expect(answer.post).toMatchObject({ status: "cancelled", targets: [{ status: "published" }] });
 });
 
-test("a report of the delivery service ends a deletion exactly once, and the quota stays used", async () => {
+test("an update from the delivery service ends the deletion of a target exactly once, and the quota stays used", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const deleted = deletionOf(post, 0, { status: "deleted", version: 2n });
@@ -140,20 +143,20 @@ test("deleting a cancelled post again repeats only the failed deletions of targe
   expect(requests.at(-1)?.[1]).toMatchObject({
     targets: [{ targetId: post.targets[1]?.id, deletion: 2 }],
   });
-  // An update of the first request is outdated.
+  // A deletion update that belongs to the first deletion request is outdated.
   const old = { version: 9n, status: "delete_failed", errorCode: "internal_error" };
   await posts.reportDeletions([deletionOf(post, 1, old)]);
   expect((await workspace.reread(post)).targets[1]?.status).toBe("deleting");
 });
 
-test("repeating a deletion that is running changes nothing", async () => {
+test("repeating the deletion of a post that is still running changes nothing", async () => {
   const { workspace, post } = await settled([["published"]]);
   const first = await posts.posts.deletePost(workspace.ref(post));
   expect(await posts.posts.deletePost(workspace.ref(post))).toEqual(first);
   expect(await workspace.events(post)).toHaveLength(4);
 });
 
-test("the sweep repeats an unchanged deletion request when the first one was lost", async () => {
+test("the sweep repeats an unchanged deletion request when the first deletion request was lost", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const [, request] = (await posts.events()).at(-1) ?? [];
@@ -167,7 +170,7 @@ test("the sweep repeats an unchanged deletion request when the first one was los
   expect(statusesOf(await workspace.reread(post))).toEqual(["deleted"]);
 });
 
-test("deleting a publishing post cancels the post before its first call to a platform", async () => {
+test("a publishing post can be deleted before its first publishing call, which is then never sent", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
   await posts.report([deliveryOf(post)(0, "published")]);
@@ -180,7 +183,7 @@ test("deleting a publishing post cancels the post before its first call to a pla
   expect(await workspace.quota()).toEqual([1, 0]);
 });
 
-test("deleting a post is refused while a call to a platform is running", async () => {
+test("deleting a post is refused while a publishing call is running", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
   posts.peers.calling.add(post.targets[1]?.id ?? "");
@@ -256,7 +259,7 @@ test("a target that is published after its post was cancelled is deleted at once
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target that fails after its post was cancelled frees its quota and content", async () => {
+test("a target that fails after its post was cancelled frees its quota and its duplicate guard", async () => {
   const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const accountIds = [post.targets[0]?.accountId ?? ""];

@@ -10,7 +10,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 const DAY_MS = 86_400_000;
 
-/** Noon in UTC, `days` days from today. */
+/** Returns noon in UTC, `days` days from today. */
 const noonInDays = (days: number) =>
   timestampFromDate(new Date((Math.floor(Date.now() / DAY_MS) + days + 0.5) * DAY_MS));
 

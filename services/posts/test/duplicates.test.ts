@@ -65,20 +65,20 @@ test("a post with duplicate content is refused as a whole, and the error names t
 test.each([
   ["white space", "hello   world\n", " hello world"],
   ["Unicode composition", "caf\u00e9", "cafe\u0301"],
-])("texts that differ only in %s are duplicates", async (_name, one, other) => {
+])("posts whose texts differ only in %s have duplicate content", async (_name, one, other) => {
   const same = request();
   await posts.createPost({ ...same, content: one });
 
   await expect(posts.createPost({ ...same, content: other })).rejects.toMatchObject(REFUSED);
 });
 
-test("texts that differ in upper and lower case are not duplicates", async () => {
+test("posts whose texts differ in upper and lower case do not have duplicate content", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "hello" });
   await posts.createPost({ ...same, content: "Hello" });
 });
 
-test("the duplicate guard compares the text that an option sets, not the text of the post", async () => {
+test("the duplicate guard compares the text that a post option sets, not the text of the post", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "a", options: { x: { content: "b" } } });
 
@@ -86,7 +86,7 @@ test("the duplicate guard compares the text that an option sets, not the text of
   await expect(posts.createPost({ ...same, content: "b" })).rejects.toMatchObject(REFUSED);
 });
 
-test("a failed post does not block its content for other posts, and a post with an unknown outcome does", async () => {
+test("a failed post does not keep other posts from publishing its content, and a post with an unknown outcome does", async () => {
   const same = request();
   const update = deliveryOf(await posts.createPost(same));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -96,7 +96,7 @@ test("a failed post does not block its content for other posts, and a post with 
   await posts.createPost(same);
 });
 
-test("a published post blocks other posts with its content for 24 hours", async () => {
+test("a published post keeps other posts from publishing its content for 24 hours", async () => {
   const same = request();
   const post = await posts.createPost(same);
   const [target] = post.targets;

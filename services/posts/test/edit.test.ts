@@ -39,7 +39,7 @@ test("an update of a post replaces only the fields that were sent", async () => 
   expect(await workspace.events(post)).toEqual([]);
 });
 
-test("an update of the accounts keeps the targets of remaining accounts, in the new order", async () => {
+test("an update of a post's accounts keeps the targets of remaining accounts, in the new order", async () => {
   const workspace = workspaceOf(posts);
   const [a, b, c] = [workspace.connect(), workspace.connect(), workspace.connect("telegram")];
   const post = await workspace.scheduled({ accountIds: [a, b] });
@@ -75,7 +75,7 @@ test("an update that sets the time of a draft checks and schedules the draft, re
   await workspace.assertQuotaIsTrue();
 });
 
-test("an update checks the scheduled time only if the request contains one", async () => {
+test("an update of a post checks the scheduled time only if the request contains one", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   await posts.sql`
@@ -90,7 +90,7 @@ test("an update checks the scheduled time only if the request contains one", asy
   ).rejects.toMatchObject({ violations: [{ code: "schedule_too_far" }] });
 });
 
-test("an update of the time moves the reserved quota to the new month", async () => {
+test("an update of the time of a post moves the reserved quota to the new month", async () => {
   const workspace = workspaceOf(posts);
   const at = (month: number) => timestampFromDate(new Date(Date.UTC(2027, month, 15)));
   const post = await workspace.create({ scheduledAt: at(1) });
@@ -104,7 +104,7 @@ test("an update of the time moves the reserved quota to the new month", async ()
   ]);
 });
 
-test("an update to more accounts than the quota allows changes nothing", async () => {
+test("an update of a post to more accounts than the quota allows changes nothing", async () => {
   const workspace = workspaceOf(posts);
   posts.peers.limits.set(workspace.workspaceId, { monthlyQuota: 2 });
   const post = await workspace.scheduled();
@@ -133,7 +133,7 @@ test("only an update that changes the time of a post frees its queue slot", asyn
   expect((await workspace.create({ queueSlot: true })).scheduledAt).toEqual(post.scheduledAt);
 });
 
-test("an update to the content of another post is refused, and the post keeps guarding its own content", async () => {
+test("an update of a post to the content of another post is refused, and the duplicate guard of the post keeps its own content", async () => {
   const workspace = workspaceOf(posts);
   const accountIds = [workspace.connect()];
   const other = await workspace.scheduled({ accountIds, content: "taken" });
@@ -160,7 +160,7 @@ test("an update that does not change the content of a forced post is not checked
   expect(moved.post?.version).toBe(2n);
 });
 
-test("an update that expects an outdated version of the post is refused", async () => {
+test("an update of a post that expects an outdated version is refused", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const stale = { ...workspace.ref(post), ifVersion: 2n, content: "new" };
@@ -187,7 +187,7 @@ test("an update of a post that has begun to be published is refused", async () =
   }
 });
 
-test("an update without any field is invalid", async () => {
+test("an update of a post without any field is invalid", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   await expect(posts.posts.updatePost(workspace.ref(post))).rejects.toMatchObject({
@@ -195,7 +195,7 @@ test("an update without any field is invalid", async () => {
   });
 });
 
-test("concurrent updates of different fields are both applied", async () => {
+test("concurrent updates of different fields of a post are both applied", async () => {
   for (let round = 0; round < 8; round += 1) {
     const workspace = workspaceOf(posts);
     const post = await workspace.draft();

@@ -91,17 +91,17 @@ class FakePeers {
   readonly deletions = new Map<string, DeletionUpdated>();
   /** The ids of targets for which a publishing call is running. */
   readonly calling = new Set<string>();
-  /** Closed targets, as `id generation`. */
+  /** The closed targets of the fake delivery service, as `id generation`. */
   readonly closed = new Set<string>();
   /** Called while the posts service waits until its targets are closed. */
   onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
-  /** Limits that differ from the defaults, by workspace. */
+  /** Quota limits that differ from the defaults, by workspace. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
-  /** The claims on media. */
+  /** The claims on media that the fake media service received. */
   readonly used: UseMediaRequest[] = [];
-  /** The released uses of media. */
+  /** The uses of media that the posts service released. */
   readonly released: MediaUse[] = [];
   /** Called while the posts service waits for its claim on media. */
   onUse: () => Promise<unknown> = async () => undefined;
@@ -221,7 +221,7 @@ interface PostChange {
   readonly idempotency?: { key: string; fingerprint: string };
 }
 
-/** The posts service on a database of its own, with all other services in memory. */
+/** Starts the posts service on a database of its own, with all other services in memory. */
 export async function startPosts(
   change: { readonly clock?: DatabaseClock; readonly media?: MediaClient } = {},
 ) {
@@ -269,9 +269,9 @@ export async function startPosts(
     targets: service.client(TargetService),
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
-    /** Passes records to the consumer as the bus does. */
+    /** Passes records to the event consumer as the bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
-    /** Applies updates in one transaction, in the order given. */
+    /** Applies target updates in one transaction, in the order given. */
     report: (updates: readonly TargetUpdated[]) =>
       sql.begin((tx) => applyTargetUpdates(tx, updates)),
     reportDeletions: (updates: readonly DeletionUpdated[]) =>
@@ -280,7 +280,7 @@ export async function startPosts(
     /** Runs one round of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
-    /** The events in the outbox, oldest first, as `[name, message]`. */
+    /** Returns the events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
     createPost: async (change: PostChange): Promise<Post> => {
       const { post } = await posts.createPost({ content: "hello", createdVia: "rest", ...change });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-test("a repeated request gets the answer of the first request even after the post was deleted", async () => {
+test("a repeated CreatePost request gets the response of the first request even after the post was deleted", async () => {
   const workspaceId = newWorkspace();
   const request = {
     workspaceId,

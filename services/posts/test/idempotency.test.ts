@@ -17,7 +17,7 @@ function keyedRequest(key = "key-1", fingerprint = "body") {
 const countPosts = async (workspaceId: string) =>
   (await posts.posts.listPosts({ workspaceId, limit: 100 })).posts.length;
 
-test("a repeated request gets the answer of the first request and creates no post", async () => {
+test("a repeated CreatePost request gets the response of the first request and creates no post", async () => {
   const request = keyedRequest();
   const first = await posts.posts.createPost(request);
   const events = (await posts.events()).length;
@@ -30,7 +30,7 @@ test("a repeated request gets the answer of the first request and creates no pos
   expect(await posts.events()).toHaveLength(events);
 });
 
-test("a repeated request gets the first answer even after the post has changed", async () => {
+test("a repeated CreatePost request gets the first response even after the post has changed", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
   if (first !== undefined) await posts.report([deliveryOf(first)(0, "published")]);
@@ -38,7 +38,7 @@ test("a repeated request gets the first answer even after the post has changed",
   expect((await posts.posts.createPost(request)).post).toEqual(first);
 });
 
-test("a repeated request gets the first answer even if the same post would be refused now", async () => {
+test("a repeated CreatePost request gets the first response even if the same post would be refused now", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
   posts.peers.accounts.delete(request.accountIds[0] ?? "");
@@ -46,7 +46,7 @@ test("a repeated request gets the first answer even if the same post would be re
   expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
 });
 
-test("an idempotency key with another body is refused, whether or not that body is valid", async () => {
+test("an idempotency key with another request body is refused, whether or not that body is valid", async () => {
   const request = keyedRequest();
   await posts.posts.createPost(request);
   const idempotency = { key: "key-1", fingerprint: "other" };
@@ -61,7 +61,7 @@ test("an idempotency key with another body is refused, whether or not that body 
   }
 });
 
-test("a refused request does not use up its idempotency key", async () => {
+test("a refused CreatePost request does not use up its idempotency key", async () => {
   const request = keyedRequest();
 
   await expect(posts.posts.createPost({ ...request, content: "" })).rejects.toMatchObject({
@@ -73,7 +73,7 @@ test("a refused request does not use up its idempotency key", async () => {
 test("an idempotency key can be used again after 24 hours", async () => {
   const request = keyedRequest();
   const { post: first } = await posts.posts.createPost(request);
-  // Without this change, the duplicate guard would refuse the same content.
+  // Without this deletion, the duplicate guard would refuse the same content.
   await posts.sql`delete from duplicate_guards`;
   await posts.sql`
     update idempotency_keys
@@ -87,7 +87,7 @@ test("an idempotency key can be used again after 24 hours", async () => {
   expect((await posts.posts.createPost(request)).post?.id).toBe(again.post?.id);
 });
 
-test("two concurrent requests with one idempotency key create one post", async () => {
+test("two concurrent CreatePost requests with one idempotency key create one post", async () => {
   const request = keyedRequest();
 
   const answers = await Promise.all([
@@ -100,7 +100,7 @@ test("two concurrent requests with one idempotency key create one post", async (
   expect(await countPosts(request.workspaceId)).toBe(1);
 });
 
-test("a request waits 2 seconds for another request with the same idempotency key and is then refused", async () => {
+test("a CreatePost request waits 2 seconds for another request with the same idempotency key and is then refused", async () => {
   const request = keyedRequest();
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: holding, resolve: hold } = Promise.withResolvers<void>();

@@ -20,7 +20,7 @@ async function turns(count: number): Promise<void> {
   }
 }
 
-test(`each of ${ROUNDS} random interleavings of requests with one idempotency key creates one post`, async () => {
+test(`each of ${ROUNDS} random interleavings of CreatePost requests with one idempotency key creates one post`, async () => {
   const workspaceId = newWorkspace();
   posts.peers.limits.set(workspaceId, { monthlyQuota: ROUNDS });
   const delays = fc.sample(fc.array(fc.nat({ max: 12 }), { minLength: 2, maxLength: 4 }), {

@@ -16,7 +16,7 @@ async function publishIn(workspaceId: string) {
   });
 }
 
-test("a post of another workspace is not found", async () => {
+test("a post of another workspace is reported as not found", async () => {
   const post = await publishIn(newWorkspace());
 
   for (const id of [post.id, newWorkspace(), "nonsense"]) {
@@ -27,7 +27,7 @@ test("a post of another workspace is not found", async () => {
   }
 });
 
-test("a list and its cursor return only the posts of their own workspace", async () => {
+test("a list of posts and its cursor return only the posts of their own workspace", async () => {
   const [mine, yours] = [newWorkspace(), newWorkspace()];
   for (const workspaceId of [mine, mine, yours]) await publishIn(workspaceId);
 

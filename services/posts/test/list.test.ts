@@ -17,7 +17,7 @@ function publisher(workspaceId: string) {
   };
 }
 
-/** The ids of all posts, read in pages of five; `afterPage` runs after each page. */
+/** Returns the ids of all posts, read in pages of five; `afterPage` runs after each page. */
 async function listAll(
   filter: { readonly workspaceId: string; readonly platform?: string },
   afterPage: () => Promise<void>,
@@ -49,7 +49,7 @@ test("ListPosts returns the latest post first and omits the attempts", async () 
   expect(page.nextCursor).toBeUndefined();
 });
 
-test("paging through a list while posts are added returns every earlier post once", async () => {
+test("paging through a list of posts while posts are added returns every earlier post once", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const earlier: string[] = [];
@@ -150,7 +150,7 @@ test.each([
   ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "invalid", path }] });
 });
 
-test("a cursor is valid with any limit, but only for the filters of the list that returned it", async () => {
+test("a list cursor is valid with any limit, but only for the filters of the list that returned it", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   for (let made = 0; made < 5; made += 1) await publish();
@@ -168,7 +168,7 @@ test("a cursor is valid with any limit, but only for the filters of the list tha
     });
 });
 
-test("paging a filtered list while posts are added and published returns each post once", async () => {
+test("paging through a filtered list of posts while posts are added and published returns each post once", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const earlier: string[] = [];

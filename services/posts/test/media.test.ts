@@ -6,8 +6,8 @@ import { startPosts, type Posts } from "./fixture.ts";
 import { inHours, workspaceOf } from "./workspace.ts";
 
 /**
- * Milliseconds by which each reading of the clock is behind, as if the process was suspended for this time after the
- * reading.
+ * Milliseconds by which each reading of the database's clock is behind, as if the process was suspended for this time
+ * after the reading.
  */
 let behindMs: number[] = [];
 let onClock = (): void => {};
@@ -88,7 +88,7 @@ test("ValidatePost does not claim media", async () => {
   expect(workspace.used()).toEqual([]);
 });
 
-test("an update that removes media from a post releases their use up to the new post version", async () => {
+test("an update that removes media from a post releases the usages of these media by all post versions up to the new version", async () => {
   const workspace = workspaceWithMedia();
   const [kept, removed] = [workspace.add(), workspace.add()];
   const post = await workspace.scheduled({ mediaIds: [kept, removed] });
@@ -99,7 +99,7 @@ test("an update that removes media from a post releases their use up to the new 
   ]);
 });
 
-test("deleting a scheduled post releases the use of its media for all post versions", async () => {
+test("deleting a scheduled post releases the usages of its media by all post versions", async () => {
   const workspace = workspaceWithMedia();
   const mediaIds = [workspace.add(), workspace.add()];
   const post = await workspace.scheduled({ mediaIds });
@@ -263,7 +263,7 @@ test.each([
   },
 );
 
-test("the size limits of platforms apply to the file that platforms receive", async () => {
+test("the media size limits of platforms apply to the file that platforms receive", async () => {
   const workspace = workspaceWithMedia();
   const { workspaceId } = workspace;
   const request = { workspaceId, accountIds: [workspace.connect("bluesky")] };

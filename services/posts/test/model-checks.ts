@@ -43,7 +43,7 @@ export class Checks {
     return asked;
   }
 
-  /** A version never falls, and rises with every change that a reader sees. */
+  /** Checks that the version of a post never falls, and rises with every change that a reader sees. */
   #assertVersion({ id, version, status, targets }: StoredPost): void {
     const shown = JSON.stringify([
       status,

@@ -42,7 +42,7 @@ export async function createPost(world: World): Promise<Asked> {
   const status = world.pick(["publishing", "scheduled", "draft"] as const);
   const at = status === "scheduled" ? soon(world) : new Date();
   const isForced = world.isLikely(0.2);
-  // A refused request does not use up its key, so the next request uses the same key.
+  // A refused request does not use up its idempotency key, so the next request uses the same key.
   const key = world.isLikely(0.4) ? `key ${world.keys.size + 1}` : undefined;
   const request = {
     workspaceId: world.workspaceId,
@@ -122,8 +122,8 @@ export async function retry(world: World, post: ModelPost): Promise<Asked> {
 }
 
 /**
- * Deletes a post. The delivery service closes open targets or refuses; sometimes the posts service crashes between this
- * answer and the commit.
+ * Deletes a post. The delivery service closes open targets or refuses to; sometimes the posts service crashes between
+ * the answer of the delivery service and the commit.
  */
 export async function deletePost(world: World): Promise<Asked> {
   const post = world.pickPost();

@@ -14,7 +14,10 @@ export class ModelDelivery {
   readonly #closed = new Set<string>();
   readonly #deletions = new Map<string, DeletionUpdate>();
 
-  /** The first update after a request; undefined when the request is a repetition or refused. */
+  /**
+   * Returns the first update after a request to publish a target; undefined when the request is a repetition or
+   * refused.
+   */
   request(targetId: string, generation: number): TaskUpdate | undefined {
     const key = keyOf(targetId, generation);
     if (this.#tasks.has(key) || this.#closed.has(key) || this.published(targetId)) return undefined;
@@ -42,7 +45,7 @@ export class ModelDelivery {
     )?.update;
   }
 
-  /** Advances a task; `choice` in [0, 1) decides how. Returns undefined when the task has ended. */
+  /** Advances a publish task; `choice` in [0, 1) decides how. Returns undefined when the task has ended. */
   advance(task: Task, choice: number): TaskUpdate | undefined {
     const { update } = task;
     const version = update.version + 1;
@@ -62,7 +65,7 @@ export class ModelDelivery {
     return task.update;
   }
 
-  /** Reports that a call that counted as failed has succeeded. */
+  /** Reports that a publishing call that counted as failed has succeeded. */
   succeed(task: Task): TaskUpdate {
     const { targetId, update } = task;
     const version = update.version + 1;

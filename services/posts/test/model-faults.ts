@@ -37,7 +37,7 @@ export async function comeDue(world: World): Promise<Asked> {
   return asksToPublish(isMissed ? [] : post.targets);
 }
 
-/** A day passes, and the duplicate guards of published targets expire. */
+/** Lets a day pass, so that the duplicate guards of published targets expire. */
 export async function endGuards({ posts, workspaceId, model }: World): Promise<Asked> {
   await posts.sql`
     update duplicate_guards set expires_at = now() - interval '1 second'
@@ -46,7 +46,10 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
   return NOTHING_ASKED;
 }
 
-/** Takes some of the messages that are in transit, in any order. Some are delivered again later, and some are lost. */
+/**
+ * Takes some of the messages that are in transit, in any order. Some messages are delivered again later, and some are
+ * lost.
+ */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
   const left: T[] = [];
@@ -63,7 +66,7 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/** Requests reach the delivery service in any order: late, twice or never. */
+/** Delivers requests to the delivery service in any order: late, twice or never. */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
@@ -75,7 +78,7 @@ export async function takeRequests(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/** The delivery service advances tasks of any generation, and deletions. */
+/** Advances publish tasks of any generation, and deletions, in the delivery service. */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
   for (const task of delivery.tasks()) {
@@ -93,8 +96,8 @@ export async function advanceDelivery(world: World): Promise<Asked> {
 }
 
 /**
- * A failed call turns out to have succeeded after its target was retried, and after the posts service has received an
- * update of the newer generation. Random steps alone rarely lead to this case.
+ * Lets a failed publishing call turn out to have succeeded after its target was retried and the posts service has
+ * received an update of the newer generation. Random steps alone rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -117,7 +120,7 @@ export async function succeedLate(world: World): Promise<Asked> {
   return { publish, remove };
 }
 
-/** Finds the task of a target that has failed for certain in the delivery service. */
+/** Finds the publish task of a target that has failed for certain in the delivery service. */
 function findFailure({ delivery }: World, target: ModelTarget) {
   if (target.status !== "failed" || isUnknown(target)) return undefined;
   const isNowhere = delivery.published(target.id) === undefined;
@@ -137,7 +140,9 @@ export async function reportDeletions(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/** The updates that a sweep gets, and the targets and deletions that it has to request again. */
+/**
+ * The updates that a sweep gets from the delivery service, and the targets and deletions that it has to request again.
+ */
 interface Answers {
   readonly updates: TaskUpdate[];
   readonly deletions: DeletionUpdate[];
@@ -167,7 +172,10 @@ function answerSweep(world: World): Answers {
   return answers;
 }
 
-/** The posts service asks the delivery service about every open target, even if the target was just reported. */
+/**
+ * Runs a sweep in which the posts service asks the delivery service about every open target, even if the target was
+ * just reported.
+ */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;
   const { updates, deletions, lost, closed, lostDeletions } = answerSweep(world);

@@ -6,7 +6,7 @@ import { World, type Asked } from "./model-world.ts";
 
 type Step = (world: World) => Promise<Asked>;
 
-/** The possible steps and their relative probabilities. */
+/** The possible steps of the model run and their relative probabilities. */
 const STEPS: readonly (readonly [step: Step, weight: number])[] = [
   [commands.createPost, 2],
   [commands.repeatKey, 1],
@@ -28,7 +28,7 @@ const WEIGHTED_STEPS = STEPS.flatMap(([step, weight]) =>
   Array.from({ length: weight }, () => step),
 );
 
-/** Random steps in one workspace, each compared with the model. */
+/** A run of random steps in one workspace, each compared with the model. */
 export class ModelRun {
   readonly #world: World;
   readonly #checks: Checks;
@@ -38,12 +38,12 @@ export class ModelRun {
     this.#checks = new Checks(this.#world);
   }
 
-  /** How often an older generation has succeeded while a newer generation was being published. */
+  /** How often an older generation of a target has succeeded while a newer generation was being published. */
   get lateSuccesses(): number {
     return this.#world.lateSuccesses;
   }
 
-  /** Takes one step and compares the service with the model. `onStep` gets the name of the step before that. */
+  /** Takes one step and compares the posts service with the model. Before that, `onStep` gets the name of the step. */
   async step(onStep: (name: string) => void): Promise<void> {
     const step = this.#world.pick(WEIGHTED_STEPS);
     onStep(step.name);

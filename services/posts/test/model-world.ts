@@ -41,14 +41,14 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /** Idempotency keys and the posts that they created. */
+  /** The idempotency keys of the run and the posts that they created. */
   readonly keys = new Map<string, string>();
   /** Requests that the delivery service has not received yet, as in `Asked`. */
   inbox: readonly string[] = [];
   /** Updates that the posts service has not received yet, or may receive again. */
   wire: readonly TaskUpdate[] = [];
   deletionWire: readonly DeletionUpdate[] = [];
-  /** How often an older generation has succeeded while a newer generation was being published. */
+  /** How often an older generation of a target has succeeded while a newer generation was being published. */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {
@@ -71,7 +71,7 @@ export class World {
     return this.random() < share;
   }
 
-  /** A random post, in most cases with a status in which the command is allowed. */
+  /** Picks a random post, in most cases with a status in which the command is allowed. */
   pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
     const all = [...this.model.posts.values()];
     const fitting = all.filter(({ status }) => meant.includes(status));
@@ -79,7 +79,7 @@ export class World {
     return posts.length === 0 ? undefined : this.pick(posts);
   }
 
-  /** The reason with which the service refuses a request; undefined when it succeeds. */
+  /** Returns the reason with which the posts service refuses a request; undefined when the request succeeds. */
   async reasonOf(run: () => Promise<unknown>): Promise<string | undefined> {
     try {
       await run();
@@ -89,7 +89,7 @@ export class World {
     }
   }
 
-  /** Makes the fake delivery service answer what delivery knows of a target. */
+  /** Makes the fake delivery service return what the model of the delivery service knows about a target. */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;
     if (update === undefined) tasks.delete(id);
@@ -105,7 +105,7 @@ export class World {
     else deletions.set(targetId, this.#toDeletion(update));
   }
 
-  /** Gives the same updates to the service and the model. Returns the deletions that must follow. */
+  /** Gives the same updates to the posts service and the model. Returns the deletions that must follow. */
   async report(updates: readonly TaskUpdate[]): Promise<Asked> {
     return await this.askedToRemove(async () => {
       await this.posts.report(updates.map((item) => this.#toUpdate(item)));
@@ -118,7 +118,7 @@ export class World {
     for (const item of updates) this.model.applyDeletion(item);
   }
 
-  /** The deletions that the model starts during an action. */
+  /** Runs an action and returns the deletions that the model starts meanwhile. */
   async askedToRemove(happens: () => void | Promise<void>): Promise<Asked> {
     const before = new Map(this.model.targets().map(({ id, deletion }) => [id, deletion]));
     await happens();

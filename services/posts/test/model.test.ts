@@ -7,7 +7,7 @@ const LANES = 4;
 const RUNS = 4;
 const STEPS = 260;
 
-/** Uniform numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Returns a function that returns uniform numbers in [0, 1), the same numbers for the same seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -18,7 +18,9 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** Runs on a database of their own, one after the other. Returns the numbers of steps and of late successes. */
+/**
+ * Makes model runs on a database of their own, one after the other. Returns the numbers of steps and of late successes.
+ */
 async function runLane(seeds: readonly number[]): Promise<readonly [number, number]> {
   await using posts = await startPosts();
   let [steps, lateSuccesses] = [0, 0];
@@ -52,6 +54,6 @@ test("the posts service behaves like its model in random sequences of requests a
     results.reduce((sum, result) => sum + (result[which] ?? 0), 0),
   );
   expect(steps).toBe(seeds.length * STEPS);
-  // Without late successes the run would not test how they are handled.
+  // A run without late successes would not test how the posts service handles them.
   expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 10 : 0);
 }, 240_000);

@@ -1,6 +1,6 @@
 /**
- * The expected behaviour of the service without a database, concurrency or time: the reference of `model.test.ts`. It is
- * written from the rules and shares only the statuses with the service.
+ * The expected behaviour of the posts service without a database, concurrency or time: the reference of
+ * `model.test.ts`. It is written from the rules and shares only the statuses with the service.
  */
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
@@ -9,14 +9,14 @@ export interface ModelTarget {
   readonly accountId: string;
   status: TargetStatus;
   generation: number;
-  /** The newest update that was applied. */
+  /** Generation and version of the newest update that was applied to the target. */
   applied: readonly [generation: number, version: number];
   externalId: string | null;
   error: string | null;
   deletion: number;
   deletionVersion: number;
   dueDay: string | null;
-  /** The text that its guard holds; null without a guard. */
+  /** The content that the duplicate guard of the target holds; null without a guard. */
   guard: string | null;
 }
 
@@ -83,7 +83,7 @@ export class Model {
     return [...this.posts.values()].flatMap(({ targets }) => targets);
   }
 
-  /** The quota of a month. */
+  /** The quota of a workspace in one month. */
   month(month: string): { used: number; reserved: number } {
     const counted = this.targets().filter(({ dueDay }) => dueDay?.startsWith(month));
     const used = counted.filter((target) => isOut(target) || isUnknown(target)).length;
@@ -97,7 +97,7 @@ export class Model {
     return refusal;
   }
 
-  /** Gives guards and quota to targets, or returns why they cannot have them. */
+  /** Gives duplicate guards and quota to targets, or returns why the targets cannot have them. */
   #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));
@@ -152,7 +152,10 @@ export class Model {
     return undefined;
   }
 
-  /** Delivery closes open targets or refuses. `hasCrashed` means that the service ended before it got the answer. */
+  /**
+   * Deletes a post. The delivery service closes its open targets or refuses to. `hasCrashed` means that the posts
+   * service ended before it got the answer.
+   */
   delete(id: string, isClosed: boolean, hasCrashed: boolean): Refusal | undefined {
     const post = this.#post(id);
     if (post.status === "draft" || post.status === "scheduled") {
@@ -187,7 +190,7 @@ export class Model {
       Object.assign(target, { status: "failed", error: "missed", guard: null });
   }
 
-  /** Delivery has closed a target that is still to be published. */
+  /** Starts a new generation of a target that the delivery service has closed although it still has to be published. */
   reopen(targetId: string): void {
     const found = this.target(targetId);
     if (found !== undefined && isOpen(found.target)) found.target.generation += 1;
@@ -224,7 +227,7 @@ export class Model {
     const { status, externalId, error } = update;
     const holds = status !== "failed" || error === "outcome_unknown";
     const wasPublished = target.status === "published";
-    // An expired guard does not come back.
+    // A duplicate guard that has expired does not come back.
     const guard = holds ? (wasPublished ? target.guard : post.content) : null;
     Object.assign(target, { status, externalId, error, guard, applied: [generation, version] });
   }
@@ -244,7 +247,7 @@ export class Model {
     if (counts) Object.assign(target, { status, deletionVersion: version });
   }
 
-  /** A day passes: the guards of published targets expire. */
+  /** Lets a day pass, so that the duplicate guards of published targets expire. */
   endGuards(): void {
     for (const target of this.targets()) if (target.status === "published") target.guard = null;
   }

@@ -21,7 +21,7 @@ async function publish(content = "hello") {
   return await posts.createPost({ workspaceId, accountIds, content });
 }
 
-test("posts are refused as unavailable while the accounts service is unavailable", async () => {
+test("CreatePost is refused as unavailable while the accounts service is unavailable", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   posts.peers.accountsAreUp = false;
@@ -36,7 +36,7 @@ test("posts are refused as unavailable while the accounts service is unavailable
   expect((await posts.createPost({ workspaceId, accountIds })).status).toBe("publishing");
 });
 
-test("posts are refused while the outbox is full", async () => {
+test("the outbox capacity check refuses new posts while the outbox is full", async () => {
   await publish();
   await publish();
 
@@ -56,7 +56,7 @@ const toRecord = (update: TargetUpdated) => ({
   value: toJsonString(TargetUpdatedSchema, update),
 });
 
-test("an invalid event is parked, and the other events of its batch are applied", async () => {
+test("an invalid event of the delivery service is parked, and the other events of its batch are applied", async () => {
   const [bad, good] = [await publish(), await publish()];
   const nonsense = create(TargetUpdatedSchema, {
     ...deliveryOf(bad)(0, "published"),
@@ -77,7 +77,7 @@ test("an invalid event is parked, and the other events of its batch are applied"
   expect(parked).toEqual([{ key: bad.id, error: expect.stringContaining("exploded") }]);
 });
 
-test("an update of a deleted post is ignored without an error", async () => {
+test("a target update for a deleted post is ignored without an error", async () => {
   const post = await publish();
   const update = deliveryOf(post)(0, "published");
   await posts.sql`delete from posts where id = ${post.id}`;

@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const DAILY = {
   name: "daily",
   weekdays: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
-  // In descending order, because the service normalizes the order.
+  // The times of day are in descending order, because the posts service normalizes the order.
   times: [timeOfDayIn(6, "Asia/Seoul"), timeOfDayIn(18, "Asia/Seoul")].toSorted().toReversed(),
   timezone: "Asia/Seoul",
 };
@@ -25,7 +25,7 @@ async function createRule(workspaceId: string, change: Partial<typeof DAILY> = {
   return rule;
 }
 
-test("a new queue slot rule is active and normalized and shows its next three free slots", async () => {
+test("a new queue-slot rule is active and normalized and shows its next three free slots", async () => {
   const workspaceId = newWorkspace();
   const rule = await createRule(workspaceId);
   expect(rule).toMatchObject({
@@ -42,7 +42,7 @@ test("a new queue slot rule is active and normalized and shows its next three fr
   expect(rules).toEqual([rule]);
 });
 
-test("a queue slot rule does not show slots that posts have taken, even through another rule", async () => {
+test("a queue-slot rule does not show slots that posts have taken, even through another rule", async () => {
   const workspace = workspaceOf(posts);
   const [first] = [
     await createRule(workspace.workspaceId),
@@ -57,7 +57,7 @@ test("a queue slot rule does not show slots that posts have taken, even through 
   }
 });
 
-test("a paused queue slot rule has no slots until it is active again", async () => {
+test("a paused queue-slot rule has no slots until it is active again", async () => {
   const workspaceId = newWorkspace();
   const rule = await createRule(workspaceId);
   const ref = { workspaceId, id: rule.id };
@@ -67,7 +67,7 @@ test("a paused queue slot rule has no slots until it is active again", async () 
   expect(active.rule?.nextSlots).toEqual(rule.nextSlots);
 });
 
-test("an update of a queue slot rule changes only the fields that were sent, and an empty date removes the stored date", async () => {
+test("an update of a queue-slot rule changes only the fields that were sent, and an empty date removes the stored date", async () => {
   const workspaceId = newWorkspace();
   const { rule } = await posts.slots.createQueueSlotRule({
     workspaceId,
@@ -105,7 +105,7 @@ test.each([
   expect(rules).toEqual([rule]);
 });
 
-test("a deleted queue slot rule is not found any more, and its posts keep their time", async () => {
+test("a deleted queue-slot rule is not found any more, and its posts keep their time", async () => {
   const workspace = workspaceOf(posts);
   const { workspaceId } = workspace;
   const ref = { workspaceId, id: (await createRule(workspaceId)).id };
@@ -124,7 +124,7 @@ test("a deleted queue slot rule is not found any more, and its posts keep their 
   });
 });
 
-test("concurrent requests cannot create more queue slot rules than the limit", async () => {
+test("concurrent requests cannot create more queue-slot rules than the limit", async () => {
   const workspaceId = newWorkspace();
   await posts.sql`
     insert into queue_slot_rules (id, workspace_id, name, weekdays, times, timezone, created_at, updated_at)
@@ -141,7 +141,7 @@ test("concurrent requests cannot create more queue slot rules than the limit", a
   });
 });
 
-test("concurrent requests with one idempotency key create one queue slot rule and get the same answer", async () => {
+test("concurrent requests with one idempotency key create one queue-slot rule and get the same answer", async () => {
   const workspaceId = newWorkspace();
   const request = { workspaceId, ...DAILY, idempotency: { key: "key", fingerprint: "a" } };
   const answers = await Promise.all(
@@ -155,7 +155,7 @@ test("concurrent requests with one idempotency key create one queue slot rule an
   });
 });
 
-test("the queue slot rules of another workspace can be neither read nor changed and create no slots", async () => {
+test("the queue-slot rules of another workspace can be neither read nor changed and create no slots", async () => {
   const workspaceId = newWorkspace();
   const rule = await createRule(workspaceId);
   const foreign = { workspaceId: newWorkspace(), id: rule.id };

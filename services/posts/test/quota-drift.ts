@@ -6,15 +6,16 @@ interface QuotaKey {
   readonly period: string;
 }
 
-/** A counter that does not hold what its targets make it hold. */
+/** A quota counter whose amounts differ from the amounts that its targets give. */
 export interface QuotaDrift extends QuotaKey {
   readonly held: QuotaShare;
   readonly expected: QuotaShare;
 }
 
 /**
- * Compares a workspace's counters with its targets: reserved is the number of open ones, used the number of those that are
- * or may be published. Call it in a transaction of one snapshot, or when nothing changes.
+ * Compares the quota counters of a workspace with its targets: `reserved` is the number of open targets, `used` the
+ * number of targets that are or may be published. Call this function in a transaction of one snapshot, or when nothing
+ * changes.
  */
 export async function findQuotaDrift(sql: ISql, workspaceId: string): Promise<QuotaDrift[]> {
   const held = new Map<string, QuotaKey & QuotaShare>();
@@ -54,7 +55,7 @@ async function listCounters(sql: ISql, workspaceId: string) {
     where workspace_id = ${workspaceId}`;
 }
 
-/** The targets that quota counts, grouped by everything that matters to it. */
+/** Lists the targets that quota counts, grouped by everything that matters to quota. */
 async function listCountedTargets(sql: ISql, workspaceId: string) {
   return await sql<(HoldingTarget & { readonly count: number })[]>`
     select

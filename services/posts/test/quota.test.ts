@@ -8,7 +8,7 @@ import { findQuotaDrift } from "./quota-drift.ts";
 
 let posts: Posts;
 beforeAll(async () => {
-  // The clock stands still, so that no test runs across the end of a day.
+  // The clock of the test stands still, so that no test runs across the end of a day.
   const now = new Date();
   posts = await startPosts({ clock: () => Promise.resolve(now) });
 });
@@ -29,7 +29,7 @@ async function monthly(workspaceId: string) {
   return { used: month?.used, reserved: month?.reserved, remaining: month?.remaining };
 }
 
-test("a quota with 20 left accepts exactly 20 of 50 concurrent posts", async () => {
+test("a monthly quota of which 20 is left accepts exactly 20 of 50 concurrent posts", async () => {
   const request = workspaceWith({ monthlyQuota: 20 });
 
   const results = await Promise.allSettled(
@@ -87,7 +87,7 @@ test("a post for more accounts than the monthly limit is refused and reserves no
   });
 });
 
-test("targets that are published or have an unknown outcome use quota, and failed targets give their quota back", async () => {
+test("targets that are published or have an unknown outcome use quota, and failed targets free their quota", async () => {
   const workspaceId = newWorkspace();
   const accountIds = ["x", "x", "x"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),

@@ -20,7 +20,7 @@ const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 
-/** What a reader sees, without the version and the times of changes. */
+/** Returns what a reader sees of a post, without the version and the times of changes. */
 async function readState(post: Post) {
   const { status, publishedAt, targets, attempts } = await reread(post);
   return {
@@ -36,7 +36,7 @@ const eventsOf = async (post: Post) =>
 
 type Outcomes = readonly ("published" | "failed" | "reopened" | "retried")[];
 
-/** All updates that delivery reports of the targets of a post, by what happens to each target. */
+/** Returns all updates that the delivery service reports about the targets of a post, by the outcome of each target. */
 function reportsOf(post: Post, outcomes: Outcomes): TargetUpdated[] {
   const update = deliveryOf(post);
   return outcomes.flatMap((kind, ordinal) => {

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** A post with three targets: one is published, one failed, and one has an unknown outcome. */
+/** Creates a post with three targets: one is published, one failed, and one has an unknown outcome. */
 async function partial() {
   const workspace = workspaceOf(posts);
   const accountIds = [
@@ -88,7 +88,7 @@ test("a post without failed targets cannot be retried", async () => {
   }
 });
 
-test("a retry above the quota is refused and changes nothing", async () => {
+test("a retry of a post that exceeds the quota is refused and changes nothing", async () => {
   const workspace = workspaceOf(posts);
   posts.peers.limits.set(workspace.workspaceId, { monthlyQuota: 1 });
   const first = await workspace.create({ content: "first" });
@@ -104,7 +104,7 @@ test("a retry above the quota is refused and changes nothing", async () => {
   expect((await posts.posts.retryPost(workspace.ref(first))).post?.status).toBe("publishing");
 });
 
-test("concurrent retries and a late success never publish a target twice", async () => {
+test("concurrent retries of a post and a late success never publish a target twice", async () => {
   for (let round = 0; round < 12; round += 1) {
     const workspace = workspaceOf(posts);
     const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });

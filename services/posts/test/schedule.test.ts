@@ -30,7 +30,7 @@ const scheduler = (missedAfterMs = DAY_MS) => ({
 });
 const eventNames = async () => (await posts.events()).map(([name]) => name);
 
-/** Moves all scheduled posts into the past, as if time had passed. */
+/** Moves the times of all scheduled posts into the past, as if time had passed. */
 async function passTime(ms: number) {
   await posts.sql`
     update posts
@@ -175,7 +175,7 @@ test("a started post is publishing, and the publish request to the delivery serv
   expect((await posts.getPost(workspaceId, id)).status).toBe("published");
 });
 
-test("the sweep repeats an unchanged publish request of a started post when the first one was lost", async () => {
+test("the sweep repeats an unchanged publish request of a started post when the first publish request was lost", async () => {
   await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);

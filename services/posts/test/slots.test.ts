@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Two times of day, the next ones in 6 and in 18 hours. */
+/** Two times of day: the next occurrences are in 6 and in 18 hours. */
 const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
 
 let count = 0;
@@ -56,7 +56,7 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
-  // A second rule at the same time does not add slots.
+  // A second queue-slot rule at the same time does not add slots.
   await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));
@@ -100,7 +100,7 @@ test("concurrent requests with one idempotency key take one queue slot", async (
   expect(await listTakenSlots(keyed.workspaceId)).toHaveLength(1);
 });
 
-test("a refusal reports the first reason in the order violations, duplicate, missing queue slot, quota", async () => {
+test("the refusal of a post reports the first reason in the order violations, duplicate, missing queue slot, quota", async () => {
   const next = queue();
   const same = next();
   const { workspaceId } = same;

@@ -70,7 +70,7 @@ test("the sweep also asks the delivery service about failed targets with an unkn
   expect((await reread(post)).status).toBe("published");
 });
 
-test("the sweep does not ask the delivery service about targets that are settled or were reported recently", async () => {
+test("the sweep does not ask the delivery service about targets with a final outcome or with a recent report", async () => {
   const settled = await publish(2);
   const update = deliveryOf(settled);
   await posts.report([update(0, "published"), update(1, "failed")]);

@@ -17,7 +17,7 @@ interface Update {
 
 const values = (...ids: string[]) => ({ values: ids });
 
-/** The fields of a post that an update replaces. */
+/** Returns the fields of a post that an update can replace. */
 const fieldsOf = ({ content, targets, mediaIds, options }: Post) => ({
   content,
   accountIds: targets.map(({ accountId }) => accountId),
@@ -25,7 +25,7 @@ const fieldsOf = ({ content, targets, mediaIds, options }: Post) => ({
   options,
 });
 
-/** The fields of a post after an update. */
+/** Returns the fields of a post after an update. */
 function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnType<typeof fieldsOf> {
   return {
     content: update.content ?? fields.content,
@@ -35,7 +35,7 @@ function applyTo(fields: ReturnType<typeof fieldsOf>, update: Update): ReturnTyp
   };
 }
 
-/** Sends all updates of one post at once and checks that each is applied to the version before its own. */
+/** Sends all updates of one post at once and checks that each update is applied to the version before its own. */
 async function updateAtOnce(post: Post, updates: readonly Update[]): Promise<Post> {
   const { workspaceId, id } = post;
   const answers = await Promise.all(
@@ -66,7 +66,7 @@ test("ten concurrent updates of the content of one draft all succeed, one after 
   expect(last.version).toBe(11n);
 });
 
-test("ten concurrent updates of different fields of one draft all succeed, and none undoes another", async () => {
+test("ten concurrent updates of different fields of one draft all succeed, and no update undoes another", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index): Update => {
@@ -78,7 +78,7 @@ test("ten concurrent updates of different fields of one draft all succeed, and n
   await updateAtOnce(post, updates);
 });
 
-test("ten concurrent updates of the media of one scheduled post leave one use of media at the last version", async () => {
+test("ten concurrent updates of the media of one scheduled post leave one usage of media, recorded for the last post version", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   const updates = Array.from({ length: 10 }, () => ({
@@ -93,7 +93,7 @@ test("ten concurrent updates of the media of one scheduled post leave one use of
   await workspace.assertQuotaIsTrue();
 });
 
-test("ten concurrent updates that expect the same version of a post change the post once", async () => {
+test("of ten concurrent updates that expect the same version of a post, exactly one changes the post", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   const updates = Array.from({ length: 10 }, (_, index) =>

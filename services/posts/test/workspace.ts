@@ -6,13 +6,13 @@ import { newWorkspace, type Posts } from "./fixture.ts";
 export const inHours = (hours: number): Timestamp =>
   timestampFromDate(new Date(Date.now() + hours * 3_600_000));
 
-/** The time of day some hours from now, so that no slot passes while a test runs. */
+/** Returns the time of day some hours from now, so that no queue slot passes while a test runs. */
 export const timeOfDayIn = (hours: number, timeZone = "UTC"): string =>
   new Intl.DateTimeFormat("en-GB", { timeZone, timeStyle: "short" }).format(
     Date.now() + hours * 3_600_000,
   );
 
-/** A rule with one slot a day, the next one in 12 hours. */
+/** A queue-slot rule with one slot a day, the next slot in 12 hours. */
 export const DAILY_RULE = {
   name: "daily",
   weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
@@ -20,7 +20,7 @@ export const DAILY_RULE = {
   timezone: "UTC",
 };
 
-/** A new workspace, with shorthands for its accounts and posts. */
+/** Creates a workspace, with shorthands for its accounts and posts. */
 export function workspaceOf(posts: Posts) {
   const workspaceId = newWorkspace();
   const connect = (platform = "x") => posts.peers.connectAccount(workspaceId, platform);
@@ -36,7 +36,7 @@ export function workspaceOf(posts: Posts) {
     ref: (post: Post) => ({ workspaceId, id: post.id }),
     events: async (post: Post) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
-    /** The used and the reserved quota of all months, so that the end of a month does not matter. */
+    /** Returns the used and the reserved quota of all months, so that the end of a month does not matter. */
     quota: async () => {
       const [row] = await posts.sql<{ used: number; reserved: number }[]>`
         select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
@@ -45,7 +45,9 @@ export function workspaceOf(posts: Posts) {
         and length(period) = 7`;
       return [row?.used, row?.reserved];
     },
-    /** Checks over all months that open targets reserve quota, and that targets which are or may be published use it. */
+    /**
+     * Checks over all months that open targets reserve quota, and that targets which are or may be published use it.
+     */
     assertQuotaIsTrue: async () => {
       const [row] = await posts.sql<
         { used: number; reserved: number; out: number; open: number }[]
@@ -65,7 +67,7 @@ export function workspaceOf(posts: Posts) {
   };
 }
 
-/** A new post with a number of targets on x in a workspace of its own. */
+/** Creates a post with the given number of targets on X in a workspace of its own. */
 export async function publishPost(posts: Posts, targetCount: number): Promise<Post> {
   const { connect, create } = workspaceOf(posts);
   return await create({ accountIds: Array.from({ length: targetCount }, () => connect()) });

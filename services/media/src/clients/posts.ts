@@ -4,11 +4,14 @@ import type { UsingPost } from "#src/domain/usage.ts";
 
 export type PostsClient = Client<typeof MediaUseService>;
 
-/** Maximum number of posts per call. */
+/** Maximum number of posts per BatchGetMediaUses call to the posts service. */
 export const MAX_POSTS = 500;
 const TIMEOUT_MS = 5_000;
 
-/** Asks the posts service whether the given posts use the media. Posts that do not exist are missing in the map. */
+/**
+ * Asks the posts service whether the given posts use the media. The returned map has no entry for a post that does not
+ * exist.
+ */
 export async function fetchUsingPosts(
   posts: PostsClient,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

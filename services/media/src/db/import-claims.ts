@@ -1,16 +1,19 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** The right to carry out the import of an idempotency key. */
+/** The exclusive right to carry out the media import of one idempotency key. */
 export interface ImportClaim {
   readonly workspaceId: string;
   readonly key: string;
-  /** Unique per claim, so that a request that lost its claim cannot renew or release the claim of another request. */
+  /**
+   * Unique per import claim, so that a request that lost its claim cannot renew or release the claim of another
+   * request.
+   */
   readonly token: string;
 }
 
 /**
- * Claims the import of a key, also when an earlier claim has expired. The unique index lets only one of two concurrent
- * requests win. Leases use the database's clock.
+ * Claims the media import of an idempotency key, also when an earlier claim has expired. The unique index lets only one
+ * of two concurrent requests win. Claims expire by the database's clock.
  *
  * @returns false when another request holds the claim.
  */
@@ -43,7 +46,7 @@ export async function renewImportClaim(
     and token = ${token}`;
 }
 
-/** Releases a claim, so that another request can claim the key at once. */
+/** Releases an import claim, so that another request can claim the idempotency key at once. */
 export async function releaseImportClaim(
   sql: ISql,
   { workspaceId, key, token }: ImportClaim,
@@ -56,7 +59,8 @@ export async function releaseImportClaim(
 }
 
 /**
- * Deletes up to `limit` expired claims, which dead processes left behind, in all workspaces. Returns the number deleted.
+ * Deletes up to `limit` expired import claims of dead processes, in all workspaces, and returns the number of deleted
+ * claims.
  */
 export async function deleteExpiredImportClaims(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`

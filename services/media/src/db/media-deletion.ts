@@ -18,7 +18,7 @@ export async function lockMedia(
   return row;
 }
 
-/** What the MediaDeleted event contains. */
+/** The data of deleted media that the MediaDeleted event contains. */
 export interface DeletingMedia {
   readonly workspaceId: string;
   readonly id: string;
@@ -26,7 +26,7 @@ export interface DeletingMedia {
   readonly occurredAt: Date;
 }
 
-/** Marks locked media as deleting. The job remove-objects then deletes the objects and the row. */
+/** Marks locked media as deleting. The job remove-objects then deletes the objects and the row of these media. */
 export async function markDeleting(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,
@@ -42,12 +42,12 @@ export async function markDeleting(
     returning workspace_id, id, version, now() as occurred_at`;
 }
 
-/** The objects of deleted media. */
+/** The id of deleted media and the keys of their objects in the object store. */
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes media that are not ready, and their grant. A check or upload that still runs then finds no row and deletes the
- * objects that it wrote.
+ * Deletes media that are not ready, together with their upload grant. A check or upload that still runs then finds no
+ * row and deletes the objects that it wrote.
  *
  * @returns undefined when the media have become ready meanwhile.
  */

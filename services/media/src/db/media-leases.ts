@@ -1,15 +1,19 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** The exclusive right to check media. */
+/** The exclusive right to check uploaded media. */
 export interface MediaLease {
   readonly workspaceId: string;
   readonly id: string;
-  /** Unique per claim, so that a check that lost its lease cannot write the result. */
+  /** Unique per lease, so that an upload check that lost its lease cannot write its result. */
   readonly token: string;
 }
 
-/** Claims pending media for a check, by the database's clock. @returns false when another check holds the lease. */
+/**
+ * Leases pending media to one upload check, by the database's clock.
+ *
+ * @returns false when another check holds the lease.
+ */
 export async function claimPending(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -27,7 +31,11 @@ export async function claimPending(
   return claimed.length > 0;
 }
 
-/** @returns false when another check has taken over the lease, or the media are deleted. */
+/**
+ * Extends the lease of an upload check.
+ *
+ * @returns false when another check has taken over the lease, or the media are deleted.
+ */
 export async function renewLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -43,7 +51,7 @@ export async function renewLease(
   return renewed.length > 0;
 }
 
-/** Releases a lease, so that another check can start at once. */
+/** Releases the lease of an upload check, so that another check of the media can start at once. */
 export async function releaseLease(
   sql: ISql,
   { workspaceId, id, token }: MediaLease,
@@ -57,14 +65,14 @@ export async function releaseLease(
     and lease_token = ${token}`;
 }
 
-/** Media whose objects have to be deleted. */
+/** Deleted or rejected media whose objects still have to be deleted from the object store. */
 export type RemovableMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey"> & {
   readonly status: "deleting" | "rejected";
 };
 
 /**
- * Claims up to `limit` media of all workspaces whose objects have to be deleted. `skip locked` gives replicas different
- * rows; a row whose lease expires is claimed again.
+ * Claims up to `limit` media of all workspaces whose objects have to be deleted. `skip locked` gives each replica
+ * different rows. A row whose lease has expired is claimed again.
  */
 export async function claimRemovable(
   sql: ISql,
@@ -86,8 +94,8 @@ export async function claimRemovable(
 }
 
 /**
- * Called after the objects were deleted. Deletes the rows of deleted media, and keeps the rows of rejected media with the
- * reason.
+ * Called after the objects of media were deleted from the object store. Deletes the rows of deleted media; the rows of
+ * rejected media are kept with the reason of the rejection.
  */
 export async function forgetObjects(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`

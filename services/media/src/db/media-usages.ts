@@ -3,7 +3,7 @@ import { COLUMNS } from "#src/db/media.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Usage } from "#src/domain/usage.ts";
 
-/** One item of media. */
+/** The workspace and the id of one item of media. */
 export interface MediaRef {
   readonly workspaceId: string;
   readonly mediaId: string;
@@ -18,7 +18,7 @@ export interface NewUsage {
   readonly claimId: string;
 }
 
-/** A usage to delete; see ReleaseMediaRequest. */
+/** A usage of media to delete; see ReleaseMediaRequest. */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;
@@ -54,7 +54,7 @@ export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly S
     from found`;
 }
 
-/** Deletes usages, except those that a newer version of the post or another request has recorded since. */
+/** Deletes usages of media, except usages that a newer version of the post or another request has recorded since. */
 export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
   const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
     workspace_id: workspaceId,
@@ -81,8 +81,9 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Returns up to `limit` usages of one item of media, ordered by post, after the post `after`. A usage is young for 10
- * minutes by the database's clock. The posts service never commits a version whose usage is older than 5 minutes.
+ * Returns up to `limit` usages of one item of media, ordered by post, beginning after the post `after`. A usage is
+ * young for 10 minutes by the database's clock. The posts service never commits a post version whose usage is older
+ * than 5 minutes.
  */
 export async function listUsages(
   sql: ISql,
@@ -99,7 +100,7 @@ export async function listUsages(
     limit ${page.limit}`;
 }
 
-/** Deletes usages that have ended, except those that were recorded again after they were read. */
+/** Deletes usages of media that have ended, except usages that were recorded again after they were read. */
 export async function deleteUsages(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,

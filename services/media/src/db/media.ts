@@ -48,7 +48,7 @@ export async function findMedia(
   return row;
 }
 
-/** Media that a client is about to upload. */
+/** Media that a client is about to upload, as declared to CreateUpload. */
 export interface NewUpload {
   readonly id: string;
   readonly workspaceId: string;
@@ -58,7 +58,7 @@ export interface NewUpload {
   readonly fileName: string;
 }
 
-/** Inserts pending media. */
+/** Inserts media with the status pending. */
 export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promise<void> {
   await tx`
     insert into media (id, workspace_id, status, kind, content_type, bytes, file_name)
@@ -68,10 +68,10 @@ export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promi
     )`;
 }
 
-/** The objects of inspected media. */
+/** The keys of the two objects of inspected media in the object store. */
 export interface ObjectKeys {
   readonly objectKey: string;
-  /** Null unless the delivery is `rewritten`. */
+  /** Key of the file that platforms receive; null unless the inspection's `delivery` is `rewritten`. */
   readonly deliveryKey: string | null;
 }
 
@@ -112,7 +112,7 @@ export async function insertReadyMedia(
 }
 
 /**
- * Stores the result of a check and makes the media ready.
+ * Stores the result of an upload check and makes the media ready.
  *
  * @returns undefined when the check no longer holds the lease, or the media are deleted.
  */
@@ -151,7 +151,11 @@ export async function markReady(
   return row;
 }
 
-/** Stores why the upload was rejected. @returns undefined in the cases of `markReady`. */
+/**
+ * Stores why the check rejected an upload.
+ *
+ * @returns undefined when the check no longer holds the lease, or the media are deleted.
+ */
 export async function markRejected(
   sql: ISql,
   lease: MediaLease,
@@ -171,7 +175,7 @@ export async function markRejected(
   return row;
 }
 
-/** Returns those of the keys that are objects of media. */
+/** Returns the given object keys that a row of media names. */
 export async function listNamedObjects(
   sql: ISql,
   keys: readonly string[],
@@ -188,8 +192,8 @@ export async function listNamedObjects(
 }
 
 /**
- * Returns those of the ids that belong to pending media. The direct upload of pending media may exist before a row names
- * its object.
+ * Returns the given ids that belong to pending media. A direct upload of pending media may exist in the object store
+ * before a row names its object.
  */
 export async function listPendingIds(
   sql: ISql,
@@ -204,8 +208,8 @@ export async function listPendingIds(
 }
 
 /**
- * Deletes up to `limit` media, and their grants, that have been pending for `ageMs` and are not being checked, in all
- * workspaces. A running upload then finds no row and deletes its object.
+ * Deletes up to `limit` media, and their upload grants, that have been pending for `ageMs` and are not being checked,
+ * in all workspaces. A running upload then finds no row and deletes its object.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

@@ -1,17 +1,17 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** An upload grant with the status of its media. */
+/** An upload grant, with the status of the media to upload. */
 export interface Grant {
   readonly mediaId: string;
   readonly contentType: string;
-  /** The declared length. */
+  /** Declared length of the upload in bytes. */
   readonly bytes: number;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly isUsed: boolean;
   readonly isExpired: boolean;
 }
 
-/** @returns When the grant expires, by the database's clock. */
+/** Inserts an upload grant. @returns The time at which the grant expires, by the database's clock. */
 export async function insertGrant(
   tx: TransactionSql,
   grant: {
@@ -32,7 +32,7 @@ export async function insertGrant(
   return row.expiresAt;
 }
 
-/** Finds a grant by the hash of its token; the token itself is not stored. */
+/** Finds an upload grant by the hash of its token; the token itself is not stored. */
 export async function findGrant(
   sql: ISql,
   mediaId: string,
@@ -51,8 +51,8 @@ export async function findGrant(
 }
 
 /**
- * Marks a grant as used for the object with the uploaded bytes. Only one of several concurrent uploads succeeds: the others
- * wait for the row lock and then find the grant used.
+ * Marks an upload grant as used and stores the key of the uploaded object. Only one of several concurrent uploads
+ * succeeds: the others wait for the row lock and then find the grant used.
  *
  * @returns false when the grant is already used, or its media are deleted.
  */
@@ -76,8 +76,8 @@ export async function spendGrant(sql: ISql, mediaId: string, objectKey: string):
 }
 
 /**
- * Accepts a direct upload to the object store as the upload of these media, and marks the grant as used. An expired grant
- * is accepted, too, because the upload may have ended in time.
+ * Accepts a direct upload to the object store as the upload of these media, and marks the upload grant as used. An
+ * expired grant is accepted, too, because the upload may have ended in time.
  *
  * @returns false when another upload was accepted before, or the media are no longer pending.
  */
@@ -99,7 +99,8 @@ export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): 
 }
 
 /**
- * Deletes up to `limit` unused grants that expired at least `graceMs` ago, in all workspaces. Returns the number deleted.
+ * Deletes up to `limit` unused upload grants that expired at least `graceMs` ago, in all workspaces. Returns the number
+ * of deleted grants.
  */
 export async function deleteExpiredGrants(
   sql: ISql,

@@ -15,7 +15,7 @@ test.each([
   expect(kindOf(contentType)).toBe(kind);
 });
 
-test("images and videos have their own inclusive size limits", () => {
+test("an image and a video have separate size limits, and a file of exactly the maximum size is accepted", () => {
   expect(checkDeclared({ contentType: "image/png", bytes: 20 }, limits)).toBeUndefined();
   expect(checkDeclared({ contentType: "video/mp4", bytes: 1000 }, limits)).toBeUndefined();
   expect(checkDeclared({ contentType: "image/png", bytes: 21 }, limits)).toEqual({

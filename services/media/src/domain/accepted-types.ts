@@ -1,6 +1,6 @@
 import type { MediaViolation } from "./inspected-media.ts";
 
-/** The accepted media types and the kind of each. */
+/** The media types that the media service accepts, and whether each is an image or a video. */
 const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["image/jpeg", "image"],
   ["image/png", "image"],
@@ -13,7 +13,7 @@ const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["video/webm", "video"],
 ]);
 
-/** Size limits that the operator sets. */
+/** Maximum sizes of images and videos, which the operator sets. */
 export interface SizeLimits {
   readonly maxImageBytes: number;
   readonly maxVideoBytes: number;
@@ -24,12 +24,12 @@ export function foldContentType(text: string): string {
   return text.trim().toLowerCase();
 }
 
-/** The kind of a media type; undefined when the type is not accepted. */
+/** Returns whether a media type is an image or a video; undefined when the type is not accepted. */
 export function kindOf(contentType: string): "image" | "video" | undefined {
   return KINDS.get(contentType);
 }
 
-/** The reason for refusing a declared type and length; undefined when both are accepted. */
+/** Returns the reason for refusing the declared type and length of a file; undefined when both are accepted. */
 export function checkDeclared(
   declared: { readonly contentType: string; readonly bytes: number },
   { maxImageBytes, maxVideoBytes }: SizeLimits,

@@ -21,10 +21,13 @@ test.each([
   ["an unknown algorithm beside a known one", `md5=:aGk=:,${member("sha-256", "sha256")}`],
   ["only an unknown algorithm", "unixsum=:GQU=:"],
   ["a digest with a parameter", `${member("sha-256", "sha256")};a=1`],
-])("a Content-Digest header with %s matches the body from which it was computed", (_, header) => {
-  expect(matches(header, [body.subarray(0, 2), body.subarray(2)])).toBe(true);
-  expect(matches(header, [Buffer.from("hellO")])).toBe(header.startsWith("unixsum"));
-});
+])(
+  "a Content-Digest header with %s matches the body from which the digest was computed",
+  (_, header) => {
+    expect(matches(header, [body.subarray(0, 2), body.subarray(2)])).toBe(true);
+    expect(matches(header, [Buffer.from("hellO")])).toBe(header.startsWith("unixsum"));
+  },
+);
 
 test("a Content-Digest header with several digests matches only if all of them match", () => {
   const other = `sha-512=:${createHash("sha512").update("other").digest("base64")}:`;

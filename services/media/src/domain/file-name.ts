@@ -1,11 +1,11 @@
 const MAX_CHARACTERS = 255;
 
-/** Characters that are replaced: controls, line breaks, bidirectional controls and path separators. */
+/** Characters that are replaced in file names: controls, line breaks, bidirectional controls and path separators. */
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}/\\]/gu;
 
 /**
- * The file name for a URL: its last path segment, decoded and without forbidden characters, at most 255 characters long;
- * `file` when the path is empty.
+ * Returns the file name for a URL: the last path segment, decoded and without forbidden characters, at most 255
+ * characters long. The name is `file` when the path is empty.
  */
 export function fileNameOf(url: string): string {
   const segments = URL.parse(url)?.pathname.split("/") ?? [];
@@ -15,7 +15,7 @@ export function fileNameOf(url: string): string {
   return name.trim() === "" ? "file" : name;
 }
 
-/** Returns a segment unchanged when it is not percent-encoded UTF-8. */
+/** Decodes a path segment of a URL; a segment that is not percent-encoded UTF-8 is returned unchanged. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment);

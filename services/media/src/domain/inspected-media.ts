@@ -1,12 +1,12 @@
-/** What an inspection found in a file that matches its declaration. */
+/** What an inspection found in a media file that matches its declaration. */
 export interface InspectedMedia {
   readonly kind: "image" | "video";
-  /** The media type that was found in the bytes. */
+  /** The media type that the inspection found in the bytes of the file. */
   readonly contentType: string;
   readonly bytes: number;
   /** SHA-256 of the file, in lower-case hexadecimal. */
   readonly sha256: string;
-  /** Width in pixels after EXIF or track rotation. */
+  /** Width of the image or video in pixels after EXIF or track rotation. */
   readonly width: number;
   readonly height: number;
   /** Duration of a video in milliseconds; null for images. */
@@ -32,14 +32,14 @@ export type Delivery =
       readonly contentType: string;
     };
 
-/** Bytes that replace the same number of bytes of the file, from `offset` on. */
+/** Bytes that replace the same number of bytes of a media file, from `offset` on. */
 export interface Patch {
   readonly offset: number;
-  /** Base64. */
+  /** The replacing bytes in base64. */
   readonly bytes: string;
 }
 
-/** The reason why a file is rejected. */
+/** The reason why the inspection rejects a media file. */
 export interface MediaViolation {
   readonly code:
     | "media_type_unsupported"
@@ -56,10 +56,10 @@ export interface MediaViolation {
 export type InspectionResult =
   | { readonly kind: "accepted"; readonly media: InspectedMedia }
   | { readonly kind: "rejected"; readonly violation: MediaViolation }
-  /** The inspection failed for a reason that is not in the file; a later inspection may succeed. */
+  /** The inspection failed for a reason that is not in the media file; a later inspection may succeed. */
   | { readonly kind: "unavailable" };
 
-/** What a client declared about a file before its upload. */
+/** What a client declared about a media file before its upload. */
 export interface DeclaredFile {
   readonly contentType: string;
   readonly bytes: number;

@@ -1,6 +1,6 @@
 import type { MediaViolation } from "./inspected-media.ts";
 
-/** Thrown by the parsers of media files at the first violation. */
+/** Thrown by the parsers of media files at the first reason to reject a file. */
 export class MediaRejected extends Error {
   readonly violation: MediaViolation;
 
@@ -11,12 +11,12 @@ export class MediaRejected extends Error {
   }
 }
 
-/** The rejection of bytes that are not a complete, valid file of their type. `message` is a sentence. */
+/** Creates the rejection of bytes that are not a complete, valid file of their type. `message` is a sentence. */
 export function unreadable(message: string): MediaRejected {
   return new MediaRejected({ code: "media_unreadable", message });
 }
 
-/** The rejection of an image with more pixels than `limit`. */
+/** Creates the rejection of an image with more pixels than `limit`. */
 export function tooManyPixels(message: string, limit: number, actual: number): MediaRejected {
   return new MediaRejected({ code: "media_dimensions", message, limit, actual });
 }

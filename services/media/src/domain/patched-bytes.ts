@@ -5,7 +5,10 @@ interface Replacement {
   readonly bytes: Buffer;
 }
 
-/** Applies the patches that overlap `chunk`, which starts at `position`. Returns the same chunk when none does. */
+/**
+ * Applies the patches that overlap `chunk`, which starts at `position` in the object. Returns the same chunk when no
+ * patch overlaps it.
+ */
 function patchChunk(
   chunk: Uint8Array,
   position: number,
@@ -26,7 +29,7 @@ function patchChunk(
 }
 
 /**
- * Applies patches to a stream. The length stays the same, so any range of the object can be read.
+ * Applies patches to a stream of an object's bytes. The length stays the same, so any range of the object can be read.
  *
  * @param start Offset of the stream's first byte in the object.
  * @param patches Patches whose offsets are relative to the object's first byte.

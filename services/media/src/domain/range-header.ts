@@ -1,4 +1,4 @@
-/** A range of an object in bytes. */
+/** A range of a stored object in bytes. */
 export interface ByteRange {
   readonly start: number;
   readonly length: number;
@@ -9,8 +9,8 @@ const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i;
 /**
  * Parses a `Range` header for an object of `total` bytes.
  *
- * @returns undefined for the whole object: the header is missing or may be ignored by RFC 9110 (another unit, several
- * ranges, malformed).
+ * @returns undefined for the whole object: the header is missing, or RFC 9110 allows the server to ignore it (another
+ *   unit, several ranges, malformed).
  */
 export function parseRangeHeader(
   header: string | undefined,

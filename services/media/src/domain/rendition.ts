@@ -10,7 +10,7 @@ export interface Rendition {
   readonly bytes: number;
   readonly sha256: string;
   readonly contentType: string;
-  /** Patches that overwrite stored bytes when the rendition is read. */
+  /** Patches that overwrite bytes of the stored object when the rendition is read. */
   readonly patches: readonly Patch[];
 }
 
@@ -18,7 +18,7 @@ export function isRendition(name: unknown): name is RenditionName {
   return name === "original" || name === "delivery";
 }
 
-/** Where and how this rendition of media is stored; undefined unless the media are ready. */
+/** Returns where and how a rendition of media is stored; undefined unless the media are ready. */
 export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"

@@ -9,9 +9,9 @@ export interface StoredMedia {
   readonly workspaceId: string;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly kind: "image" | "video";
-  /** As declared while the media are pending, then as found in the bytes. */
+  /** Media type, as declared while the media are pending, then as found in the bytes. */
   readonly contentType: string;
-  /** As declared while the media are pending, then as found in the bytes. */
+  /** Length of the file in bytes, as declared while the media are pending, then as found. */
   readonly bytes: number;
   readonly width: number | null;
   readonly height: number | null;
@@ -33,7 +33,7 @@ export interface StoredMedia {
   readonly createdAt: Date;
 }
 
-/** Reduces a violation to the part that is stored and returned. */
+/** Reduces the reason of a rejection to the part that is stored and returned. */
 export function toRejection({ code, limit, actual }: MediaViolation): Rejection {
   return {
     code,

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
 
-/** The form in which the database stores an upload token. The token is random, so it needs no slow, salted hash. */
+/**
+ * Returns the form in which the database stores an upload token. The token is random, so it needs no slow, salted hash.
+ */
 export function hashUploadToken(token: string): Buffer {
   return createHash("sha256").update(token).digest();
 }

@@ -25,7 +25,7 @@ test.each([
     old: false,
   },
 ])(
-  "a usage by a post that $post blocks the deletion of its media (recent usage: $young, old usage: $old)",
+  "if a post $post, its usage blocks the deletion of the media: $young while the usage is recent, $old afterwards",
   ({ seen, postVersion, young, old }) => {
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);

@@ -4,13 +4,13 @@ export interface Usage {
   /** The version of the post that uses the media. */
   readonly postVersion: number;
   /**
-   * Whether the usage was recorded less than 10 minutes ago by the database's clock. The posts service may then still
-   * commit the version.
+   * Whether the usage was recorded less than 10 minutes ago by the database's clock. The posts service may still commit
+   * the post version of a young usage.
    */
   readonly isYoung: boolean;
 }
 
-/** The committed state of a post. */
+/** The stored state of a post that the posts service returns about the use of media. */
 export interface UsingPost {
   readonly uses: boolean;
   readonly version: number;

@@ -2,12 +2,12 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { InspectionProcess, type InspectionEnd } from "./inspection-process.ts";
 import type { InspectionRequest } from "./inspection-protocol.ts";
 
-/** Maximum number of child processes; each may use one core and `InspectionLimits.memoryBytes`. */
+/** Maximum number of inspection processes; each may use one core and `InspectionLimits.memoryBytes`. */
 const MAX_PROCESSES = 2;
-/** How long an idle child process is kept. */
+/** How long an idle inspection process is kept. */
 const MAX_IDLE_MS = 30_000;
 
-/** `full`: too many inspections wait, or the pool is disposed. */
+/** How an inspection in the pool ended. `full`: too many inspections wait, or the pool is disposed. */
 export type PooledEnd = InspectionEnd | { readonly kind: "full" };
 
 /** Runs inspections in at most two child processes, which start on demand and stop after being idle. */
@@ -22,7 +22,7 @@ export class InspectionPool implements AsyncDisposable {
     this.#permits = new Semaphore({ total: MAX_PROCESSES, maxWaiting });
   }
 
-  /** Waits for a free process and inspects one file in it. The promise never rejects. */
+  /** Waits for a free inspection process and inspects one file in it. The promise never rejects. */
   async run(request: InspectionRequest): Promise<PooledEnd> {
     const { signal } = this.#stopping;
     // `acquire` rejects only when too many inspections wait or the pool is disposed.

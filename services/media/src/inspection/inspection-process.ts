@@ -10,9 +10,15 @@ import { readProcessUsage } from "./process-usage.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const WATCH_INTERVAL_MS = 20;
-/** Maximum wall-clock time without progress. It is long because a child may wait for the processor on a busy machine. */
+/**
+ * Maximum wall-clock time of an inspection without progress. It is long because a child may wait for the processor on a
+ * busy machine.
+ */
 const MAX_WALL_MS = 60_000;
-/** An idle child above this share of the memory limit is replaced, so that the next file has enough memory. */
+/**
+ * An idle inspection process that uses more than this share of the memory limit is replaced, so that the next file has
+ * enough memory.
+ */
 const MAX_IDLE_MEMORY_SHARE = 0.55;
 
 /**
@@ -51,7 +57,7 @@ export class InspectionProcess implements AsyncDisposable {
     return this.#child.connected && this.#killedFor === undefined;
   }
 
-  /** Inspects one file; only one call at a time. The promise never rejects. */
+  /** Inspects one media file; only one call of `run` may be pending. The promise never rejects. */
   async run(request: InspectionRequest): Promise<InspectionEnd> {
     const replies = this.#listen();
     const watch = this.#watch(request.limits, replies.progressCount);
@@ -64,7 +70,7 @@ export class InspectionProcess implements AsyncDisposable {
     }
   }
 
-  /** Whether the process can inspect another file. */
+  /** Whether the inspection process can inspect another file. */
   async isFit(memoryBytes: number): Promise<boolean> {
     if (!this.isUsable || this.#child.pid === undefined) return false;
     const usage = await readProcessUsage(this.#child.pid);
@@ -117,7 +123,10 @@ export class InspectionProcess implements AsyncDisposable {
   }
 }
 
-/** A SIGKILL or SIGTERM that this class did not send comes from the kernel or an operator; other ends are crashes. */
+/**
+ * Returns how an inspection ended by the signal that ended its process. The kernel or an operator sends a SIGKILL or
+ * SIGTERM that this class did not send; any other end is a crash.
+ */
 function endOfSignal(signal: NodeJS.Signals | null): InspectionEnd {
   return signal === "SIGKILL" || signal === "SIGTERM"
     ? { kind: "gone" }

@@ -1,23 +1,23 @@
 import type { DeclaredFile, InspectionResult } from "#src/domain/inspected-media.ts";
 
-/** The limits of one inspection. */
+/** The limits of one inspection of a media file. */
 export interface InspectionLimits {
   readonly maxImageBytes: number;
   readonly maxVideoBytes: number;
-  /** Maximum resident memory of the child process. */
+  /** Maximum resident memory of the inspection process in bytes. */
   readonly memoryBytes: number;
-  /** Maximum processor time between two `progress` messages. */
+  /** Maximum processor time of the inspection process between two `progress` messages. */
   readonly timeMs: number;
 }
 
-/** Tells the child process to inspect one file. */
+/** Tells the inspection process to inspect one file. */
 export interface InspectionRequest {
   readonly path: string;
   readonly declared: DeclaredFile | undefined;
   readonly limits: InspectionLimits;
 }
 
-/** A message of the child process. `progress` restarts the time limit; the other two kinds end the inspection. */
+/** A message of the inspection process. `progress` restarts the time limit; the other two kinds end the inspection. */
 export type InspectionReply =
   | { readonly kind: "progress" }
   | { readonly kind: "done"; readonly result: InspectionResult }
@@ -25,7 +25,8 @@ export type InspectionReply =
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Path, beside the inspected file, at which the child process writes the file that platforms receive, if the two differ.
+ * Returns the path, beside the inspected file, at which the inspection process writes the file that platforms receive,
+ * if the two files differ.
  */
 export function deliveryPathOf(path: string): string {
   return `${path}.delivery`;

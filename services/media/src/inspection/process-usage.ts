@@ -2,9 +2,9 @@ import { readFile } from "node:fs/promises";
 
 /** Processor time and memory that a process has used so far. */
 export interface ProcessUsage {
-  /** Processor time of all its threads since its start. */
+  /** Processor time of all threads of the process since its start. */
   readonly cpuMs: number;
-  /** Resident memory now. */
+  /** Current resident memory of the process. */
   readonly memoryBytes: number;
 }
 
@@ -12,8 +12,8 @@ const MS_PER_TICK = 10;
 const PAGE_BYTES = 4096;
 
 /**
- * Reads a process's usage from `/proc/<pid>/stat`: fields 14, 15 and 24 (man 5 proc_pid_stat). The second field, the
- * command's name in parentheses, may contain spaces, so counting starts after the last parenthesis.
+ * Reads the usage of a process from `/proc/<pid>/stat`: fields 14, 15 and 24 (man 5 proc_pid_stat). The second field,
+ * the command's name in parentheses, may contain spaces, so counting starts after the last parenthesis.
  *
  * @returns undefined when the process has ended, and on systems without `/proc`.
  */

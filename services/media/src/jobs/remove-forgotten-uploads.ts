@@ -7,17 +7,21 @@ import type { JobDependencies } from "#src/operations/dependencies.ts";
 
 const INTERVAL_MS = 60_000;
 const PAGE_SIZE = 500;
-/** How long an expired grant is kept, because an upload that began in time may still run. No request takes longer. */
+/**
+ * How long an expired upload grant is kept, because an upload that began in time may still run. No upload request takes
+ * longer.
+ */
 const GRANT_GRACE_MS = 60 * 60_000;
 
 export interface ForgottenUploadOptions extends JobDependencies {
-  /** Time from the grant of an upload to its removal if it was not completed. */
+  /** Time from the grant of an upload to its deletion if the upload was not completed. */
   readonly pendingMs: number;
 }
 
 /**
- * Deletes uploads that were not completed in time, and unused grants. The row is deleted first, so that a running upload or
- * check cannot write to it. An object that cannot be deleted then has no row, so the job remove-orphans deletes it.
+ * Deletes uploads that were not completed in time, and unused upload grants. The row is deleted first, so that a
+ * running upload or check cannot write to it. An object that cannot be deleted then has no row, so the job
+ * remove-orphans deletes it.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
   const { sql, pendingMs } = deps;
@@ -42,7 +46,10 @@ async function removeObject({ store, logger }: ForgottenUploadOptions, key: stri
   }
 }
 
-/** Replicas may run the job at the same time: each claims different uploads. */
+/**
+ * Starts the job remove-forgotten-uploads. Several replicas may run it at the same time, because each replica deletes
+ * different uploads.
+ */
 export function startRemovingForgottenUploads(deps: ForgottenUploadOptions): AsyncDisposable {
   return startLoop({
     idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.pendingMs)),

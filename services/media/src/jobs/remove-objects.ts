@@ -8,13 +8,15 @@ const INTERVAL_MS = 2_000;
 const PAGE_SIZE = 20;
 
 export interface RemoveObjectsOptions extends JobDependencies {
-  /** How long a page belongs to the replica that claimed it; also the time between two attempts. */
+  /**
+   * How long a page of media belongs to the replica that claimed it for deletion; also the time between two attempts.
+   */
   readonly leaseMs: number;
 }
 
 /**
  * Deletes the objects of deleted and rejected media, and then the rows of the deleted media, so that a row names every
- * object that may still exist. A failed deletion is retried after the lease has expired.
+ * object that may still exist. A failed deletion is retried after the lease on the media has expired.
  *
  * @returns The number of claimed media.
  */
@@ -45,7 +47,10 @@ async function removeObjectsOf(
   }
 }
 
-/** Replicas may run the job at the same time: each claims different media. */
+/**
+ * Starts the job remove-objects. Several replicas may run it at the same time, because each replica claims different
+ * media.
+ */
 export function startRemovingObjects(deps: RemoveObjectsOptions): Loop {
   return startLoop({
     idleMs: INTERVAL_MS,

@@ -9,13 +9,17 @@ const PAGE_SIZE = 500;
 
 export interface RemoveOrphansOptions extends JobDependencies {
   readonly tempDir: string;
-  /** Minimum age of an orphan; longer than any operation takes from its first write to the commit that names the object. */
+  /**
+   * Minimum age of an orphaned object. It is longer than any operation takes from its first write to the commit that
+   * names the object.
+   */
   readonly orphanMs: number;
 }
 
 /**
- * Deletes what crashed processes left behind: objects that no row names, unfinished writes, and temporary files of
- * inspections. Only data older than any running operation is deleted, so several replicas may run the job at the same time.
+ * Deletes what crashed processes left behind: stored objects that no row names, unfinished writes, and temporary files
+ * of inspections. Only data older than any running operation is deleted, so several replicas may run the job at the
+ * same time.
  *
  * @returns The number of deleted objects.
  */

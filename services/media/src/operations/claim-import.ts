@@ -14,16 +14,16 @@ import {
 } from "#src/db/import-claims.ts";
 
 const LEASE_MS = 5000;
-/** How long a request waits for another request with the same idempotency key. */
+/** How long an import request waits for another import request with the same idempotency key. */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 
-/** This request carries out the import; disposal releases the claim. */
+/** Returned when this request carries out the import; disposal releases the claim on the idempotency key. */
 export interface HeldImport extends AsyncDisposable {
   readonly kind: "held";
 }
 
-/** An earlier request with the same key has been answered with `response`. */
+/** Returned when an earlier import request with the same idempotency key has been answered with `response`. */
 interface Replay {
   readonly kind: "replay";
   readonly response: Uint8Array;
@@ -42,7 +42,8 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
   for (;;) {
     const isClaimed = await claimImport(sql, claim, LEASE_MS);
     try {
-      // The answer is read after claiming, because the previous holder stores its answer before it releases the claim.
+      // The stored answer is read after claiming, because the previous holder of the claim stores its answer before it
+      // releases the claim.
       const response = await findReplay(sql, keyed);
       if (isClaimed && response === undefined) return holdClaim(sql, claim);
       if (isClaimed) await releaseImportClaim(sql, claim);
@@ -58,14 +59,14 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
 
 function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
   const timer = setInterval(() => {
-    // A failed renewal is harmless: the final transaction stores the key only once.
+    // A failed renewal of the import claim is harmless: the final transaction stores the idempotency key only once.
     renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
   }, LEASE_MS / 3);
   return {
     kind: "held",
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      // The import has succeeded or failed by now; an unreleased claim expires.
+      // The import has succeeded or failed by now; an import claim that is not released expires.
       await releaseImportClaim(sql, claim).catch(() => undefined);
     },
   };

@@ -15,23 +15,23 @@ export interface MediaDependencies {
   readonly imports: Imports;
   readonly logger: Logger;
   readonly limits: SizeLimits;
-  /** How long after its grant an upload may begin. */
+  /** How long after the grant of an upload the upload may begin. */
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */
   readonly completeMs: number;
-  /** @throws `unavailable` while the outbox is full. */
+  /** Refuses new work. @throws `unavailable` while the outbox is full. */
   readonly assertRoom: () => Promise<void>;
-  /** Makes the relay publish at once; called after a commit that appended events. */
+  /** Makes the outbox relay publish at once; called after a commit that appended events. */
   readonly nudgeRelay: () => void;
   /** Aborts uploads and downloads that would delay the end of the process. */
   readonly stopping: AbortSignal;
 }
 
-/** Dependencies of the RPCs. */
+/** Dependencies of the RPCs of the media service. */
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-/** Dependencies of the HTTP routes that transfer bytes. */
+/** Dependencies of the HTTP routes that transfer bytes of media. */
 export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
 
-/** Dependencies of the jobs that remove objects. */
+/** Dependencies of the jobs that delete objects of media. */
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

@@ -11,17 +11,17 @@ const MAX_REDIRECTS = 3;
 
 export interface Download {
   readonly url: string;
-  /** The file to create; it must not exist. */
+  /** Path of the downloaded file, which must not exist yet. */
   readonly path: string;
   readonly limits: SizeLimits;
-  /** Time limit, from the DNS lookup to the last byte. */
+  /** Time limit of the download, from the DNS lookup to the last byte. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Downloads a file from a URL that a customer provided. A file that starts like a video may have the size of a video, any
- * other file may have the size of an image.
+ * Downloads a file from a URL that a customer provided. A file that starts like a video may have the maximum size of a
+ * video, any other file the maximum size of an image.
  *
  * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, or the signal's reason.
  */
@@ -55,8 +55,8 @@ function toServiceError(error: OutboundError): ServiceError {
 }
 
 /**
- * Whether the response is encoded. The request asks for unencoded bytes, and an encoded response could be a decompression
- * bomb.
+ * Whether the body of the response is encoded (compressed). The request asks for unencoded bytes, and an encoded
+ * response could be a decompression bomb.
  */
 function isEncoded({ headers }: OutboundAnswer): boolean {
   const codings = [headers["content-encoding"], headers["transfer-encoding"]]
@@ -66,7 +66,10 @@ function isEncoded({ headers }: OutboundAnswer): boolean {
   return codings.some((coding) => !["", "identity", "chunked"].includes(coding));
 }
 
-/** The value of `Content-Length`, or 0 without it. The HTTP client rejects a body that is shorter or longer. */
+/**
+ * Returns the value of the response's `Content-Length`, or 0 without it. The HTTP client rejects a body that is shorter
+ * or longer.
+ */
 function announcedBytes({ headers }: OutboundAnswer): number {
   const length = Number(headers["content-length"] ?? 0);
   return Number.isSafeInteger(length) ? length : 0;

@@ -10,8 +10,8 @@ import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { downloadFile } from "./download-file.ts";
 
 /**
- * Limits of the concurrent imports of one process. Each import may need as much disk space as the largest video. The limit
- * per workspace keeps a few workspaces with slow downloads from blocking all others.
+ * Limits of the concurrent imports of one process. Each import may need as much disk space as the largest video. The
+ * limit per workspace keeps a few workspaces with slow downloads from blocking all other workspaces.
  */
 const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
 
@@ -19,7 +19,7 @@ export interface ImportOptions {
   readonly client: OutboundClient;
   readonly inspect: InspectFile;
   readonly limits: SizeLimits;
-  /** Time limit of a download, from the DNS lookup to the last byte. */
+  /** Time limit of the download of an import, from the DNS lookup to the last byte. */
   readonly totalMs: number;
   /** Folder for the files under inspection. */
   readonly tempDir: string;
@@ -43,10 +43,11 @@ export class Imports implements AsyncDisposable {
   }
 
   /**
-   * Downloads and inspects a file, passes it to `use`, and then deletes it with the form for platforms.
+   * Downloads and inspects a file, passes it to `use`, and then deletes the downloaded file and the file that platforms
+   * receive.
    *
    * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
-   * imports run or the process stops; and the errors of `use`.
+   *   imports run or the process stops; and the errors of `use`.
    */
   async run<T>(
     workspaceId: string,

@@ -7,8 +7,8 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
 /**
- * Maximum number of attempts to move a direct upload that the client overwrites meanwhile. An honest client does not
- * overwrite it.
+ * Maximum number of attempts to move a direct upload that the client overwrites meanwhile. A client that follows the
+ * API does not overwrite its upload.
  */
 const MAX_MOVES = 3;
 
@@ -38,7 +38,7 @@ export async function locateUpload(
   return await moveUpload(store, media.id);
 }
 
-/** Finds the key of an upload through the gateway that was accepted before the direct upload. */
+/** Finds the object key of an upload through the gateway that was accepted before the direct upload. */
 async function locateOther({ sql }: Options, media: StoredMedia): Promise<string | undefined> {
   const current = await findMedia(sql, media.workspaceId, media.id);
   return current?.objectKey ?? undefined;

@@ -22,7 +22,9 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { locateUpload } from "./locate-upload.ts";
 
-/** Maximum number of concurrent checks in this process; each may need as much disk space as the largest upload. */
+/**
+ * Maximum number of concurrent upload checks in one process; each may need as much disk space as the largest upload.
+ */
 const MAX_CHECKS = 4;
 
 export interface UploadCheckOptions {
@@ -47,8 +49,9 @@ export interface UploadCheckOptions {
 export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 
 /**
- * Checks uploads. A lease on the row keeps other replicas from checking the same media and expires when this process dies.
- * A check continues after the request that started it has timed out, so that the next request finds its result.
+ * Checks uploads. A lease on the row of the media keeps other replicas from checking the same media and expires when
+ * this process dies. A check continues after the request that started it has timed out, so that the next request finds
+ * the result.
  */
 export class UploadChecks implements AsyncDisposable {
   readonly #options: UploadCheckOptions;
@@ -60,7 +63,8 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts a check, or waits for the check of the same media that already runs in this process. The promise never rejects.
+   * Starts the check of an upload, or waits for the check of the same media that already runs in this process. The
+   * promise never rejects.
    */
   run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
     const running = this.#running.get(id);
@@ -146,7 +150,8 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The media were deleted, or this check lost its lease; the stored decision is kept.
+    // The media were deleted, or this check lost its lease on them. The stored decision is kept, and the file that this
+    // check wrote is deleted.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -154,7 +159,7 @@ export class UploadChecks implements AsyncDisposable {
   }
 }
 
-/** Renews the lease until disposal; `signal` aborts when the lease is lost. */
+/** Renews the lease of an upload check until disposal; `signal` aborts when the lease is lost. */
 function holdLease(
   sql: Sql,
   lease: MediaLease,
@@ -164,7 +169,7 @@ function holdLease(
   const timer = setInterval(() => {
     renewLease(sql, lease, leaseMs).then(
       (isHeld) => isHeld || lost.abort(new Error("another check has taken over the lease")),
-      // A failed renewal is harmless: the final update compares the lease's token again.
+      // A failed renewal of the lease is harmless: the final update compares the token of the lease again.
       () => undefined,
     );
   }, leaseMs / 3);
@@ -177,7 +182,7 @@ function holdLease(
   };
 }
 
-/** Copies an object to a local file, because the inspection needs random access. */
+/** Copies a stored object to a local file, because the inspection needs random access. */
 async function copyObject(
   store: ObjectStore,
   key: string,
@@ -195,7 +200,7 @@ function lengthMismatch(limit: number, actual: number): MediaViolation {
   return { code: "media_length_mismatch", message, limit, actual };
 }
 
-/** Stores the file that platforms receive, when it is not the uploaded one. */
+/** Stores the file that platforms receive, when it is not the uploaded file. */
 async function putDelivery(
   store: ObjectStore,
   { delivery }: InspectedMedia,

@@ -15,7 +15,10 @@ interface ObjectRequest {
   Querystring: { rendition?: unknown };
 }
 
-/** `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: serves ready media, the whole file or one range. */
+/**
+ * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: serves the file of ready media, as a whole
+ * or one range of it.
+ */
 export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
     app.route<ObjectRequest>({
@@ -56,7 +59,10 @@ async function findRendition(
   return rendition;
 }
 
-/** Parses the requested range; undefined for the whole file, also when `If-Range` names another version (RFC 9110). */
+/**
+ * Parses the requested range of a file; undefined for the whole file, also when `If-Range` names another version (RFC
+ * 9110).
+ */
 function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;
@@ -75,7 +81,7 @@ async function openRange(
     );
     throw unavailable(error);
   });
-  // The media were deleted after the row was read.
+  // The media were deleted after their row was read.
   if (object === undefined) throw notFound();
   const content =
     patches.length === 0 ? object.content : patchBytes(object.content, start, patches);

@@ -2,32 +2,32 @@ import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
-/** Length, type and digests that the grant and the request's headers declare for a body. */
+/** The length, type and digests of an upload's body that the upload grant and the request's headers declare. */
 export interface DeclaredBody {
   readonly bytes: number;
   readonly digests: readonly BodyDigest[];
 }
 
-/** The error for a body that is longer than declared. */
+/** Creates the error for an upload whose body is longer than declared. */
 export function tooLong(limit: number, actual: number): ServiceError {
   return new ServiceError("invalid", "payload_too_large", [
     { code: "payload_too_large", limit, actual },
   ]);
 }
 
-/** The error for a body that is shorter than declared. */
+/** Creates the error for an upload whose body is shorter than declared. */
 export function tooShort(limit: number, actual: number): ServiceError {
   return invalidRequest([{ code: "media_length_mismatch", limit, actual }]);
 }
 
-/** The error for an empty body. */
+/** Creates the error for an upload with an empty body. */
 export function emptyBody(limit: number): ServiceError {
   return unprocessable("media_rejected", [{ code: "media_length_mismatch", limit, actual: 0 }]);
 }
 
 /**
  * The body of an upload as a stream that fails as soon as the body differs from its declaration. `fault` is then the
- * answer to the client; an error without `fault` comes from the object store.
+ * error that the client gets. An error without `fault` comes from the object store.
  */
 export class UploadBody {
   readonly #request: IncomingMessage;
@@ -43,7 +43,7 @@ export class UploadBody {
     const { bytes, digests } = this.#declared;
     const check = new DigestCheck(digests);
     let received = 0;
-    // The connection must stay open when reading stops early, because it carries the answer.
+    // The connection must stay open when reading the upload stops early, because the client gets the error on it.
     const chunks: AsyncIterable<Buffer> = this.#request.iterator({ destroyOnReturn: false });
     try {
       for await (const chunk of chunks) {
@@ -57,7 +57,7 @@ export class UploadBody {
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
     } catch (error) {
-      // Any other error is a broken connection, on which the client cannot read an answer.
+      // Any other error is a broken connection, on which the client cannot receive an error.
       this.fault = error instanceof ServiceError ? error : invalidRequest();
       throw this.fault;
     }

@@ -28,8 +28,8 @@ import {
 const IDLE_TIMEOUT_MS = 60_000;
 
 /**
- * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for a grant, which can be used
- * once.
+ * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
+ * can be used once.
  */
 export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
@@ -38,7 +38,8 @@ export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
       request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // Reading the grant again throws an error if another upload was accepted first. Otherwise the media were deleted.
+      // Reading the upload grant again throws an error if another upload was accepted first. Otherwise the media were
+      // deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -55,13 +56,17 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // A check also marks the grant as used when it accepts a direct upload to the object store.
+  // An upload check also marks the upload grant as used when it accepts a direct upload to the object store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;
 }
 
-/** @throws The errors that are found in the headers alone, before any byte of the body is read. */
+/**
+ * Parses the declaration of an upload's body.
+ *
+ * @throws The errors that are found in the headers alone, before any byte of the body is read.
+ */
 function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   const contentType = headerOf(request, "content-type") ?? "";
   if (contentType !== "" && foldContentType(contentType) !== grant.contentType)
@@ -83,9 +88,9 @@ function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
 }
 
 /**
- * Writes the body to a new object and then marks the grant as used for it. Concurrent uploads of one grant write one object
- * each. The first upload that marks the grant is accepted, and the others delete their objects. After a crash the job
- * remove-orphans deletes the object.
+ * Writes the body of an upload to a new object and then marks the upload grant as used for it. Concurrent uploads of
+ * one grant write one object each. The first upload that marks the grant is accepted, and the others delete their
+ * objects. After a crash the job remove-orphans deletes the object.
  *
  * @returns false when the grant has been used or deleted meanwhile.
  */

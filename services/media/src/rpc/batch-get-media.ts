@@ -8,7 +8,10 @@ import { listMediaByIds } from "#src/db/media.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** Omits media of other workspaces like unknown media, so that callers cannot tell the two cases apart. */
+/**
+ * Returns the given media. Media of another workspace are omitted like unknown media, so that callers cannot tell the
+ * two cases apart.
+ */
 export async function batchGetMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   request: BatchGetMediaRequest,

@@ -12,11 +12,12 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import type { CheckOutcome } from "#src/operations/upload-checks.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** How long to wait before reading the row again while another replica checks the upload. */
+/** How long CompleteUpload waits before it reads the media again while another replica checks the upload. */
 const POLL_INTERVAL_MS = 250;
 
 /**
- * Returns the result of the check of an upload. Starts the check, or waits for a check that already runs on any replica.
+ * Returns the result of the check of an upload. Starts the check, or waits for a check that already runs on any
+ * replica.
  */
 export async function completeUpload(
   { sql, checks, completeMs }: Pick<RpcDependencies, "sql" | "checks" | "completeMs">,
@@ -35,21 +36,22 @@ export async function completeUpload(
   }
 }
 
-/** @throws An error for media that are not ready and cannot become ready. */
+/** @throws An error for media that are not ready and that no upload check can make ready. */
 function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is StoredMedia {
   if (media === undefined || media.status === "deleting") throw notFound();
   if (media.status === "rejected")
     throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
 }
 
-/** @throws An error for an outcome that reading the row again does not change. */
+/** @throws An error for a check outcome that cannot change while CompleteUpload waits. */
 function throwIfNotRetryable(outcome: CheckOutcome): void {
   if (outcome === "missing") throw conflict("media_not_uploaded");
   if (outcome === "unavailable") throw unavailable();
 }
 
 /**
- * Returns the check's outcome, or `unavailable` after `ms`. The check continues, so that a later request finds its result.
+ * Returns the outcome of an upload check, or `unavailable` after `ms`. The check continues, so that a later request
+ * finds its result.
  */
 async function within(check: Promise<CheckOutcome>, ms: number): Promise<CheckOutcome> {
   const stop = new AbortController();

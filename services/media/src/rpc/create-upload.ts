@@ -16,13 +16,14 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const TOKEN_BYTES = 32;
 
-/** Grants one upload. Only this answer contains the token; the database stores its hash. */
+/** Grants one upload. Only the response of CreateUpload contains the upload token; the database stores its hash. */
 export async function createUpload(
   deps: Pick<RpcDependencies, "sql" | "store" | "limits" | "grantMs" | "assertRoom">,
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
   const upload = parse(deps, request);
-  // Every grant leads to an event when the media become ready, so a full outbox refuses new grants.
+  // Every upload grant leads to an event when the media become ready, so new grants are refused while the outbox is
+  // full.
   await deps.assertRoom();
   const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const expiresAt = await deps.sql.begin(async (tx) => {

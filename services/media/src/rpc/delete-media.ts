@@ -25,13 +25,14 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store" | "nudgeRelay">;
 
 /**
- * Maximum number of attempts when media change, or get another usage, between the call to the posts service and the lock.
+ * Maximum number of attempts to delete media that change, or get another usage, between the call to the posts service
+ * and the lock.
  */
 const MAX_ROUNDS = 5;
 
 /**
- * Deletes media that no post uses. The media service asks the posts service without holding a lock. It then locks the media
- * and deletes them only if no usage is left. A usage that was recorded in between leads to another attempt.
+ * Deletes media that no post uses. The media service asks the posts service without holding a lock. It then locks the
+ * media and deletes them only if no usage is left. A usage that was recorded in between leads to another attempt.
  */
 export async function deleteMedia(
   deps: Deps,
@@ -47,7 +48,7 @@ export async function deleteMedia(
 
 type Attempt = { readonly kind: "deleted"; readonly gone: boolean } | { readonly kind: "changed" };
 
-/** Returns `changed` when the media are no longer in the state in which they were read. */
+/** Tries to delete media. Returns `changed` when the media are no longer in the state in which they were read. */
 async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   const media = await findMedia(deps.sql, ref.workspaceId, ref.mediaId);
   if (media === undefined) throw notFound();
@@ -67,7 +68,10 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   return { kind: "deleted", gone: false };
 }
 
-/** Deletes objects. A failure is ignored, because the job remove-orphans deletes objects that no row names. */
+/**
+ * Deletes the objects of deleted media. A failure is ignored, because the job remove-orphans deletes objects that no
+ * row names.
+ */
 async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void> {
   const { id, objectKey, deliveryKey } = media;
   const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
@@ -75,15 +79,15 @@ async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void
 }
 
 /**
- * Asks the posts service about every usage and deletes the usages that have ended.
+ * Asks the posts service about every usage of the media and deletes the usages that have ended.
  *
  * @throws `media_in_use` when a usage has not ended.
  */
 async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
   let after: string | undefined;
   do {
-    // Usages are read before the posts service is asked, which never commits a post whose usage was already old at this
-    // moment.
+    // Usages are read before the posts service is called. The posts service never commits a post whose usage was
+    // already old at this moment.
     const usages = await listUsages(sql, ref, { after, limit: MAX_POSTS });
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);

@@ -62,8 +62,8 @@ async function runImport(deps: Deps, request: Import): Promise<Response> {
 }
 
 /**
- * Stores the file and the file that platforms receive. After a crash the job remove-orphans deletes both objects, because
- * no row names them.
+ * Stores the imported file and the file that platforms receive. After a crash the job remove-orphans deletes both
+ * objects, because no row names them.
  */
 async function putObjects({ store }: Deps, path: string, { delivery }: InspectedMedia) {
   const keys = {
@@ -76,7 +76,9 @@ async function putObjects({ store }: Deps, path: string, { delivery }: Inspected
   return keys;
 }
 
-/** Rolls the transaction back because another request with the same key has committed first. */
+/**
+ * Rolls the transaction of an import back because another request with the same idempotency key has committed first.
+ */
 class Replayed extends Error {
   readonly response: Uint8Array;
 
@@ -98,14 +100,18 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // After any other error the commit may have happened, so only the job remove-orphans may decide about the objects.
+    // After any other error the import may have been committed, so only the job remove-orphans may decide about the
+    // objects.
     if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
   }
 }
 
-/** Inserts the row before the key, because the stored answer contains the row's times. */
+/**
+ * Inserts the row of the media before the idempotency key, because the response that is stored with the key contains
+ * the row's times.
+ */
 async function insert(
   { sql }: Deps,
   { workspaceId, url, keyed }: Import,
@@ -125,7 +131,10 @@ async function insert(
   });
 }
 
-/** Deletes objects. A failure is ignored, because the job remove-orphans deletes the remaining objects. */
+/**
+ * Deletes the objects of an import that was not committed. A failure is ignored, because the job remove-orphans deletes
+ * the remaining objects.
+ */
 async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];
   await Promise.allSettled(present.map((key) => store.delete(key)));

@@ -11,7 +11,7 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const MAX_USES = 500;
 
-/** Deletes usages, except those that a newer version of the post or another request has recorded since. */
+/** Deletes usages of media, except usages that a newer version of the post or another request has recorded since. */
 export async function releaseMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   { uses }: ReleaseMediaRequest,

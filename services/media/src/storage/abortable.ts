@@ -1,6 +1,7 @@
 /**
- * Yields the same bytes and throws the signal's reason as soon as it aborts, also while the source is silent. It then asks
- * the source to end, but does not wait for the end, because a source that hangs would block the caller.
+ * Yields the bytes of `source` and throws the signal's reason as soon as the signal aborts, also while the source is
+ * silent. It then asks the source to end, but does not wait for the end, because a source that hangs would block the
+ * caller.
  */
 export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,
@@ -8,7 +9,7 @@ export async function* abortable(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   signal?.throwIfAborted();
   const iterator = bytes[Symbol.asyncIterator]();
-  // `Promise.race` with one long-lived promise would leak a reaction per chunk.
+  // `Promise.race` with one long-lived promise would leak memory for each chunk.
   let fail: (reason: unknown) => void = () => {};
   const abort = (): void => fail(signal?.reason);
   const next = (): Promise<IteratorResult<Uint8Array>> =>

@@ -1,6 +1,9 @@
 import type { ByteRange } from "#src/storage/object-store.ts";
 
-/** Clips a range to the object, as [start, end); the result is empty when the range starts beyond the end. */
+/**
+ * Clips a byte range to an object, as [start, end); the result is empty when the range starts beyond the end of the
+ * object.
+ */
 export function clipRange(
   range: ByteRange | undefined,
   bytes: number,
@@ -9,7 +12,11 @@ export function clipRange(
   return { start, end: Math.min(start + (range?.length ?? bytes), bytes) };
 }
 
-/** @throws RangeError for a negative or fractional range, which S3 would read as "from the end" or ignore. */
+/**
+ * Refuses an invalid byte range.
+ *
+ * @throws RangeError for a negative or fractional range, which S3 would read as "from the end" or ignore.
+ */
 export function requireRange(range: ByteRange | undefined): void {
   for (const value of [range?.start ?? 0, range?.length ?? 0]) {
     if (!Number.isSafeInteger(value) || value < 0)

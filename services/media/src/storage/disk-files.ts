@@ -3,24 +3,25 @@ import { mkdir, open, readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { StoredObject } from "#src/storage/object-store.ts";
 
-/** Whether a file, or a folder on its path, does not exist. */
+/** Whether an error says that a file, or a folder on its path, does not exist. */
 function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** Returns a file's metadata; undefined when it does not exist. */
+/** Returns the metadata of a file; undefined when the file does not exist. */
 export async function findFile(path: string): Promise<BigIntStats | undefined> {
   return await stat(path, { bigint: true }).catch(undefinedIfMissing);
 }
 
 /**
- * Returns the names in a folder; an empty list when the folder does not exist. Files may be added and deleted meanwhile.
+ * Returns the names of the entries of a folder; an empty list when the folder does not exist. Files may be added and
+ * deleted meanwhile.
  */
 export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** For `catch`: turns a missing file into undefined and rethrows every other error. */
+/** Handler for `catch`: returns undefined for a missing file and rethrows every other error. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
   return undefined;
@@ -36,8 +37,9 @@ export function toStoredObject({ ino, mtimeNs, size }: BigIntStats): StoredObjec
 let lastMicroseconds = 0;
 
 /**
- * Returns a modification time, in seconds, that is unique in this process and most likely among all processes. The kernel's
- * own times have a resolution of milliseconds, so with a reused inode number two versions of a key could look the same.
+ * Returns a modification time for a file, in seconds, that is unique in this process and most likely among all
+ * processes. The kernel's own times have a resolution of milliseconds, so with a reused inode number two versions of an
+ * object could look the same.
  */
 export function nextWriteTime(): number {
   const now = Date.now() * 1000 + Math.floor(Math.random() * 1000);
@@ -45,7 +47,7 @@ export function nextWriteTime(): number {
   return lastMicroseconds / 1_000_000;
 }
 
-/** Makes a folder's entries durable. Without it a renamed file may be lost after a power failure. */
+/** Makes the entries of a folder durable. Without this, a renamed file may be lost after a power failure. */
 export async function syncFolder(folder: PathLike): Promise<void> {
   const handle = await open(folder, "r");
   try {
@@ -55,7 +57,10 @@ export async function syncFolder(folder: PathLike): Promise<void> {
   }
 }
 
-/** Creates a folder below `root` and makes its path durable; `done` caches the folders for which that has happened. */
+/**
+ * Creates a folder below `root` and makes its path durable. `done` caches the folders that have already been made
+ * durable.
+ */
 export async function makeDurableFolder(
   folder: string,
   root: string,

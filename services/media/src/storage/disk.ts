@@ -17,13 +17,16 @@ import { isObjectKey, requireMove, requireObjectKey } from "#src/storage/object-
 import type { ByteRange, ObjectStore, StoredObject } from "#src/storage/object-store.ts";
 import { writeBatched } from "./write-batched.ts";
 
-/** The folder of unfinished writes. Keys cannot collide with it, because none starts with a dot. */
+/**
+ * The folder of unfinished writes in the disk store. Object keys cannot collide with it, because no key starts with a
+ * dot.
+ */
 const UNFINISHED = ".unfinished";
 const READ_BYTES = 256 * 1024;
 
 /**
- * Opens the store in a folder, which is created when it does not exist. The folder must be on one local file system with
- * hard links and must contain nothing else. Several processes of one machine may share it.
+ * Opens the disk store in a folder, which is created when it does not exist. The folder must be on one local file
+ * system with hard links and must contain nothing else. Several processes of one machine may share the folder.
  */
 export async function openDiskStore(folder: string): Promise<ObjectStore> {
   await mkdir(join(folder, UNFINISHED), { recursive: true, mode: 0o700 });
@@ -55,7 +58,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After the rename the file no longer has this name, and `rm` does nothing.
+      // After the rename the finished file no longer has its unfinished name, and `rm` does nothing.
       await rm(unfinished, { force: true });
     }
   }
@@ -85,8 +88,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * A hard link pins the file, so that the compared version is the one that is moved, even if the source is replaced
-   * meanwhile. The source is deleted last, so that a crash loses nothing.
+   * Moves an object in the disk store. A hard link pins the file, so that exactly the compared version is moved, even
+   * if the source is replaced meanwhile. The source is deleted last, so that a crash loses nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -102,7 +105,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // The link remains when `to` is already the same file, because such a rename does nothing.
+      // The pinning hard link remains when `to` is already the same file, because such a rename does nothing.
       await rm(pinned, { force: true });
     }
   }
@@ -118,8 +121,8 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // The change time is compared, not the modification time: an object that was just moved is in use, whatever the age
-      // of its bytes.
+      // The change time of the file is compared, not the modification time: an object that was just moved is in use,
+      // whatever the age of its bytes.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -129,7 +132,8 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // The change time is compared, because a move may just have created this hard link to an old file.
+      // The change time of the unfinished file is compared, because a move may just have created this hard link to an
+      // old file.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -144,8 +148,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Throws when the file system is not mounted. Called before an object is reported as missing, because on an empty mount
-   * point every object would appear deleted.
+   * Throws when the file system of the disk store is not mounted. Called before an object is reported as missing,
+   * because on an empty mount point every object would appear deleted.
    */
   async check(): Promise<void> {
     await access(this.#unfinished, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -156,8 +160,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Path of an object. A hash of the key distributes the objects over 256 folders, because consecutive ids share their
-   * first characters.
+   * Returns the path of an object in the disk store. A hash of the key distributes the objects over 256 folders,
+   * because consecutive ids share their first characters.
    */
   #pathOf(key: string): string {
     requireObjectKey(key);
@@ -167,8 +171,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Yields the keys of the stored objects. Files at any other path than `#pathOf` returns, such as `lost+found`, are
-   * ignored.
+   * Yields the keys of the objects in the disk store. Files at any path that `#pathOf` does not return, such as
+   * `lost+found`, are ignored.
    */
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
@@ -206,7 +210,10 @@ async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Pro
   }
 }
 
-/** An open file stays readable after it was replaced or deleted, so the reader gets the version that it opened. */
+/**
+ * An open file stays readable after it was replaced or deleted, so a reader gets the version of the object that it
+ * opened.
+ */
 async function readRange(
   file: FileHandle,
   { start, end }: { readonly start: number; readonly end: number },
@@ -222,7 +229,8 @@ async function readRange(
     highWaterMark: READ_BYTES,
     ...(signal === undefined ? {} : { signal }),
   });
-  // The reader gets the error; without this listener an abort before the first read would end the process.
+  // The reader of the object gets the stream's error. Without this listener an abort before the first read would end
+  // the process.
   stream.on("error", () => {});
   return stream;
 }

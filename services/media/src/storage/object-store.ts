@@ -1,21 +1,22 @@
-/** A range of an object; without `length` it extends to the end. Bytes beyond the end are left out. */
+/** A byte range of an object; without `length` the range extends to the end. Bytes beyond the end are left out. */
 export interface ByteRange {
   readonly start: number;
   readonly length?: number;
 }
 
-/** Metadata of a stored object. */
+/** Metadata of an object in the object store. */
 export interface StoredObject {
-  /** Length of the whole object, also when only a range is read. */
+  /** Length of the whole object in bytes, also when only a range is read. */
   readonly bytes: number;
   /**
-   * Changes whenever the key is written with other bytes. A store may derive it from an MD5 of the bytes, so a client can
-   * forge two uploads with equal versions. Direct uploads are therefore moved first and checked afterwards.
+   * Version of the object, which changes whenever the key is written with other bytes. A store may derive the version
+   * from an MD5 of the bytes, so a client can forge two uploads with equal versions. Direct uploads are therefore moved
+   * first and checked afterwards.
    */
   readonly version: string;
 }
 
-/** Properties of a direct upload that its signed URL enforces. */
+/** Properties of a direct upload to the object store that its signed URL enforces. */
 export interface DirectUpload {
   readonly contentType: string;
   readonly bytes: number;
@@ -23,13 +24,13 @@ export interface DirectUpload {
 }
 
 /**
- * Stores the bytes of media. This service chooses the keys (`uploads/<id>`, `objects/<id>`; see `object-key.ts`), never a
- * client. An object exists as a whole or not at all: an interrupted write is invisible to `open` and `stat`. One suite
- * tests every adapter: `test/object-store.test.ts`.
+ * The object store, which stores the bytes of media. The media service chooses the keys (`uploads/<id>`,
+ * `objects/<id>`; see `object-key.ts`), never a client. An object exists as a whole or not at all: an interrupted write
+ * is invisible to `open` and `stat`. One suite tests every store: `test/object-store.test.ts`.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Writes or replaces an object, which is durable when the call returns. Memory is bounded, and chunks are kept without
+   * Writes or replaces an object, which is durable when the call returns. Memory is bounded. Chunks are kept without
    * copying, so the source must not change a chunk that it has yielded. A signal after the last byte may be too late.
    *
    * @throws The signal's reason, and the errors of `bytes`.
@@ -44,15 +45,15 @@ export interface ObjectStore extends AsyncDisposable {
   stat(key: string): Promise<StoredObject | undefined>;
   /**
    * Renames an object that still has `version`, and replaces the object at `to`. A later write to the old key does not
-   * affect it. A concurrent write stays at the old key or is lost, but never reaches `to`. After a crash both keys may
-   * exist; repeating the move finishes it.
+   * affect the moved object. A concurrent write stays at the old key or is lost, but never reaches `to`. After a crash
+   * both keys may exist; repeating the move finishes it.
    *
    * @returns false when the object has another version or does not exist.
    */
   move(from: string, to: string, version: string): Promise<boolean>;
-  /** Deletes an object; deleting a missing object succeeds. */
+  /** Deletes an object; the deletion of a missing object succeeds. */
   delete(key: string): Promise<void>;
-  /** Yields every key with this prefix that was last written, or moved to, before `before`. */
+  /** Yields the key of every object whose key has this prefix and that was last written or moved before `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
   /**
    * Deletes the remains of interrupted writes that began before `before`. Stored objects are not affected, also when an
@@ -62,10 +63,10 @@ export interface ObjectStore extends AsyncDisposable {
    */
   removeUnfinished(before: Date): Promise<number>;
   /**
-   * A signed URL at which the store accepts exactly this type and length; undefined when the store does not support signed
-   * URLs.
+   * Returns a signed URL at which the store accepts an upload of exactly this type and length; undefined when the store
+   * does not support signed URLs.
    */
   createUploadUrl(key: string, upload: DirectUpload): Promise<string | undefined>;
-  /** @throws When the store does not answer. */
+  /** Checks that the object store can be reached. @throws When the store does not answer. */
   check(): Promise<void>;
 }

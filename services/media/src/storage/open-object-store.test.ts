@@ -23,7 +23,7 @@ const s3 = {
   S3_SECRET_ACCESS_KEY: "secret",
 };
 
-test("the object store is a folder unless a bucket is configured", () => {
+test("by default MEDIA_STORE is s3 when a bucket is configured, and otherwise disk", () => {
   expect(read({ MEDIA_DIR: "/data" })).toEqual({ kind: "disk", folder: "/data" });
   expect(read({ MEDIA_DIR: "/data", ...s3 })).toMatchObject({ kind: "s3", bucket: "media" });
   expect(read({ MEDIA_DIR: "/data", ...s3, MEDIA_STORE: "disk" }).kind).toBe("disk");
@@ -42,7 +42,7 @@ test("an S3 store with its own endpoint has a default region and is addressed by
   expect(read({ ...s3, S3_FORCE_PATH_STYLE: "false" })).toMatchObject({ forcePathStyle: false });
 });
 
-test("AWS requires a region, and without credentials the role of the machine is used", () => {
+test("the S3 store on AWS requires a region, and without configured credentials it uses the role of the machine", () => {
   expect(read({ S3_BUCKET: "media", S3_REGION: "eu-central-1" })).toEqual({
     kind: "s3",
     endpoint: undefined,

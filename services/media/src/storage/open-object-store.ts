@@ -3,13 +3,14 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { S3Config } from "#src/storage/s3-client.ts";
 
-/** Where the bytes of media are stored. */
+/** The settings of the object store, where the bytes of media are stored. */
 export type StorageConfig =
   | { readonly kind: "disk"; readonly folder: string }
   | ({ readonly kind: "s3" } & S3Config);
 
 /**
- * Reads the settings of the store. A bucket without `MEDIA_STORE` means S3; otherwise the folder `MEDIA_DIR` is the store.
+ * Reads the settings of the object store. A bucket without `MEDIA_STORE` means S3; otherwise the folder `MEDIA_DIR` is
+ * the store.
  */
 export function readStorageConfig(read: EnvReader): StorageConfig {
   const wanted = read.optionalString("S3_BUCKET") === undefined ? "disk" : "s3";
@@ -30,7 +31,7 @@ export function readStorageConfig(read: EnvReader): StorageConfig {
   return kind === "disk" ? { kind, folder } : { kind, ...s3 };
 }
 
-/** Opens the store; the AWS SDK is loaded only for S3, because loading it takes time and memory. */
+/** Opens the object store. The AWS SDK is loaded only for S3, because loading it takes time and memory. */
 export async function openObjectStore(config: StorageConfig): Promise<ObjectStore> {
   if (config.kind === "disk") return await openDiskStore(config.folder);
   const { createS3Store } = await import("#src/storage/s3.ts");
@@ -50,7 +51,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
-    // Only AWS uses the region. Other stores have one region, and most accept this name for it.
+    // Only AWS uses the region of an S3 bucket. Other stores have one region, and most accept this name for it.
     region: read
       .about("Region of the S3 bucket.", {
         default: "`us-east-1` with `S3_ENDPOINT`, else required",
@@ -63,7 +64,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
     ),
     credentials: readCredentials(read),
-    // A store with its own endpoint rarely has a host name for each bucket.
+    // An S3 store with its own endpoint rarely has a host name for each bucket.
     forcePathStyle: read
       .about(
         "Whether the bucket name is in the path of S3 addresses instead of in the host name.",

@@ -1,29 +1,29 @@
 import type { S3ServiceException } from "@aws-sdk/client-s3";
 import type { StoredObject } from "./object-store.ts";
 
-/** HTTP status of a failed call; undefined when the store did not answer. */
+/** Returns the HTTP status of a failed call to the S3 store; undefined when the store did not answer. */
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !("$metadata" in error)) return undefined;
   return (error as S3ServiceException).$metadata.httpStatusCode;
 }
 
-/** For `catch`: turns a missing object or bucket into undefined and rethrows every other error. */
+/** Handler for `catch`: returns undefined for a missing object or bucket and rethrows every other error. */
 export function undefinedIfNotFound(error: unknown): undefined {
   if (statusOf(error) !== 404) throw error;
   return undefined;
 }
 
-/** Whether a call failed because the object does not have the requested version. */
+/** Whether a call to the S3 store failed because the object does not have the requested version. */
 export function isPreconditionFailed(error: unknown): boolean {
   return statusOf(error) === 412;
 }
 
-/** Whether a call failed because the range starts beyond the end of the object. */
+/** Whether a call to the S3 store failed because the range starts beyond the end of the object. */
 export function isRangeNotSatisfiable(error: unknown): boolean {
   return statusOf(error) === 416;
 }
 
-/** The headers of a response that describe an object. */
+/** The headers of an S3 response that describe an object. */
 export interface ObjectHeaders {
   readonly ContentLength?: number | undefined;
   readonly ETag?: string | undefined;
@@ -31,8 +31,9 @@ export interface ObjectHeaders {
 }
 
 /**
- * Every response should contain an ETag, but versitygw loses it for a copy whose source is replaced at that moment. The
- * modification time then serves as the version: no move succeeds with it, but the object can be read.
+ * Reads the length and the version of an object from the headers of an S3 response. Every response should contain an
+ * ETag, but versitygw loses it for a copy whose source is replaced at that moment. The modification time then serves as
+ * the version: no move succeeds with it, but the object can be read.
  */
 export function toStoredObject(
   headers: ObjectHeaders,
@@ -47,7 +48,7 @@ export function toStoredObject(
   return { bytes, version };
 }
 
-/** The length of the whole object in a `Content-Range` header such as `bytes 0-9/1234`. */
+/** Returns the length of the whole object from a `Content-Range` header such as `bytes 0-9/1234`. */
 export function totalOf(contentRange: string | undefined): number | undefined {
   const total = /\/(\d+)$/.exec(contentRange ?? "")?.[1];
   return total === undefined ? undefined : Number(total);

@@ -15,25 +15,27 @@ import type { StoredObject } from "#src/storage/object-store.ts";
 import { deadline } from "#src/storage/s3-client.ts";
 import { isBefore, toStoredObject, undefinedIfNotFound } from "./s3-responses.ts";
 
-/** The bucket and key of an object. */
+/** The S3 bucket and the key of an object. */
 export interface S3Location {
   readonly Bucket: string;
   readonly Key: string;
 }
 
-/** The minimum part size of S3. Its maximum of 10,000 parts allows 52 GB, far more than any limit for media. */
+/**
+ * The minimum part size of S3. S3 allows at most 10,000 parts, and thereby 52 GB, far more than any limit for media.
+ */
 const PART_BYTES = 5 * 1024 * 1024;
 const PART_TIMEOUT_MS = 60_000;
-/** Time limit of the call that completes an upload. A store may join all parts before it answers. */
+/** Time limit of the S3 call that completes an upload. A store may join all parts before it answers. */
 const COMPLETE_TIMEOUT_MS = 300_000;
 
 /**
- * Uploads a stream of unknown length: in one call when it fits into one part, otherwise in parts. The object becomes visible
- * with the last call. The signal does not abort that call, because its outcome would be unknown.
+ * Uploads a stream of unknown length to S3: in one call when it fits into one part, otherwise in parts. The object
+ * becomes visible with the last call. The signal does not abort that call, because its outcome would be unknown.
  *
- * This is not `Upload` of `@aws-sdk/lib-storage`, measured in version 3.1169.0 with 512 MB: `Upload` allocates a buffer for
- * each part, whose garbage collection doubles the processor time (2.4-3.5 s instead of 1.2 s). It also sets no time limit for
- * a call, does not abort a part in flight, and its `abort()` rejects before the parts are deleted.
+ * `Upload` of `@aws-sdk/lib-storage` is not used. Measured in version 3.1169.0 with 512 MB, it allocates a buffer for
+ * each part, whose garbage collection doubles the processor time (2.4-3.5 s instead of 1.2 s). It also sets no time
+ * limit for a call, does not abort a part in flight, and its `abort()` rejects before the parts are deleted.
  */
 export async function uploadStream(
   client: S3Client,
@@ -51,7 +53,7 @@ export async function uploadStream(
       ? await putWhole(client, location, part)
       : await putParts(client, location, part, parts, stop);
   } catch (error) {
-    // After an abort the SDK throws its own error instead of the signal's reason.
+    // After an abort the AWS SDK throws its own error instead of the signal's reason.
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -88,7 +90,7 @@ async function putParts(
     let size = 0;
     for (let part: Buffer | undefined = first; part !== undefined;) {
       const number = parts.length + 1;
-      // The next part is collected while this part is being sent.
+      // The next part of the upload is collected while this part is being sent.
       sending = sendPart(client, upload, number, part, stop);
       const [sent, next]: [CompletedPart, IteratorResult<Buffer, void>] = await Promise.all([
         sending,
@@ -105,9 +107,9 @@ async function putParts(
     );
     return toStoredObject({ ContentLength: size, ETag });
   } catch (error) {
-    // The part in flight is awaited, because a part that arrives after the abort could recreate the upload.
+    // The upload waits for the part in flight, because a part that arrives after the abort could recreate the upload.
     await sending?.catch(() => {});
-    // If this fails, `removeUnfinished` deletes the parts later. The caller gets the first error.
+    // If the abort of the upload fails, `removeUnfinished` deletes the parts later. The caller gets the first error.
     await client.send(new AbortMultipartUploadCommand(upload), deadline()).catch(() => {});
     throw error;
   }
@@ -133,7 +135,8 @@ async function sendPart(
 }
 
 /**
- * Deletes the parts of uploads that began before `before` and were not completed, and returns the number of these uploads.
+ * Deletes the parts of S3 uploads that began before `before` and were not completed, and returns the number of these
+ * uploads.
  */
 export async function removeUnfinishedUploads(
   client: S3Client,
@@ -157,8 +160,8 @@ export async function removeUnfinishedUploads(
 }
 
 /**
- * Splits a stream into parts of `PART_BYTES`; the last one is shorter. Two buffers alternate, so that memory does not grow
- * with the stream: a part is overwritten when the next but one is requested.
+ * Splits a stream into parts of `PART_BYTES`; the last part may be shorter. Two buffers alternate, so that memory does
+ * not grow with the stream: the buffer of a part is overwritten when the caller requests the second part after it.
  */
 async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer, void, undefined> {
   let filling: Buffer = Buffer.allocUnsafeSlow(PART_BYTES);

@@ -29,10 +29,10 @@ import {
   undefinedIfNotFound,
 } from "./s3-responses.ts";
 
-/** Time limit of a copy within the store, which takes about a second per 100 MB in a slow store. */
+/** Time limit of a copy within the S3 store. A slow store takes about a second per 100 MB. */
 const COPY_TIMEOUT_MS = 300_000;
 
-/** Creates the store without connecting to it; `check` verifies that the bucket can be reached. */
+/** Creates the S3 store without connecting to it; `check` verifies that the bucket can be reached. */
 export function createS3Store(config: S3Config): ObjectStore {
   return new S3Store(config);
 }
@@ -85,8 +85,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * The S3 store itself copies the object and compares the version. The source is deleted last, so that a crash loses no
-   * object.
+   * Moves an object in the S3 store. S3 itself copies the object and compares the version. The source is deleted last,
+   * so that a crash loses no object.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -135,8 +135,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Signs the length and the type, so that the store accepts nothing else. A URL for an expired grant is signed with an
-   * earlier signing time, so that the store refuses it.
+   * Signs the length and the type of a direct upload, so that the S3 store accepts nothing else. A URL for an expired
+   * upload grant is signed with an earlier signing time, so that the store refuses it.
    */
   async createUploadUrl(key: string, upload: DirectUpload): Promise<string> {
     const expires = upload.expiresAt.getTime();
@@ -154,8 +154,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Throws when the bucket is missing. Called before an object is reported as missing, because without the bucket every
-   * object would appear deleted.
+   * Throws when the S3 bucket is missing. Called before an object is reported as missing, because without the bucket
+   * every object would appear deleted.
    */
   async check(): Promise<void> {
     await this.#client.send(new HeadBucketCommand({ Bucket: this.#bucket }), deadline());
@@ -184,13 +184,14 @@ function rangeHeader(range: ByteRange | undefined): string | undefined {
   return `bytes=${range.start}-${end}`;
 }
 
-/** The body of a response, which is a readable stream in Node. */
+/** Returns the body of an S3 response, which is a readable stream in Node. */
 function contentOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> {
   if (Body === undefined || !(Symbol.asyncIterator in Body)) {
     throw new Error("the response of the object store has no body");
   }
   const stream = Body as NodeJS.ReadableStream;
-  // The reader gets the error; without this listener a lost connection before the first read would end the process.
+  // The reader of the object gets the stream's error. Without this listener a lost connection before the first read
+  // would end the process.
   stream.on("error", () => {});
   return stream as AsyncIterable<Buffer>;
 }

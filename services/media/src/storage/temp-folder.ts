@@ -2,10 +2,10 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isId, newId } from "@postrider/shared/ids";
 
-/** Prefix of the folders of this service, because the root may contain other files. */
+/** Prefix of the temporary folders of the media service, because their parent folder may contain other files. */
 const PREFIX = "media-check-";
 
-/** Runs `work` with a new folder below `root` and then deletes the folder with its content. */
+/** Creates a temporary folder below `root`, runs `work` with it, and then deletes the folder with its content. */
 export async function withTempFolder<T>(
   root: string,
   work: (folder: string) => Promise<T>,
@@ -20,9 +20,9 @@ export async function withTempFolder<T>(
 }
 
 /**
- * Deletes the folders below `root` that killed processes left behind, and returns their number.
+ * Deletes the temporary folders below `root` that killed processes left behind, and returns their number.
  *
- * @param before Folders created after this time are kept: a running process may still use them.
+ * @param before Folders that were created after this time are kept: a running process may still use them.
  */
 export async function removeAbandonedFolders(root: string, before: Date): Promise<number> {
   let count = 0;

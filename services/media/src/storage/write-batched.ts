@@ -1,8 +1,12 @@
 /**
- * Minimum number of bytes per write call. Chunks of a socket are small, and a write call costs more than copying its bytes.
+ * Minimum number of bytes per write call to a file. Chunks of a socket are small, and a write call costs more than
+ * copying its bytes.
  */
 const BATCH_BYTES = 1024 * 1024;
-/** Maximum number of chunks per batch. A sender may send tiny chunks, and each chunk is an object in memory. */
+/**
+ * Maximum number of chunks that are written to a file in one batch. A sender may send tiny chunks, and each chunk is an
+ * object in memory.
+ */
 const BATCH_CHUNKS = 256;
 
 /** The part of `FileHandle` that `writeBatched` uses. */
@@ -11,7 +15,7 @@ interface Appended {
   writeFile(bytes: Uint8Array): Promise<void>;
 }
 
-/** Appends the bytes to the file in batches. The next batch is collected while the previous one is written. */
+/** Appends bytes to a file in batches. The next batch is collected while the previous batch is written. */
 export async function writeBatched(
   file: Appended,
   bytes: AsyncIterable<Uint8Array>,
@@ -25,7 +29,8 @@ export async function writeBatched(
     if (collected < BATCH_BYTES && chunks.length < BATCH_CHUNKS) continue;
     await writing;
     writing = writeAll(file, chunks, collected);
-    // The write is awaited before the next batch. Until then its failure must not count as an unhandled rejection.
+    // The write is awaited before the next batch. Until then a failure of the write must not count as an unhandled
+    // rejection.
     writing.catch(() => {});
     [chunks, collected] = [[], 0];
   }
@@ -33,7 +38,10 @@ export async function writeBatched(
   await writeAll(file, chunks, collected);
 }
 
-/** Writes all bytes. A nearly full disk may write only a part of them; writing the rest then reports the error. */
+/**
+ * Writes all bytes to a file. A nearly full disk may accept only a part of them; the attempt to write the rest then
+ * reports the error.
+ */
 async function writeAll(
   file: Appended,
   chunks: readonly Uint8Array[],

@@ -1,13 +1,13 @@
-/** A file that tries to break its reader. */
+/** A media file that tries to break the inspection. */
 export interface HostileFile {
   readonly name: string;
   readonly declared: string;
   readonly bytes: Uint8Array;
-  /** The expected result. An accepted file must be delivered without its hidden content. */
+  /** The expected result of the inspection. An accepted file must be delivered without its hidden content. */
   readonly ends: "rejected" | "accepted" | "either";
 }
 
-/** Creates hostile files with the same declared type and expected result. */
+/** Creates hostile media files with the same declared type and expected result. */
 export function hostile(
   declared: string,
   ends: HostileFile["ends"],

@@ -6,7 +6,7 @@ import { hostile, type HostileFile } from "./hostile-file.ts";
 
 const SIGNATURE = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");
 
-/** Decompression bombs, endless loops, truncations and false sizes in image formats. */
+/** Creates image files with decompression bombs, endless loops, truncations and false sizes. */
 export async function hostileImages(): Promise<HostileFile[]> {
   return [
     ...hostilePngs(),
@@ -43,7 +43,7 @@ const ZERO_BLOCK = deflateRawSync(Buffer.alloc(ZERO_BLOCK_BYTES), {
 function zeros(bytes: number): Buffer {
   const blocks = repeated(Math.floor(bytes / ZERO_BLOCK_BYTES), ZERO_BLOCK);
   const rest = deflateRawSync(Buffer.alloc(bytes % ZERO_BLOCK_BYTES));
-  // Adler-32 of n zeros is n modulo 65521 in the upper half, and 1 in the lower half.
+  // The checksum Adler-32 of n zeros is n modulo 65521 in the upper half, and 1 in the lower half.
   const checksum = Buffer.alloc(4);
   checksum.writeUInt16BE(bytes % 65_521, 0);
   checksum.writeUInt16BE(1, 2);
@@ -184,7 +184,7 @@ async function hostileJpegs(): Promise<HostileFile[]> {
   ];
 }
 
-/** One frame of a GIF with `size` x `size` pixels that contains a single code. */
+/** Returns one frame of a GIF with `size` x `size` pixels that contains a single code. */
 function gifFrame(size: number): Buffer {
   const head = Buffer.from([0x2c, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
   head.writeUInt16LE(size, 5);

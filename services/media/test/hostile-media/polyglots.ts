@@ -13,7 +13,7 @@ const ZIP = Buffer.concat([
   Buffer.alloc(18),
 ]);
 
-/** Files that are valid in two formats, or that have another type than declared. */
+/** Creates files that are valid in two formats, or that have another type than declared. */
 export function polyglots(): HostileFile[] {
   const jpeg = Buffer.from(sampleJpeg());
   const png = Buffer.from(samplePng());

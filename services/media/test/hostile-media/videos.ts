@@ -3,12 +3,15 @@ import { ascii, box, u32 } from "@postrider/local/sample-mp4";
 import { element, endless, float, ID, sampleWebm, tags, text, unsigned } from "../sample-webm.ts";
 import { hostile, type HostileFile } from "./hostile-file.ts";
 
-/** Loops, deep nesting, truncations and false sizes in video containers. */
+/** Creates video files with loops, deep nesting, truncations and false sizes. */
 export function hostileVideos(): HostileFile[] {
   return [...hostileMp4s(), ...hostileWebms()];
 }
 
-/** A valid MP4 with `values` written at the offset `shift` from its first `type`. */
+/**
+ * Returns a valid MP4 in which the 32-bit numbers `values` are written `shift` bytes after the start of the first
+ * `type`.
+ */
 function changed(type: string, shift: number, ...values: readonly number[]): Buffer {
   const video = Buffer.from(sampleMp4());
   u32(...values).copy(video, video.indexOf(ascii(type)) + shift);

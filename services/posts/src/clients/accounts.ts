@@ -13,7 +13,7 @@ import {
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks accounts up by id; accounts that a workspace cannot post to are missing. */
+/** Looks connected accounts up by id. The result has no entry for an account that the workspace cannot post to. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,
@@ -30,13 +30,16 @@ interface Question {
 }
 
 /**
- * How long the first lookup waits for other lookups to share its call. The call costs more CPU than the rest of creating a
- * post.
+ * How long the first lookup of accounts waits for other lookups to share its call. The call costs more CPU than the
+ * rest of creating a post.
  */
 const BATCH_WAIT_MS = 1;
 const MAX_REFS_PER_CALL = 1000;
 
-/** Looks accounts up in the accounts service. Lookups of about the same millisecond share one call. */
+/**
+ * Creates a directory that looks accounts up in the accounts service. Lookups of about the same millisecond share one
+ * call.
+ */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   let waiting: Question[] = [];
   const flush = (): void => {
@@ -59,8 +62,8 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
 }
 
 /**
- * The context of a shared call. A call for several requests has the context of none of them, so that the deadline and ids
- * of one request do not apply to the others.
+ * The request context of a shared call to the accounts service. A call for several requests has the context of none of
+ * them, so that the deadline and ids of one request do not apply to the others.
  */
 function contextOf([first, ...others]: readonly Question[]): RequestContext {
   const alone = others.length === 0 ? first?.context : undefined;
@@ -106,12 +109,15 @@ export interface PlatformDirectory {
 }
 
 /**
- * How long the list of platforms is reused. It changes only when an operator restarts the accounts service with other
- * credentials.
+ * How long the list of platforms is reused. The list changes only when an operator restarts the accounts service with
+ * other credentials.
  */
 const PLATFORMS_FRESH_MS = 5_000;
 
-/** Calls the accounts service at most every 5 seconds; callers in between share the last answer. */
+/**
+ * Creates a directory of platforms that calls the accounts service at most every 5 seconds; lookups in between share
+ * the last answer.
+ */
 export function createPlatformDirectory(client: Client<typeof PlatformService>): PlatformDirectory {
   let known: { readonly platforms: ReadonlySet<string>; readonly until: number } | undefined;
   let asking: Promise<ReadonlySet<string>> | undefined;
@@ -140,7 +146,7 @@ export interface WorkspaceDirectory {
   findLimits(workspaceId: string): Promise<QuotaLimits>;
 }
 
-/** How long limits are reused. A new limit is documented to take effect within 5 seconds. */
+/** How long the quota limits of a workspace are reused. A new limit is documented to take effect within 5 seconds. */
 const LIMITS_FRESH_MS = 3_000;
 const MAX_KNOWN_WORKSPACES = 10_000;
 const DEFAULT_MONTHLY_QUOTA = 1_000;
@@ -150,7 +156,10 @@ interface LimitsAnswer {
   readonly until: number;
 }
 
-/** Calls the accounts service at most every 3 seconds for each workspace; callers in between share the last answer. */
+/**
+ * Creates a directory of workspaces that calls the accounts service at most every 3 seconds for each workspace; lookups
+ * in between share the last answer.
+ */
 export function createWorkspaceDirectory(
   client: Client<typeof WorkspaceService>,
 ): WorkspaceDirectory {
@@ -170,7 +179,7 @@ export function createWorkspaceDirectory(
       if (known.size >= MAX_KNOWN_WORKSPACES) known.clear();
       const limits = ask(workspaceId);
       known.set(workspaceId, { limits, until: performance.now() + LIMITS_FRESH_MS });
-      // The waiting callers get the error; the next caller calls the accounts service again.
+      // The lookups that wait for the failed call get its error; the next lookup calls the accounts service again.
       limits.catch(() => known.delete(workspaceId));
       return limits;
     },

@@ -5,25 +5,30 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/** A claim on media: the media service records that a post which is about to be stored uses the media. */
+/** A claim on media: before a post is stored, the media service records that the post uses the media. */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
-  /** The version with which the post will be stored. */
+  /** The version with which the post that uses the media will be stored. */
   readonly postVersion: number;
-  /** The id of the request. The request can release only the claims that no other request has recorded. */
+  /**
+   * The id of the request that claims the media. The request can release only the claims that no other request has
+   * recorded.
+   */
   readonly claimId: string;
 }
 
-/** A use of media that has ended. */
+/** A use of media by a post that has ended. */
 type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
   readonly mediaId: string;
 } & Partial<Pick<MediaClaim, "postVersion" | "claimId">>;
 
-/** How long a request waits until its media are released. The request succeeds even if the release fails. */
+/**
+ * How long a request waits until the media service has released media. The request succeeds even if the release fails.
+ */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** Looks up the given media of the workspace. An empty list sends no request. */
+/** Looks up the given media of the workspace. For an empty list no request is sent. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
@@ -45,7 +50,7 @@ export async function claimMedia(
   return toMap(media);
 }
 
-/** Releases a claim that only this request has recorded, because the post was not committed. */
+/** Releases a claim on media that only this request has recorded, because the post was not committed. */
 export async function releaseClaim(
   client: MediaClient,
   { workspaceId, postId, claimId }: Omit<MediaClaim, "postVersion">,
@@ -58,8 +63,8 @@ export async function releaseClaim(
 }
 
 /**
- * Reports uses that have ended. A failure is ignored, because the media service asks this service about each use before it
- * refuses to delete media.
+ * Reports to the media service which uses of media have ended. A failure is ignored, because the media service asks the
+ * posts service about each use before it refuses to delete media.
  */
 export async function releaseMedia(
   client: MediaClient,
@@ -79,7 +84,10 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
   return new Map(there.map((item) => [item.id, item]));
 }
 
-/** Describes the file that platforms receive, which may be a converted file, because their rules apply to this file. */
+/**
+ * Describes the file that platforms receive, because the rules of platforms apply to this file. It may be a converted
+ * file.
+ */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";
   return {

@@ -3,7 +3,7 @@ import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { applyDeletionUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** Applies the deletion updates that the delivery service reports to their targets. */
+/** Applies the deletion updates of the delivery service to their targets. */
 export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
   const updates = events.map(({ message }) => message);
   await applyDeletionUpdates(

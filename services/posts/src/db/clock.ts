@@ -9,7 +9,7 @@ export async function readClock(sql: ISql): Promise<Date> {
   return rows[0]?.now ?? new Date(Number.NaN);
 }
 
-/** Reads the clock of the database; concurrent callers share one statement. */
+/** Creates a function that reads the clock of the database; concurrent callers share one statement. */
 export function createDatabaseClock(sql: Sql): DatabaseClock {
   let asking: Promise<Date> | undefined;
   const ask = async (): Promise<Date> => {

@@ -6,16 +6,16 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** The data of a post that the command of a client needs. */
+/** The data of a post that a command of a client (for example an update or a deletion) needs. */
 export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The time at which the transaction began. */
+  /** The time at which the transaction of the command began. */
   readonly now: Date;
 }
 
-/** Locks one post. */
+/** Locks one post and reads the data that a command needs. */
 export async function lockPost(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,
@@ -35,17 +35,20 @@ export interface PostReplacement extends PostRef {
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** The answer of the media service, as proto JSON. */
+  /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: readonly JsonValue[];
   readonly platforms: readonly string[];
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The database's time before the post's media were claimed. */
+  /** The database's time, read before the media of the post were claimed. */
   readonly notedAfter: Date;
 }
 
-/** Writes a locked post and raises its version. It fails as `media_use_expired` when the claim on its media is too old. */
+/**
+ * Writes a locked post and raises its version. The write fails with `media_use_expired` when the claim on the post's
+ * media is too old.
+ */
 export async function replacePostRow(tx: TransactionSql, post: PostReplacement): Promise<void> {
   await tx`
     update posts

@@ -2,23 +2,26 @@ import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 
-/** The Postgres date format in which proto JSON writes an instant. */
+/** The Postgres date format for an instant in proto JSON. */
 const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-/** The result of starting a batch of posts. */
+/** The result of starting a batch of due posts. */
 export interface StartedBatch {
   readonly count: number;
-  /** Posts whose targets were stored before the operator changed `MISSED_AFTER_SECONDS`. */
+  /** Started posts whose targets were stored before the operator changed `MISSED_AFTER_SECONDS`. */
   readonly outdated: readonly PostRef[];
 }
 
-/** How late a post may be started, and the maximum number of posts. */
+/** The options for starting due posts: how late a post may be started, and the maximum number of posts. */
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
 }
 
-/** Inserts the events for the rows of `request`. A test compares these events with the events of `postPublishRequested`. */
+/**
+ * Inserts the publish-request events for the rows of `request`. A test compares these events with the events of
+ * `postPublishRequested`.
+ */
 function eventsOfRequests(sql: ISql) {
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
@@ -33,13 +36,13 @@ function eventsOfRequests(sql: ISql) {
 }
 
 /**
- * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the delivery service to publish
- * them. Locked posts are skipped: either another replica is starting them, or a command is changing them and the next round
- * reads them again. Exactly one replica starts a post, because the status is checked while the post is locked. Targets are
- * not written, because readers see the targets of a publishing post as `publishing` anyway.
+ * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the delivery service to
+ * publish them. Locked posts are skipped: either another replica is starting them, or a command is changing them and
+ * the next round reads them again. Exactly one replica starts a post, because the status is checked while the post is
+ * locked. Targets are not written, because readers see the targets of a publishing post as `publishing` anyway.
  *
- * The events are built in SQL. Thousands of posts may be due in one second, and building their events in the process would
- * take longer than everything else.
+ * The events are built in SQL. Thousands of posts may be due in one second, and building their events in the process
+ * would take longer than everything else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -91,7 +94,7 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/** Locks up to `limit` posts that are too late to be started, in id order, and skips locked ones. */
+/** Locks up to `limit` scheduled posts that are too late to be started, in id order, and skips locked posts. */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
@@ -131,7 +134,10 @@ export async function extendTargets(
     )`;
 }
 
-/** The milliseconds until the next scheduled post is due, negative if it is late; undefined if none is scheduled. */
+/**
+ * Returns the milliseconds until the next scheduled post is due, negative if the post is late; undefined if no post is
+ * scheduled.
+ */
 export async function findNextDue(sql: ISql): Promise<number | undefined> {
   const [row] = await sql<{ ms: number | null }[]>`
     select (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as ms

@@ -1,22 +1,24 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** The content that one target publishes on its account, which no other target may publish for a day. */
+/**
+ * A duplicate guard: the content that one target publishes on its account, which no other target may publish for a day.
+ */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256 in hex; see `planTargets`. */
+  /** SHA-256 of the content in hex; see `planTargets`. */
   readonly contentHash: string;
 }
 
-/** A target that has the same content on the same account. */
+/** A target of another post that has the same content on the same account. */
 export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
 }
 
-/** Returns the guards of targets. Drafts have no hash yet and therefore no guards. */
+/** Returns the duplicate guards of targets. The targets of drafts have no content hash yet and therefore no guards. */
 export function toGuards(
   workspaceId: string,
   targets: readonly {
@@ -47,10 +49,10 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * The statement that inserts guards and returns the ids of the targets that got a guard; targets that clash are missing.
- * The unique index decides between concurrent posts. The condition only sees forced guards that were committed before; a
- * post that is forced at the same moment counts as later. With `force` every target gets a guard in addition to the
- * existing guards.
+ * Returns the statement that inserts duplicate guards and returns the ids of the targets that got a guard. Targets
+ * whose content another target guards are missing. The unique index decides between concurrent posts. The condition
+ * only sees forced guards that were committed before; a post that is forced at the same moment counts as later. With
+ * `force` every target gets a guard in addition to the existing guards.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   if (force) {
@@ -82,8 +84,8 @@ export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean)
 }
 
 /**
- * Deletes the old guards of the targets, inserts new guards, and returns the guards that clash. If any guard clashes, the
- * caller rolls back.
+ * Deletes the old duplicate guards of the targets and inserts new guards. Returns the new guards whose content another
+ * target guards. If there are any, the caller rolls back.
  */
 export async function takeGuards(
   tx: TransactionSql,
@@ -98,8 +100,8 @@ export async function takeGuards(
 }
 
 /**
- * Sets the time at which guards expire; null means never. A target whose guard was deleted gets a new guard, even if
- * another target guards the same content.
+ * Sets the time at which duplicate guards expire; null means never. A target whose guard was deleted gets a new guard,
+ * even if another target guards the same content.
  */
 export async function keepGuards(
   tx: TransactionSql,
@@ -121,7 +123,7 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Deletes the guards of targets. */
+/** Deletes the duplicate guards of targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -136,7 +138,7 @@ export async function freeGuards(
     )`;
 }
 
-/** Lists the targets of other posts that guard the same content, one for each account. */
+/** Lists the targets of other posts that guard the same content, one target for each account. */
 export async function listClashes(
   sql: ISql,
   guards: readonly Guard[],
@@ -155,7 +157,7 @@ export async function listClashes(
     order by held.account_id, held.exclusive desc, held.target_id`;
 }
 
-/** Deletes up to `limit` expired guards of all workspaces and returns the number deleted. */
+/** Deletes up to `limit` expired duplicate guards of all workspaces and returns the number of deleted guards. */
 export async function deleteExpiredGuards(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`
     delete from duplicate_guards

@@ -10,17 +10,17 @@ import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A post as it is accepted, with its targets in the request's order. */
+/** A post to insert, with its targets in the order of the request. */
 export interface NewPost extends Placement {
   readonly id: string;
   readonly workspaceId: string;
   readonly content: string;
   readonly options: PostOptions;
   readonly mediaIds: readonly string[];
-  /** The answer of the media service, as proto JSON. */
+  /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: JsonValue[];
   readonly createdVia: string;
-  /** The database's time when the post was checked, before its media were claimed. */
+  /** The database's time when the post was checked, before the media of the post were claimed. */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
 }
@@ -33,7 +33,7 @@ export interface Acceptance {
   readonly events: readonly OutboxEvent[];
 }
 
-/** The error when the insert of a post is refused. Nothing of the post was written. */
+/** Thrown when the insert of a post is refused. Nothing of the post was written. */
 export class InsertRefused extends Error {
   readonly reason: RefusalReason;
   readonly post: NewPost;
@@ -48,13 +48,14 @@ export class InsertRefused extends Error {
 }
 
 /**
- * Inserts a post, its targets and its events, and takes its duplicate guards, its slot and its quota. This is one statement
- * and, outside of a transaction, one commit. Unique indexes and locked rows decide what other posts have taken, never the
- * snapshot of the statement. Each step begins after the previous step has succeeded, and the first step that fails refuses
- * the whole statement. Quota is taken last, because all posts of a workspace lock the same counters, and the locks are then
- * held only for the commit.
+ * Inserts a post, its targets and its events, and takes its duplicate guards, its queue slot and its quota. This is one
+ * statement and, outside of a transaction, one commit. Unique indexes and locked rows decide what other posts have
+ * taken, never the snapshot of the statement. Each step begins after the previous step has succeeded, and the first
+ * step that fails refuses the whole statement. Quota is taken last, because all posts of a workspace lock the same
+ * counters, and the locks are then held only for the commit.
  *
- * @throws InsertRefused when another post has the content or the slot, a limit has no room, or the claim on media expired.
+ * @throws InsertRefused when another post has the content or the slot, a quota limit is reached, or the claim on
+ *   media expired.
  */
 export async function insertPost(
   sql: ISql,
@@ -136,8 +137,8 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
 }
 
 /**
- * The last step of the insert, which takes the quota. It counts the inserted targets, so that the database writes them
- * before it takes the quota.
+ * Returns the last step of the insert of a post, which takes the quota. The step counts the inserted targets, so that
+ * the database writes them before it takes the quota.
  */
 function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
   if (demands.length === 0) return sql`select count(*) from target`;
@@ -149,7 +150,7 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
     from (select count(*) from target) as written`;
 }
 
-/** Converts new targets, in their order, to the records that `jsonb_to_recordset` reads. */
+/** Converts new targets of a post, in their order, to the records that `jsonb_to_recordset` reads. */
 export function toTargetRecords(targets: readonly PlannedTarget[]) {
   return targets.map((target, ordinal) => ({
     id: target.id,
@@ -163,9 +164,9 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
 }
 
 /**
- * The condition under which a statement may write a post with media: media forgets a claim after 10 minutes if it finds
- * no post, so a process that was suspended for longer must not write one. The statement refuses itself with
- * `media_use_expired` after 5 minutes, because its transaction still takes some time.
+ * Returns the condition under which a statement may write a post with media. The media service forgets a claim on media
+ * after 10 minutes if it finds no post, so a process that was suspended for longer must not write the post. The
+ * statement refuses itself with `media_use_expired` after 5 minutes, because its transaction still takes some time.
  *
  * @param notedAfter The database's time before the media were claimed.
  */

@@ -7,7 +7,7 @@ export interface MediaUseRow {
   readonly version: number;
 }
 
-/** Returns those of the given posts that exist, with their versions and whether they use the media. */
+/** Returns the given posts that exist, with their versions and whether they use the media. */
 export async function listMediaUses(
   sql: ISql,
   { workspaceId, mediaId }: { readonly workspaceId: string; readonly mediaId: string },

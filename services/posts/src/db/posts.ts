@@ -4,7 +4,10 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** A post with its targets, as every RPC returns it. Instants in JSON columns are ISO 8601 text. */
+/**
+ * A row of a post with its targets, from which every RPC builds its response. Instants in JSON columns are ISO 8601
+ * text.
+ */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -23,7 +26,7 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 attempts of each target; null in lists, which do not read attempts. */
+  /** The newest 50 attempts of each target; null in lists of posts, which do not read attempts. */
   readonly attempts: readonly AttemptJson[] | null;
 }
 
@@ -53,7 +56,7 @@ export interface AttemptJson {
   readonly message: string;
 }
 
-/** The columns of a `PostRow` without its attempts; `post` is the row's alias. */
+/** Returns the columns of a `PostRow` without its attempts; `post` is the alias of the table. */
 function postColumns(sql: ISql) {
   return sql`
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
@@ -71,7 +74,7 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** Reads those of the given posts that exist, with their targets and attempts, in one statement. */
+/** Reads the given posts that exist, with their targets and attempts, in one statement. */
 export async function listPostsByRefs(
   sql: ISql,
   refs: readonly PostRef[],
@@ -100,7 +103,7 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** One post with its targets and attempts. */
+/** Reads one post with its targets and attempts. */
 export async function findPost(
   sql: ISql,
   workspaceId: string,
@@ -110,22 +113,23 @@ export async function findPost(
   return row;
 }
 
-/** The filters of a list; a post must match all of them. */
+/** The filters of a list of posts; a post must match all of them. */
 export interface ListFilter {
   readonly status: PostStatus | undefined;
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
-  /** The earliest effective time. */
+  /** The earliest effective time of a listed post. */
   readonly from: Date | undefined;
-  /** The first instant after the latest effective time. */
+  /** The first instant after the latest effective time of a listed post. */
   readonly before: Date | undefined;
 }
 
 /**
- * Reads a page of posts ordered by (effective_at, id), latest first, beginning after `after`. An index in this order serves
- * each single filter, so the cost of a page does not depend on its position in the list. The platform is written into the
- * SQL text, because a parameter would not match the partial indexes. `before` is omitted after the first page: it is always
- * true there, and with it the planner would begin reading the index at `before` instead of `after`.
+ * Reads a page of posts ordered by (effective_at, id), latest first, beginning after `after`. An index in this order
+ * serves each single filter, so the cost of a page does not depend on its position in the list. The platform is written
+ * into the SQL text, because a parameter would not match the partial indexes. `before` is omitted after the first page:
+ * the condition is always true there, and with it the planner would begin reading the index at `before` instead of
+ * `after`.
  */
 export async function listPostRows(
   sql: ISql,
@@ -181,14 +185,14 @@ export interface PostChange extends PostRef {
   readonly publishedAt: Date | null;
 }
 
-/** A post after a change: its new version and the time of the change. */
+/** The id of a changed post, its new version and the time of the change. */
 export interface ChangedPost extends PostRef {
   readonly status: PostStatus;
   readonly version: number;
   readonly updatedAt: Date;
 }
 
-/** Writes locked posts whose visible data changed, and raises their versions. */
+/** Writes locked posts whose data changed for readers, and raises the versions of these posts. */
 export async function updatePosts(
   tx: TransactionSql,
   changes: readonly PostChange[],

@@ -1,14 +1,14 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 
-/** A queue slot rule as it is stored. */
+/** A queue-slot rule as it is stored. */
 export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly workspaceId: string;
   readonly name: string;
   readonly updatedAt: Date;
 }
 
-/** Dates are read as text, because a `Date` would give them a time zone. */
+/** Returns the columns of a queue-slot rule. Dates are read as text, because a `Date` would give them a time zone. */
 function ruleColumns(sql: ISql) {
   return sql`
     id, workspace_id, name, to_json(weekdays) as weekdays, to_json(times) as times, timezone,
@@ -26,7 +26,7 @@ export async function insertQueueSlotRule(sql: ISql, rule: QueueSlotRuleRow): Pr
     )`;
 }
 
-/** Reads the rules that are not deleted, newest first. */
+/** Reads the queue-slot rules that are not deleted, newest first. */
 export async function listQueueSlotRuleRows(
   sql: ISql,
   workspaceId: string,
@@ -40,8 +40,8 @@ export async function listQueueSlotRuleRows(
 }
 
 /**
- * Reads the active rules and locks them in id order. A transaction that assigns a slot takes this lock first, so that the
- * next transaction sees the slot as taken and is not refused by the unique index.
+ * Reads the active queue-slot rules and locks them in id order. A transaction that assigns a slot takes this lock
+ * first. The next transaction then sees the slot as taken and is not refused by the unique index.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -56,7 +56,7 @@ export async function lockActiveRules(
     for no key update`;
 }
 
-/** Locks a rule that is not deleted. */
+/** Locks a queue-slot rule that is not deleted. */
 export async function lockQueueSlotRule(
   tx: TransactionSql,
   workspaceId: string,
@@ -72,7 +72,7 @@ export async function lockQueueSlotRule(
   return row;
 }
 
-/** Writes everything that can change in a locked rule. */
+/** Writes all changeable fields of a locked queue-slot rule. */
 export async function updateQueueSlotRuleRow(
   tx: TransactionSql,
   rule: QueueSlotRuleRow,
@@ -91,7 +91,9 @@ export async function updateQueueSlotRuleRow(
     and id = ${rule.id}`;
 }
 
-/** Marks a rule as deleted and returns whether it existed. The row is kept, because posts reference it. */
+/**
+ * Marks a queue-slot rule as deleted and returns whether the rule existed. The row is kept, because posts reference it.
+ */
 export async function deleteQueueSlotRuleRow(
   sql: ISql,
   rule: { readonly workspaceId: string; readonly id: string; readonly deletedAt: Date },
@@ -107,9 +109,9 @@ export async function deleteQueueSlotRuleRow(
 }
 
 /**
- * Makes transactions that add a rule to the same workspace run one after the other, so that each of them counts the rules
- * of the previous transaction. This is an advisory lock, because a row that does not exist yet cannot be locked. Workspaces
- * with the same hash wait for each other, which is harmless.
+ * Makes transactions that add a queue-slot rule to the same workspace run one after the other, so that each transaction
+ * counts the rules of the previous transactions. This is an advisory lock, because a row that does not exist yet cannot
+ * be locked. Workspaces with the same hash wait for each other, which is harmless.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;

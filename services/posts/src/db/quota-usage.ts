@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
 
-/** The key of a quota counter. */
+/** The key of a quota counter: its workspace, period and subject. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;
@@ -15,9 +15,9 @@ export interface QuotaMove extends QuotaKey {
 }
 
 /**
- * The statement that adds demands to the reserved amounts of counters (negative demands are subtracted) and returns the
- * changed counters; counters without room are missing. The condition reads the locked row, so concurrent posts cannot
- * exceed a limit. All statements lock counters in the order of period and subject.
+ * Returns the statement that adds demands to the reserved amounts of quota counters (negative demands are subtracted)
+ * and returns the changed counters. Counters without room for their demand are missing. The condition reads the locked
+ * row, so concurrent posts cannot exceed a limit. All statements lock counters in the order of period and subject.
  */
 export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -53,8 +53,8 @@ export function quotaReservation(sql: ISql, workspaceId: string, demands: readon
 }
 
 /**
- * Reserves the demands (negative demands free quota) and returns the demands that have no room in their counters. If there
- * are any, the caller rolls back, because the other demands were reserved.
+ * Reserves the quota demands (negative demands free quota) and returns the demands that have no room in their quota
+ * counters. If any demand has no room, the caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -69,13 +69,16 @@ export async function reserveQuota(
   );
 }
 
-/** Applies moves regardless of limits. A counter may occur only once. Locks rows in the order of `quotaReservation`. */
+/**
+ * Adds amounts to quota counters regardless of limits. A counter may occur only once in `moves`. The rows are locked in
+ * the order of `quotaReservation`.
+ */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
-  // A missing counter counts as zero, so a negative move creates the counter with zero.
+  // A missing quota counter counts as zero, so a negative amount creates the counter with zero.
   await tx`
     insert into quota_usage (workspace_id, subject, period, used, reserved)
     select workspace_id, subject, period,
@@ -98,7 +101,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
       reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
 }
 
-/** Reads the amounts of quota counters. A counter that was never used is missing. */
+/** Reads the amounts of quota counters. A counter that was never used is missing in the result. */
 export async function listQuotaUsage(
   sql: ISql,
   workspaceId: string,

@@ -1,6 +1,6 @@
 import postgres from "postgres";
 
-/** The SQLSTATE that the SQL function `refuse` raises. */
+/** The SQLSTATE of the error that the SQL function `refuse` raises. */
 const REFUSED = "PR001";
 
 const REASONS = ["duplicate_content", "slot_taken", "quota_exceeded", "media_use_expired"] as const;

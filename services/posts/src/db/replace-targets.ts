@@ -4,8 +4,8 @@ import type { PostRef } from "#src/db/posts.ts";
 import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
 /**
- * Replaces the targets of a locked post with the given targets, in the given order; a target whose id exists keeps its row.
- * The old ordinals are negated first, because two rows must never have the same ordinal.
+ * Replaces the targets of a locked post with the given targets, in the given order. A target whose id exists keeps its
+ * row. The old ordinals are negated first, because two targets of a post must never have the same ordinal.
  */
 export async function replaceTargets(
   tx: TransactionSql,

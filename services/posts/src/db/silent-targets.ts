@@ -4,9 +4,10 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
 /**
- * Takes up to `limit` silent targets: their outcome is open, and the delivery service has not reported them for `silentMs`.
- * Taking a target restarts this time, so that other replicas take other targets, and a crash before the answer only delays
- * the next question. A failure with an unknown outcome may still be corrected for a day after the target's deadline.
+ * Takes up to `limit` silent targets: targets whose outcome is open and which the delivery service has not reported for
+ * `silentMs`. Taking a target restarts this time, so that other replicas take other targets, and a crash before the
+ * answer only delays the next question. A failure with an unknown outcome may still be corrected for a day after the
+ * target's deadline.
  */
 export async function takeSilentTargets(
   sql: ISql,
@@ -38,12 +39,12 @@ export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly dueAt: Date;
   readonly publishBefore: Date;
   readonly version: number;
-  /** The request that created or changed the post last. */
+  /** The request that created or changed the target's post last. */
   readonly cause: Cause | null;
 }
 
 /**
- * Reads those of the targets that still have to be published at the given generation, and locks their posts in id order.
+ * Reads the given targets that still have to be published at the given generation, and locks their posts in id order.
  */
 export async function lockRequestedTargets(
   tx: TransactionSql,
@@ -66,7 +67,7 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts of targets, in id order. */
+/** Locks the posts to which the targets belong, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -92,7 +93,10 @@ export interface DeletionKey {
   readonly deletion: number;
 }
 
-/** Takes silent targets like `takeSilentTargets`, but targets that are being deleted. */
+/**
+ * Takes up to `limit` targets that are being deleted and whose deletion the delivery service has not reported for
+ * `silentMs`; see `takeSilentTargets`.
+ */
 export async function takeSilentDeletions(
   sql: ISql,
   options: { readonly silentMs: number; readonly limit: number },
@@ -123,7 +127,7 @@ export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly version: number;
 }
 
-/** Reads those of the deletions that have not ended yet, and locks their posts in id order. */
+/** Reads the given deletions of targets that have not ended yet, and locks their posts in id order. */
 export async function lockRequestedDeletions(
   tx: TransactionSql,
   keys: readonly DeletionKey[],

@@ -19,10 +19,10 @@ export interface TargetRow extends TargetState {
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
-  /** When the current generation is due; null for a draft. */
+  /** Time at which the current generation of the target is due; null for a draft. */
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
-  /** The number of requests to delete the target. */
+  /** The number of requests to delete the target so far. */
   readonly deletion: number;
   readonly deletionVersion: number;
 }
@@ -87,7 +87,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes all fields of locked targets that can change. The sweep waits for reports about a target from its due time on. */
+/** Writes all changeable fields of locked targets. The sweep waits for reports about a target from its due time on. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -130,12 +130,12 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** An attempt to publish a target, as an update reported it. */
+/** An attempt to publish a target, as a target update reported it. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly number: number;
-  /** The generation of the update that reported the attempt. */
+  /** The generation in the target update that reported the attempt. */
   readonly generation: number;
   readonly version: number;
   readonly startedAt: Date;
@@ -146,8 +146,8 @@ export interface AttemptRow {
 }
 
 /**
- * Inserts attempts, or replaces attempts that an older update reported. Each attempt may occur only once in a call. Returns
- * the ids of the targets with a new or changed attempt.
+ * Inserts attempts to publish targets, or replaces attempts that an older update reported. Each attempt may occur only
+ * once in a call. Returns the ids of the targets with a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,
@@ -190,14 +190,14 @@ export async function upsertAttempts(
   return new Set(changed.map((row) => row.targetId));
 }
 
-/** A target at a generation. */
+/** A target at one generation (its number of requests to publish). */
 export interface TargetKey {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly generation: number;
 }
 
-/** Converts keys to the records that `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)` reads. */
+/** Converts targets to records for `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)`. */
 export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
@@ -216,7 +216,7 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Reads those of the targets that still have to be published at the given generation. `limit 1` makes the planner look the
+ * Reads the given targets that still have to be published at the given generation. `limit 1` makes the planner look the
  * rows up by key. Without it the planner would scan by status right after many posts have become due, because its
  * statistics still say that few posts are `publishing`.
  */

@@ -52,7 +52,7 @@ test("a post that every platform accepts has no violation", () => {
   ).toEqual([]);
 });
 
-test("checkPost reports all violations of a post at once, each with its path", () => {
+test("checkPost reports all violations of a post at once, each with the path of the invalid value", () => {
   const violations = checkPost(
     input({
       content: "a".repeat(281),
@@ -92,7 +92,7 @@ test("checkPost reports all violations of a post at once, each with its path", (
   ]);
 });
 
-test("the path of a violation in an option points to that option", () => {
+test("the path of a violation in an option of a post points to that option", () => {
   const options = { x: { content: "a".repeat(300) }, [TELEGRAM]: { title: "no titles there" } };
   const violations = checkPost(input({ accountIds: [X, TELEGRAM], options }), known);
 
@@ -102,7 +102,7 @@ test("the path of a violation in an option points to that option", () => {
   ]);
 });
 
-test("the path of a missing field points to the place where the field can be added", () => {
+test("the path of the violation for a missing field of a post points to the place where the field can be added", () => {
   const violations = checkPost(input({ accountIds: [YOUTUBE] }), known);
 
   expect(violations.map(({ code, path }) => ({ code, path }))).toEqual([
@@ -118,7 +118,7 @@ test("checkPost reports media that are not ready and then does not check the med
   expect(violations).toEqual([{ code: "media_not_ready", path: "/mediaIds/0" }]);
 });
 
-test("an option for a platform without a target is a violation", () => {
+test("an option of a post for a platform without a target is a violation", () => {
   expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
     { code: "unknown_option_key", path: "/options/bluesky" },
     { code: "unknown_option_key", path: "/options/constructor" },

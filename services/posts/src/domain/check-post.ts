@@ -5,7 +5,10 @@ import { effectiveContent, findOptionKey } from "./effective-content.ts";
 import type { PostAccount, PostContent, PostMedia, PostOptions, TargetViolation } from "./post.ts";
 import { validateTarget } from "./validate-target.ts";
 
-/** The accounts and media that a post names. Those that do not exist, or belong to another workspace, are missing. */
+/**
+ * The accounts and media that a post names. An account or item of media that does not exist, or belongs to another
+ * workspace, is missing.
+ */
 export interface PostReferences {
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, PostMedia>;
@@ -28,7 +31,8 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
     ...checkOptionKeys(input, accounts),
     ...accounts.flatMap((account) =>
       checkTarget(input, account, media, counter)
-        // The faults of single media are already reported, and the rules of the platform would check an incomplete list.
+        // The faults of single media are already reported, and the rules of the platform would check an incomplete list
+        // of media.
         .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
         .map((violation) => toViolation(violation, input.options, account)),
     ),
@@ -83,7 +87,7 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
   });
 }
 
-/** Reports option keys that apply to no target, because such an option would have no effect. */
+/** Reports the option keys of a post that apply to no target, because such an option would have no effect. */
 function checkOptionKeys(input: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...input.accountIds, ...accounts.map(({ platform }) => platform)]);
   // An account that does not exist is already reported, and the option of a platform may be meant for that account.

@@ -10,7 +10,7 @@ const position = fc.record({
   id: fc.uuid(),
 });
 
-test("decoding a cursor returns the position that was encoded", () => {
+test("decoding a list cursor returns the position that was encoded", () => {
   fc.assert(
     fc.property(position, (given) => {
       expect(decodeCursor(KEY, SCOPE, encodeCursor(KEY, SCOPE, given))).toEqual(given);
@@ -18,7 +18,7 @@ test("decoding a cursor returns the position that was encoded", () => {
   );
 });
 
-test("a cursor with any changed character is rejected", () => {
+test("a list cursor with any changed character is rejected", () => {
   fc.assert(
     fc.property(
       position,
@@ -35,7 +35,7 @@ test("a cursor with any changed character is rejected", () => {
   );
 });
 
-test("a text that is not a cursor is rejected", () => {
+test("a text that is not a list cursor is rejected", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(decodeCursor(KEY, SCOPE, text)).toBeUndefined();
@@ -43,7 +43,7 @@ test("a text that is not a cursor is rejected", () => {
   );
 });
 
-test("a cursor is rejected in another workspace, with other filters, and with another key", () => {
+test("a list cursor is rejected in another workspace, with other filters, and with another key", () => {
   const cursor = encodeCursor(KEY, SCOPE, { effectiveAt: new Date(0), id: SCOPE[1] ?? "" });
 
   expect(
@@ -53,7 +53,7 @@ test("a cursor is rejected in another workspace, with other filters, and with an
   expect(decodeCursor([new Uint8Array(32)], SCOPE, cursor)).toBeUndefined();
 });
 
-test("cursors stay valid while the internal secret is replaced", () => {
+test("list cursors stay valid while the internal secret is replaced", () => {
   const [old, both, turned] = [
     deriveCursorKeys(["old"]),
     deriveCursorKeys(["old", "new"]),

@@ -12,14 +12,14 @@ const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
 
 /**
- * The keys for signing cursors. The first key signs; cursors that any of the keys signed are accepted, so that a secret can
- * be replaced.
+ * The keys for signing list cursors. The first key signs. Cursors that any of the keys signed are accepted, so that a
+ * secret can be replaced.
  */
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * Derives the keys from the internal secrets. All replicas share these secrets, so each replica reads the cursors of the
- * others.
+ * Derives the keys for signing list cursors from the internal secrets. All replicas share these secrets, so each
+ * replica reads the cursors of the others.
  */
 export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
   const derive = (secret: string) =>
@@ -28,8 +28,8 @@ export function deriveCursorKeys([first, ...others]: readonly [string, ...string
 }
 
 /**
- * Signs a position and its scope. The scope is signed but not part of the cursor, so a cursor is only valid for the list
- * that returned it.
+ * Signs a position in a list and its scope. The scope is signed but not part of the cursor, so a cursor is only valid
+ * for the list that returned it.
  */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
@@ -37,7 +37,7 @@ function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buff
 }
 
 /**
- * Encodes a position as an opaque, signed text.
+ * Encodes a position in a list as an opaque, signed text.
  *
  * @param scope The list to which the cursor belongs: workspace and filters, each as text.
  */
@@ -64,14 +64,15 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/** Decodes a cursor that was signed for this scope with one of the keys; undefined for any other text. */
+/** Decodes a list cursor that was signed for this scope with one of the keys; undefined for any other text. */
 export function decodeCursor(
   keys: CursorKeys,
   scope: readonly string[],
   cursor: string,
 ): Position | undefined {
   const bytes = Buffer.from(cursor, "base64url");
-  // Buffer ignores characters that are not base64url, so the text is compared with its only valid spelling.
+  // Buffer ignores characters that are not base64url, so the cursor is compared with the only valid spelling of its
+  // bytes.
   if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString("base64url") !== cursor)
     return undefined;
   const body = bytes.subarray(0, BODY_BYTES);

@@ -21,7 +21,7 @@ const error = { code: "platform_unavailable", message: "", retryable: true };
 const once = { isConnected: true, again: false };
 const anew = { isConnected: true, again: true };
 
-test("a deletion request changes only published targets, and a repeated request also changes failed deletions", () => {
+test("a deletion request changes only published targets, and a repeated deletion request also changes targets whose deletion failed", () => {
   for (const status of TARGET_STATUSES) {
     const target = { ...PUBLISHED, status };
     expect(requestDeletion(target, once) !== target).toBe(status === "published");
@@ -48,7 +48,7 @@ test("the deletion of a target fails at once while its account is missing, and c
   expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
 });
 
-test("cancelTarget changes only open targets", () => {
+test("cancelTarget changes only targets without an outcome", () => {
   for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);
@@ -64,7 +64,7 @@ test.each<[TargetStatus, string | null, string]>([
   ["cancelled", null, "not_published"],
   ["published", null, "not_supported"],
 ])(
-  "a target that is %s with error code %s is reported to the client as %s",
+  "the deletion response reports a target that is %s with error code %s as %s",
   (status, code, expected) => {
     const shown = code === null ? null : { code, message: "", retryable: false };
     const outcome = deleteOutcome({ status, error: shown });
@@ -84,7 +84,7 @@ const updates = fc.array(
   { maxLength: 2 },
 );
 
-/** The updates of up to two deletion requests, with versions as the delivery service counts them. */
+/** Creates the updates of up to two deletion requests, with versions as the delivery service counts them. */
 function updatesOf(
   requests: readonly { deletion: number; statuses: readonly string[]; isDeleted: boolean }[],
 ) {
@@ -99,7 +99,7 @@ function updatesOf(
   );
 }
 
-test("updates of a deletion lead to the same state in any order, with repetitions, and with gaps before the newest update", () => {
+test("updates of a target's deletion lead to the same state in any order, with repetitions, and with gaps before the newest update", () => {
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {

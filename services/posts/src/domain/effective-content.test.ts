@@ -16,7 +16,7 @@ test("a target without options publishes only the text of the post", () => {
   });
 });
 
-test("the account's option of a field overrides the platform's option, and both override the field of the post", () => {
+test("an account's option for a field overrides the platform's option, and both override the field of the post", () => {
   fc.assert(
     fc.property(fc.string(), option, option, (text, ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
@@ -26,7 +26,7 @@ test("the account's option of a field overrides the platform's option, and both 
   );
 });
 
-test("findOptionKey returns the key of the option whose value is published", () => {
+test("findOptionKey returns the key of the post option whose value is published", () => {
   fc.assert(
     fc.property(option, option, (ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };
@@ -41,7 +41,7 @@ test("findOptionKey returns the key of the option whose value is published", () 
   );
 });
 
-test("an empty option overrides the value of the post", () => {
+test("an empty post option overrides the value of the post", () => {
   expect(effectiveContent("hello", { x: { content: "", tags: [] } }, TARGET)).toEqual({
     text: "",
     tags: [],

@@ -1,6 +1,8 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/** The content that one target publishes. An absent field was set neither for the account nor for the platform. */
+/**
+ * The content that one target publishes. A field that neither the account's nor the platform's option sets is absent.
+ */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -8,7 +10,7 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The two option keys that apply to one target: its account and its platform. */
+/** The two post-option keys that apply to one target: its account and its platform. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;
@@ -20,8 +22,8 @@ function optionOf(options: PostOptions, key: string): PostOption | undefined {
 }
 
 /**
- * Returns the key of the option that sets a field of a target. The account's option takes precedence over the platform's
- * option; undefined if neither sets the field.
+ * Returns the key of the post option that sets a field of a target. The account's option takes precedence over the
+ * platform's option; undefined if neither sets the field.
  */
 export function findOptionKey(
   options: PostOptions,
@@ -32,8 +34,8 @@ export function findOptionKey(
 }
 
 /**
- * Returns the text and options of one target. Each field has the value of the account's option, else of the platform's
- * option, else of the post.
+ * Returns the text and options of one target. Each field has the value of the account's option, otherwise of the
+ * platform's option, otherwise of the post.
  */
 export function effectiveContent(
   content: string,

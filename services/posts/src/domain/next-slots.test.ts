@@ -7,7 +7,7 @@ import { slotInstants } from "./slot-times.ts";
 const NOW = new Date("2026-11-20T12:00:00.000Z");
 const NONE: ReadonlySet<number> = new Set();
 
-/** A rule with one slot a day at 09:00 UTC. */
+/** Returns a queue-slot rule with one slot a day at 09:00 UTC. */
 function ruleOf(change: Partial<QueueSlotRule>): QueueSlotRule {
   return {
     id: "0198c2f0-0000-7000-8000-000000000001",
@@ -34,7 +34,7 @@ function next(
   ]);
 }
 
-test("the slots of all active rules are returned in order of time, each with its rule", () => {
+test("the queue slots of all active rules are returned in order of time, each with its rule", () => {
   const rules = [
     ruleOf({ id: "berlin", timezone: "Europe/Berlin", times: ["09:00", "14:00"] }),
     ruleOf({ id: "seoul", timezone: "Asia/Seoul", times: ["09:00"] }),
@@ -62,19 +62,19 @@ const expected = [
   ["2026-11-22T09:00:00.000Z", "z"],
 ];
 
-test("a slot that several rules create belongs to the oldest rule, whatever the order of the rules", () => {
+test("a queue slot that several rules create belongs to the oldest rule, whatever the order of the rules", () => {
   expect(next([older, younger])).toEqual(expected);
   expect(next([younger, older])).toEqual(expected);
 });
 
-test("a slot that several equally old rules create belongs to the rule with the lowest id", () => {
+test("a queue slot that several equally old rules create belongs to the rule with the lowest id", () => {
   const twin = { ...older, id: "y" };
 
   expect(next([older, twin]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
   expect(next([twin, older]).map(([, id]) => id)).toEqual(["y", "y", "y"]);
 });
 
-test("a taken slot that several rules create is taken for all of these rules", () => {
+test("a taken queue slot that several rules create is taken for all of these rules", () => {
   expect(next([older, younger], ["2026-11-21T09:00:00Z"])).toEqual([
     ["2026-11-21T10:00:00.000Z", "a"],
     ["2026-11-22T09:00:00.000Z", "z"],
@@ -82,14 +82,14 @@ test("a taken slot that several rules create is taken for all of these rules", (
   ]);
 });
 
-test("a slot at the current instant counts as past", () => {
+test("a queue slot at the current instant counts as past", () => {
   const rule = ruleOf({ times: ["12:00"] });
 
   expect(next([rule])[0]?.[0]).toBe("2026-11-21T12:00:00.000Z");
   expect(next([rule], [], new Date(NOW.getTime() - 1))[0]?.[0]).toBe("2026-11-20T12:00:00.000Z");
 });
 
-test("free slots end one year from now", () => {
+test("free queue slots are returned for at most one year from now", () => {
   const lastDay = { startsOn: "2027-11-20", endsOn: "2027-11-20" };
 
   expect(next([ruleOf({ ...lastDay, times: ["12:00"] })])).toEqual([
@@ -99,7 +99,7 @@ test("free slots end one year from now", () => {
   expect(slotHorizon(new Date("2028-02-29T12:00:00Z"))).toEqual(new Date("2029-03-01T12:00:00Z"));
 });
 
-test("the slots of a rule end with its last date", () => {
+test("the queue slots of a rule end with the last date of the rule", () => {
   expect(next([ruleOf({ endsOn: "2026-11-22" })]).map(([at]) => at)).toEqual([
     "2026-11-21T09:00:00.000Z",
     "2026-11-22T09:00:00.000Z",
@@ -107,12 +107,12 @@ test("the slots of a rule end with its last date", () => {
   expect(next([ruleOf({ endsOn: "2026-11-20" })])).toEqual([]);
 });
 
-test("no free slots are returned when no rule is active", () => {
+test("no free queue slots are returned when no rule is active", () => {
   expect(next([])).toEqual([]);
   expect(next([ruleOf({ status: "paused" })])).toEqual([]);
 });
 
-test("no free slots are returned when all slots are taken", () => {
+test("no free queue slots are returned when all slots are taken", () => {
   const rule = ruleOf({});
   const range = { after: NOW, until: slotHorizon(NOW) };
   const taken = new Set(slotInstants(rule, range));
@@ -138,7 +138,7 @@ const range = {
   until: new Date("2027-04-01T00:00:00Z"),
 };
 
-test("the free slots are the instants of all active rules that are not taken, each instant once", () => {
+test("the free queue slots are the instants of all active rules that are not taken, each instant once", () => {
   fc.assert(
     fc.property(rules, fc.infiniteStream(fc.boolean()), (given, isTaken) => {
       const active = given.filter(({ status }) => status === "active");
@@ -153,7 +153,7 @@ test("the free slots are the instants of all active rules that are not taken, ea
   );
 });
 
-test("a slot belongs to the oldest active rule with its instant", () => {
+test("a queue slot belongs to the oldest active rule with its instant", () => {
   fc.assert(
     fc.property(rules, (given) => {
       for (const { slotAt, ruleId } of freeSlots(given, range, NONE)) {
@@ -168,7 +168,7 @@ test("a slot belongs to the oldest active rule with its instant", () => {
   );
 });
 
-test("taking the first free slot repeatedly returns all slots in order", () => {
+test("taking the first free queue slot repeatedly returns all slots in order", () => {
   fc.assert(
     fc.property(rules, (given) => {
       const taken = new Set<number>();

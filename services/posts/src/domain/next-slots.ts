@@ -8,9 +8,9 @@ export interface QueueSlot {
 }
 
 /**
- * Returns the first `count` free slots of all active rules together, in order of time and at most one per instant; fewer if
- * the next year has fewer. If several rules create a slot, it belongs to the oldest of them, so that a new rule never takes
- * over a slot.
+ * Returns the first `count` free queue slots of all active rules together, in order of time and at most one per
+ * instant; fewer if the next year has fewer. If several rules create a slot, it belongs to the oldest of them, so that
+ * a new rule never takes over a slot.
  *
  * @param options.after The current time; slots are strictly later.
  * @param options.taken The slots that posts of the workspace have taken, in milliseconds since 1970.
@@ -25,7 +25,7 @@ export function nextFreeSlots(
     .toArray();
 }
 
-/** Yields the slots of `nextFreeSlots` one by one, for any range. */
+/** Yields the free queue slots of a range one by one; see `nextFreeSlots`. */
 export function* freeSlots(
   rules: readonly QueueSlotRule[],
   range: SlotRange,
@@ -44,7 +44,7 @@ export function* freeSlots(
   }
 }
 
-/** Returns the latest time of a slot: the same date and time one year later, in UTC. */
+/** Returns the latest time of a queue slot: the same date and time one year after `after`, in UTC. */
 export function slotHorizon(after: Date): Date {
   const horizon = new Date(after);
   horizon.setUTCFullYear(after.getUTCFullYear() + 1);
@@ -54,7 +54,7 @@ export function slotHorizon(after: Date): Date {
 interface Queue {
   readonly ruleId: string;
   readonly instants: Generator<number, undefined>;
-  /** The next instant of the rule; Infinity after the last one. */
+  /** The next slot of the rule in milliseconds since 1970; Infinity after the last slot. */
   head: number;
 }
 
@@ -64,7 +64,7 @@ function openQueue(rule: QueueSlotRule, range: SlotRange): Queue {
   return queue;
 }
 
-/** Finds the queue with the earliest instant; if several have it, the queue of the oldest rule. */
+/** Finds the rule queue whose next slot is earliest; if several have the same instant, the queue of the oldest rule. */
 function findFirst(queues: readonly Queue[]): Queue | undefined {
   let first: Queue | undefined;
   for (const queue of queues) if (queue.head < (first?.head ?? Infinity)) first = queue;
@@ -75,7 +75,10 @@ function advance(queue: Queue): void {
   queue.head = queue.instants.next().value ?? Infinity;
 }
 
-/** Orders rules by age. Ids decide between rules of the same age, so that every replica chooses the same rule. */
+/**
+ * Orders queue-slot rules by age. Ids decide between rules of the same age, so that every replica chooses the same
+ * rule.
+ */
 function byAge(a: QueueSlotRule, b: QueueSlotRule): number {
   return a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1);
 }

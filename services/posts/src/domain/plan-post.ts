@@ -4,20 +4,23 @@ import { effectiveContent } from "./effective-content.ts";
 import type { PostAccount, PostContent } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
-/** When a client wants a new post to be published. A draft may have a time, which is stored but has no effect. */
+/**
+ * The time at which a client wants a new post to be published. A draft may have a time, which is stored but has no
+ * effect.
+ */
 export type PostTiming =
   | { readonly kind: "draft"; readonly scheduledAt: Date | null }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date }
   | { readonly kind: "queue_slot" };
 
-/** When targets are due, and the last moment at which they may still be published. */
+/** The time at which targets are due, and the last moment at which they may still be published. */
 export interface Due {
   readonly dueAt: Date;
   readonly publishBefore: Date;
 }
 
-/** The status and the times that a post is stored with; `due` is null for a draft. */
+/** The status and the times with which a post is stored; `due` is null for a draft. */
 export interface Placement {
   readonly status: "draft" | "scheduled" | "publishing";
   readonly scheduledAt: Date | null;
@@ -40,11 +43,13 @@ export interface PlannedTarget {
   readonly contentHash: string | null;
 }
 
-/** Maximum age of a scheduled time that counts as the current time, because clocks differ and requests take some time. */
+/**
+ * Maximum age of a scheduled time that counts as the current time, because clocks differ and requests take some time.
+ */
 const GRACE_MS = 60_000;
 const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
 
-/** Returns every reason why a post cannot be due at an instant. */
+/** Returns every reason why a post cannot be scheduled at a time. */
 export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   const aheadMs = scheduledAt.getTime() - now.getTime();
   const path = "/scheduledAt";
@@ -64,8 +69,8 @@ export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
 }
 
 /**
- * Determines the status and times of a new post that needs no queue slot. A time that has just passed is replaced by the
- * current time.
+ * Returns the status and times of a new post that needs no queue slot. A scheduled time that has just passed is
+ * replaced by the current time.
  */
 export function placeNewPost(
   timing: Exclude<PostTiming, { kind: "queue_slot" }>,
@@ -85,14 +90,14 @@ export function placeNewPost(
     : placeAt(scheduledAt, queueSlotRuleId, missedAfterMs);
 }
 
-/** The time that a command sets for a draft or scheduled post. */
+/** The time that a command (update or publish) sets for a draft or scheduled post. */
 export type RewriteTiming =
   | { readonly kind: "unchanged" }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date };
 
 /**
- * Determines the new status and times of a draft or scheduled post. The post keeps its queue slot as long as it keeps its
+ * Returns the new status and times of a draft or scheduled post. The post keeps its queue slot as long as it keeps its
  * time.
  */
 export function placeRewrittenPost(
@@ -146,8 +151,8 @@ export function planTargets(
 }
 
 /**
- * Returns the SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space trimmed
- * and collapsed, and the media in their order.
+ * Returns the SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space
+ * trimmed and collapsed, and the media in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
   const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

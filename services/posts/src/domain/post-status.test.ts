@@ -47,7 +47,7 @@ test("the status of a publishing post does not depend on the order of its target
   );
 });
 
-test("a post is publishing exactly while one of its targets is open", () => {
+test("a post is publishing exactly while one of its targets has no outcome", () => {
   fc.assert(
     fc.property(targets("pending", "publishing", "published", "failed"), (statuses) => {
       const isOpen = statuses.includes("pending") || statuses.includes("publishing");
@@ -94,7 +94,7 @@ test("a pending target of a publishing post is shown as publishing", () => {
 
 const pairs = fc.tuple(fc.constantFrom(...POST_STATUSES), fc.constantFrom(...OPERATIONS));
 
-/** Every status that a post can have after any operations; `gone` is not a status. */
+/** Returns every status that a post can have after any of the operations; `gone` is not a status. */
 function reachable(from: PostStatus, operations: readonly PostOperation[]): Set<PostDestination> {
   const found = new Set<PostDestination>([from]);
   for (const status of found) {
@@ -113,7 +113,7 @@ test.each<[PostOperation, PostStatus[], string]>([
   ["start", ["scheduled"], "invalid_transition"],
   ["fold", ["publishing", "partial", "failed"], "invalid_transition"],
 ])(
-  "the operation %s is allowed in the statuses %j and refused as %s in all others",
+  "the post operation %s is allowed in the statuses %j and refused as %s in all others",
   (operation, allowed, code) => {
     const refusals = POST_STATUSES.map((status) => [status, findRefusal(status, operation)]);
     expect(refusals).toEqual(
@@ -122,7 +122,7 @@ test.each<[PostOperation, PostStatus[], string]>([
   },
 );
 
-test("each operation in each status is either refused or leads to a status", () => {
+test("each operation on a post in each status is either refused or leads to a status", () => {
   fc.assert(
     fc.property(pairs, ([status, operation]) => {
       const isRefused = findRefusal(status, operation) !== undefined;

@@ -12,7 +12,10 @@ export const POST_STATUSES = [
 /** The status of a post. */
 export type PostStatus = (typeof POST_STATUSES)[number];
 
-/** Every status of a target of a post; `cancelled` means that it was never sent because the post was deleted. */
+/**
+ * Every status of a target of a post; `cancelled` means that the target was never published because the post was
+ * deleted.
+ */
 export const TARGET_STATUSES = [
   "pending",
   "publishing",
@@ -33,19 +36,20 @@ export type TargetStatus = (typeof TARGET_STATUSES)[number];
  */
 export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
 
-/** The status that an operation may lead to; `gone` leaves no record of the post. */
+/** The status of a post that an operation may lead to; `gone` means that no record of the post is left. */
 export type PostDestination = PostStatus | "gone";
 
-/** The error reason with which an operation is refused. */
+/** The error reason with which an operation on a post is refused. */
 export type RefusalCode = "post_not_editable" | "invalid_transition" | "nothing_to_retry";
 
 type Rule = readonly PostDestination[] | RefusalCode;
 
 /**
- * Every operation in every status: the statuses that it may lead to, or the reason that refuses it. The table allows the
- * deletion of a publishing post; the delivery service refuses it with `post_publishing` when it has begun to publish.
- * `fold` leads back to `publishing` when a failed target turns out to be undecided. `published` is final, because a
- * published target stays published, and updates of targets no longer change a post that was not sent or was deleted.
+ * Every operation in every status of a post: the statuses that the operation may lead to, or the reason that refuses
+ * it. The table allows the deletion of a publishing post; the delivery service refuses it with `post_publishing` when
+ * it has begun to publish. `fold` leads back to `publishing` when a failed target turns out to be undecided.
+ * `published` is final, because a published target stays published. Updates of targets no longer change a post that was
+ * not sent or was deleted.
  */
 const TRANSITIONS = {
   draft: {
@@ -106,13 +110,13 @@ const TRANSITIONS = {
   },
 } satisfies Record<PostStatus, Record<PostOperation, Rule>>;
 
-/** Returns the reason for refusing an operation in a status; undefined when the operation is allowed. */
+/** Returns the reason for refusing an operation in a status of a post; undefined when the operation is allowed. */
 export function findRefusal(status: PostStatus, operation: PostOperation): RefusalCode | undefined {
   const rule: Rule = TRANSITIONS[status][operation];
   return typeof rule === "string" ? rule : undefined;
 }
 
-/** Returns the statuses that an operation may lead to; an empty list when the operation is refused. */
+/** Returns the statuses of a post that an operation may lead to; an empty list when the operation is refused. */
 export function destinations(
   status: PostStatus,
   operation: PostOperation,
@@ -138,9 +142,9 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * Returns the status that follows from the targets: `published` or `failed` when all targets are, `partial` when some are
- * published and the others failed, `publishing` while any target has no outcome. A post keeps its status if the table does
- * not allow the new one.
+ * Returns the status of a post that follows from its targets: `published` or `failed` when all targets are, `partial`
+ * when some are published and the others failed, `publishing` while any target has no outcome. A post keeps its status
+ * if the table does not allow the new one.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -158,7 +162,7 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
-/** Whether a text names a status. */
+/** Whether a text is a status of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

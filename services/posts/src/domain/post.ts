@@ -1,18 +1,18 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 
-/** The fields that can be overridden for a platform or an account; an absent field is not overridden. */
+/** The fields of a post that can be overridden for a platform or an account; an absent field is not overridden. */
 export interface PostOption {
   readonly content?: string;
   readonly title?: string;
   readonly privacy?: string;
-  /** An empty list replaces the tags; an absent field keeps them. */
+  /** An empty list of tags replaces the tags of the post; an absent field keeps them. */
   readonly tags?: readonly string[];
 }
 
-/** Options by platform id or account id. */
+/** Options of a post by platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
-/** The content that a post publishes, and its accounts. */
+/** The content and the accounts of a post. */
 export interface PostContent {
   readonly content: string;
   readonly accountIds: readonly string[];
@@ -20,7 +20,7 @@ export interface PostContent {
   readonly options: PostOptions;
 }
 
-/** A connected account as a post sees it. */
+/** A connected account, with the data that the posts service needs. */
 export interface PostAccount {
   readonly id: string;
   readonly platform: PlatformId;
@@ -56,7 +56,7 @@ export type TargetViolationCode =
 
 /**
  * One reason why a platform would refuse a target. `limit` and `actual` share a unit: the platform's text unit, bytes,
- * pixels, a ratio, seconds or a number of items. `index` is the place in the list of media.
+ * pixels, a ratio, seconds or a number of items. `index` is the position in the list of media.
  */
 export interface TargetViolation {
   readonly code: TargetViolationCode;
@@ -79,7 +79,7 @@ export interface TargetMedia {
   readonly durationMs: number | null;
 }
 
-/** A media item as a post sees it. */
+/** An item of media, with the data that the posts service needs. */
 export interface PostMedia extends TargetMedia {
   readonly id: string;
   readonly isReady: boolean;

@@ -33,7 +33,7 @@ test.each<[string, Partial<SlotTimetableInput>]>([
   ["with a period of one day", { startsOn: "2026-11-21", endsOn: "2026-11-21" }],
   ["with a first date only", { startsOn: "2028-02-29" }],
   ["with a last date only", { endsOn: "2026-12-31" }],
-])("a timetable %s is valid", (_, change) => {
+])("a queue-slot timetable %s is valid", (_, change) => {
   expect(checkSlotTimetable({ ...FINE, ...change })).toEqual([]);
 });
 
@@ -74,7 +74,7 @@ test.each<[string, Partial<SlotTimetableInput>, object]>([
     { startsOn: "2026-11-21", endsOn: "2026-11-20" },
     { code: "ends_before_start", path: "/endsOn" },
   ],
-])("a timetable %s is rejected", (_, change, violation) => {
+])("a queue-slot timetable %s is rejected", (_, change, violation) => {
   expect(checkSlotTimetable({ ...FINE, ...change })).toEqual([violation]);
 });
 
@@ -90,7 +90,7 @@ test.each([
   " UTC",
   "Asia/\u212aolkata",
 ])(
-  "a timetable in the time zone %j, which is not in the IANA database, is rejected",
+  "a queue-slot timetable in the time zone %j, which is not in the IANA database, is rejected",
   (timezone) => {
     expect(checkSlotTimetable({ ...FINE, timezone })).toEqual([
       { code: "unknown_timezone", path: "/timezone" },
@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("all faults of a timetable are reported at once", () => {
+test("all faults of a queue-slot timetable are reported at once", () => {
   const input = {
     weekdays: [],
     times: ["x"],
@@ -116,7 +116,7 @@ test("all faults of a timetable are reported at once", () => {
   ]);
 });
 
-test("a normalized timetable lists weekdays from Monday on and times from midnight on", () => {
+test("a normalized queue-slot timetable lists weekdays from Monday on and times from midnight on", () => {
   const input = { ...FINE, weekdays: ["sun", "wed", "mon"], times: ["18:00", "00:00", "09:30"] };
 
   expect(normalizeSlotTimetable(input)).toEqual({
@@ -128,7 +128,7 @@ test("a normalized timetable lists weekdays from Monday on and times from midnig
   });
 });
 
-test("the order of weekdays and times in a request does not matter", () => {
+test("the order of weekdays and times in a queue-slot request does not matter", () => {
   fc.assert(
     fc.property(
       fc.shuffledSubarray([...WEEKDAYS]),

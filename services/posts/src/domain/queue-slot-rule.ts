@@ -1,41 +1,42 @@
 import type { Violation } from "@postrider/shared/errors";
 import { findZoneClock } from "./zone-clock.ts";
 
-/** The days of a week in the order in which rules list them. */
+/** The days of a week in the order in which queue-slot rules list them. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** A day of the week. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
 /**
- * The status of a queue slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was deleted.
+ * The status of a queue-slot rule. A `paused` rule creates no slots until it is active again; a `revoked` rule was
+ * deleted.
  */
 export type QueueSlotRuleStatus = "active" | "paused" | "revoked";
 
-/** Maximum number of times of day per rule. */
+/** Maximum number of times of day per queue-slot rule. */
 const MAX_TIMES = 48;
 
-/** The days and times at which a rule creates slots, in the wall-clock time of its zone. */
+/** The days and times at which a queue-slot rule creates slots, in the wall-clock time of the rule's time zone. */
 export interface SlotTimetable {
   readonly weekdays: readonly Weekday[];
-  /** `HH:MM`, from `00:00` to `23:59`. */
+  /** Times of day as `HH:MM`, from `00:00` to `23:59`. */
   readonly times: readonly string[];
-  /** A name of the IANA time zone database. */
+  /** The name of a time zone in the IANA time zone database. */
   readonly timezone: string;
-  /** The first local date, `YYYY-MM-DD`; null for no first date. */
+  /** The first local date with slots, `YYYY-MM-DD`; null for no first date. */
   readonly startsOn: string | null;
-  /** The last local date, `YYYY-MM-DD`, inclusive; null for no last date. */
+  /** The last local date with slots, `YYYY-MM-DD`, inclusive; null for no last date. */
   readonly endsOn: string | null;
 }
 
-/** The part of a queue slot rule that is needed to compute its slots. */
+/** The part of a queue-slot rule that is needed to compute its slots. */
 export interface QueueSlotRule extends SlotTimetable {
   readonly id: string;
   readonly status: QueueSlotRuleStatus;
   readonly createdAt: Date;
 }
 
-/** A timetable as a client sent it. */
+/** The timetable of a queue-slot rule as a client sent it. */
 export type SlotTimetableInput = Omit<SlotTimetable, "weekdays"> & {
   readonly weekdays: readonly string[];
 };
@@ -44,7 +45,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns every fault of a timetable. Paths are JSON Pointers into the request. */
+/** Returns every fault of a queue-slot timetable. Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>
@@ -57,8 +58,8 @@ export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
 }
 
 /**
- * Returns the canonical form of a valid timetable: weekdays from Monday on, times from midnight on. The order of both lists
- * has no meaning.
+ * Returns the canonical form of a valid queue-slot timetable: weekdays from Monday on, times from midnight on. The
+ * order of both lists has no meaning.
  */
 export function normalizeSlotTimetable(input: SlotTimetableInput): SlotTimetable {
   const { times, timezone, startsOn, endsOn } = input;
@@ -93,12 +94,12 @@ function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
   if (startsOn !== null && !isDate(startsOn)) faults.push({ code: "invalid", path: "/startsOn" });
   if (endsOn !== null && !isDate(endsOn)) faults.push({ code: "invalid", path: "/endsOn" });
   if (faults.length > 0 || startsOn === null || endsOn === null) return faults;
-  // Dates with four-digit years can be compared as text.
+  // Dates with four-digit years in the form `YYYY-MM-DD` can be compared as text.
   return endsOn < startsOn ? [{ code: "ends_before_start", path: "/endsOn" }] : [];
 }
 
 function isDate(text: string): boolean {
-  // Postgres has no year 0.
+  // Postgres has no year 0, so a date with the year 0000 is invalid.
   if (!DATE.test(text) || text.startsWith("0000")) return false;
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);

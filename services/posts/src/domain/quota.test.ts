@@ -24,10 +24,13 @@ test.each([
   ["2026-11-21T23:59:59.999Z", "2026-11", "2026-11-21"],
   ["2026-11-30T23:59:59.999Z", "2026-11", "2026-11-30"],
   ["2026-12-01T00:00:00.000Z", "2026-12", "2026-12-01"],
-])("the instant %s belongs to the month %s and the day %s", (at, month, day) => {
-  expect(monthOf(new Date(at))).toBe(month);
-  expect(dayOf(new Date(at))).toBe(day);
-});
+])(
+  "quota counts a publication at the instant %s in the month %s and on the day %s",
+  (at, month, day) => {
+    expect(monthOf(new Date(at))).toBe(month);
+    expect(dayOf(new Date(at))).toBe(day);
+  },
+);
 
 test.each([
   ["2026-11", "2026-12-01T00:00:00.000Z"],
@@ -39,7 +42,7 @@ test.each([
   expect(resetsAt(period).toISOString()).toBe(end);
 });
 
-test("the month and the day of an instant are the periods that end next after it", () => {
+test("the month and the day of an instant are the quota periods that end next after it", () => {
   const instant = fc.date({
     min: new Date("2000-01-01T00:00:00Z"),
     max: new Date("2100-01-01T00:00:00Z"),
@@ -57,7 +60,7 @@ test("the month and the day of an instant are the periods that end next after it
   );
 });
 
-test("every platform has the daily limit of its documentation", () => {
+test("every platform has the daily publishing limit of its documentation", () => {
   expect(Object.fromEntries(PLATFORM_IDS.map((id) => [id, dailyLimitOf(id)]))).toEqual({
     instagram: { scope: "account", limit: 50 },
     x: { scope: "app", limit: 10_000 },
@@ -186,7 +189,7 @@ test("the remaining quota of a quota counter is never negative", () => {
   expect(remainingOf(1000, { used: 1001, reserved: 5 })).toBe(0);
 });
 
-test("accepting only demands that have room never exceeds the quota limit", () => {
+test("a quota counter refuses a positive demand exactly if the used, reserved and demanded quota together exceed the limit", () => {
   const amount = fc.nat({ max: 50 });
   fc.assert(
     fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {

@@ -1,7 +1,9 @@
 import { isPlatformId, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
-/** The scope of a daily limit. The limit of an app or a project is shared by all of its accounts. */
+/**
+ * The scope of a platform's daily publishing limit. The limit of an app or a project is shared by all of its accounts.
+ */
 export type DailyScope = "account" | "app" | "project";
 
 /** The maximum number of publications that a platform accepts per day. */
@@ -22,40 +24,43 @@ export interface QuotaLimits {
 /** The part of a target that quota counts: one publication on one account. */
 export interface QuotaTarget {
   readonly accountId: string;
-  /** The id of a platform. A platform that is not in the registry has no daily limit. */
+  /** The id of the target's platform. A platform that is not in the registry has no daily limit. */
   readonly platform: string;
 }
 
 /** A quota counter: publications with the same period and subject are counted in one row. */
 export interface QuotaCounter {
   readonly code: "monthly" | "daily";
-  /** A month, `2026-11`, or a day, `2026-11-21`, in UTC. */
+  /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
   readonly period: string;
-  /** The id of the workspace or the account, or the platform whose app or project has the limit. */
+  /**
+   * The id of the workspace or the account whose publications are counted, or the platform whose app or project has the
+   * limit.
+   */
   readonly subject: string;
   readonly scope: "workspace" | DailyScope;
   readonly limit: number;
-  /** The platform of a daily limit, else null. */
+  /** The platform of a daily quota counter; null for a monthly counter. */
   readonly platform: string | null;
-  /** The id of the account, if the limit applies to a single account, else null. */
+  /** The id of the account if the quota limit applies to a single account, otherwise null. */
   readonly accountId: string | null;
 }
 
-/** The number of publications that are added to a counter; a negative number is subtracted. */
+/** The number of publications that are added to a quota counter; a negative number is subtracted. */
 export interface QuotaDemand extends QuotaCounter {
   readonly requested: number;
 }
 
 /**
- * The amounts of a counter: `used` counts publications that are visible, `reserved` counts publications that are still
- * open.
+ * The amounts of a quota counter: `used` counts publications that are visible, `reserved` counts publications that are
+ * still open.
  */
 export interface QuotaUsage {
   readonly used: number;
   readonly reserved: number;
 }
 
-/** A demand for which a counter has no room. */
+/** A quota demand for which a counter has no room. */
 export interface QuotaShortage extends QuotaUsage {
   readonly code: "monthly" | "daily";
   readonly limit: number;
@@ -75,16 +80,21 @@ export function dayOf(instant: Date): string {
   return instant.toISOString().slice(0, "YYYY-MM-DD".length);
 }
 
-/** Returns the instant at which a month or a day ends and the counters of the next period begin at zero. */
+/**
+ * Returns the instant at which a quota period (a month or a day) ends and the counters of the next period begin at
+ * zero.
+ */
 export function resetsAt(period: string): Date {
   const [year = 0, month = 0, day] = period.split("-").map(Number);
-  // Date.UTC counts months from 0, so the number of this month is the next one.
+  // Date.UTC counts months from 0, so the number of this month, which counts from 1, denotes the next month.
   return new Date(
     day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1),
   );
 }
 
-/** Returns the daily limit of a platform from the registry; undefined for a platform without a daily limit. */
+/**
+ * Returns the daily publishing limit of a platform from the registry; undefined for a platform without a daily limit.
+ */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules = PLATFORMS[platform].dailyLimit;
   const limit = count ?? Math.floor((points ?? Infinity) / (perCreate ?? 1));
@@ -92,7 +102,7 @@ export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   return { limit, scope: scope === "app" || scope === "project" ? scope : "account" };
 }
 
-/** Returns the monthly counter of a workspace. */
+/** Returns the monthly quota counter of a workspace. */
 export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimits): QuotaCounter {
   return {
     code: "monthly",
@@ -106,7 +116,8 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
 }
 
 /**
- * Returns the daily counter of an account, which other accounts may share; undefined if the platform has no daily limit.
+ * Returns the daily quota counter of an account. Other accounts may share this counter. Undefined if the platform has
+ * no daily limit.
  */
 export function dailyCounter(
   { accountId, platform }: QuotaTarget,
@@ -128,8 +139,8 @@ export function dailyCounter(
 }
 
 /**
- * Returns the demands of targets that are due together, in the order in which the rows of the counters are locked. Because
- * of this order, posts that share counters wait for each other and never deadlock.
+ * Returns the quota demands of targets that are due together, in the order in which the rows of the counters are
+ * locked. Because of this order, posts that share counters wait for each other and never deadlock.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -143,8 +154,8 @@ export function quotaDemands(
 }
 
 /**
- * Returns the changes of counters, in lock order, when the demands of a post change. Counters that do not change are
- * omitted.
+ * Returns the changes of quota counters, in lock order, when the demands of a post change. Counters that do not change
+ * are omitted.
  */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
@@ -155,15 +166,16 @@ export function changeOfDemands(
 }
 
 /**
- * Returns the remaining quota. It is never negative, although a publication that is confirmed late counts even above the
- * limit.
+ * Returns the remaining quota. It is never negative, although a publication that is confirmed late counts even above
+ * the limit.
  */
 export function remainingOf(limit: number, { used, reserved }: QuotaUsage): number {
   return Math.max(0, limit - used - reserved);
 }
 
 /**
- * Returns the shortage of a counter that has no room for a demand; undefined if it has room or the demand is not positive.
+ * Returns the shortage of a quota counter that has no room for a demand; undefined if the counter has room or the
+ * demand is not positive.
  */
 export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShortage | undefined {
   const { code, limit, requested, period, platform, accountId } = demand;

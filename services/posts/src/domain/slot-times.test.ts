@@ -12,7 +12,7 @@ function slotsOf(timetable: SlotTimetable, after: string, until: string): string
     .toArray();
 }
 
-test("slots of a rule in Berlin are at local time in winter", () => {
+test("queue slots of a rule in Berlin are at local time in winter", () => {
   const timetable = { ...ALWAYS, weekdays: ["mon", "fri"], timezone: "Europe/Berlin" } as const;
 
   expect(
@@ -29,7 +29,7 @@ test("slots of a rule in Berlin are at local time in winter", () => {
   ]);
 });
 
-test("slots of a rule in Seoul are at local time, even when the date in UTC is still the day before", () => {
+test("queue slots of a rule in Seoul are at local time, even when the date in UTC is still the day before", () => {
   const timetable = { ...ALWAYS, weekdays: ["mon"], timezone: "Asia/Seoul" } as const;
 
   expect(
@@ -37,7 +37,7 @@ test("slots of a rule in Seoul are at local time, even when the date in UTC is s
   ).toEqual(["2026-11-22T23:00:00.000Z", "2026-11-29T23:00:00.000Z"]);
 });
 
-test("slots of a rule in New York are at the same local time before and after both clock changes", () => {
+test("queue slots of a rule in New York are at the same local time before and after both clock changes", () => {
   const timetable = { ...ALWAYS, weekdays: ["sun"], timezone: "America/New_York" } as const;
 
   expect(
@@ -61,14 +61,14 @@ test.each<[string, string, string[], string[]]>([
     ["02:30", "03:30"],
     ["2027-03-14T07:00:00.000Z", "2027-03-14T07:30:00.000Z"],
   ],
-  // The clock changes by half an hour.
+  // In this time zone the clock changes by half an hour.
   [
     "Australia/Lord_Howe",
     "2026-10-04",
     ["01:59", "02:15", "02:45"],
     ["2026-10-03T15:29:00.000Z", "2026-10-03T15:30:00.000Z", "2026-10-03T15:45:00.000Z"],
   ],
-  // On these days the clock skips midnight.
+  // On these days the clock of the time zone skips midnight.
   [
     "America/Sao_Paulo",
     "2018-11-04",
@@ -81,14 +81,14 @@ test.each<[string, string, string[], string[]]>([
     ["00:00", "01:01"],
     ["2026-03-28T22:00:00.000Z", "2026-03-28T22:01:00.000Z"],
   ],
-  // The clock changes at the end of Ramadan.
+  // In this time zone the clock changes at the end of Ramadan.
   [
     "Africa/Casablanca",
     "2026-03-22",
     ["01:30", "02:30", "03:30"],
     ["2026-03-22T01:30:00.000Z", "2026-03-22T02:00:00.000Z", "2026-03-22T02:30:00.000Z"],
   ],
-  // The last hour of Saturday is skipped, so the next instant is on Sunday.
+  // The last hour of Saturday is skipped in this time zone, so the next instant is on Sunday.
   [
     "America/Nuuk",
     "2026-03-28",
@@ -98,7 +98,7 @@ test.each<[string, string, string[], string[]]>([
   // The whole Friday is skipped, because Samoa moved across the date line.
   ["Pacific/Apia", "2011-12-30", ["00:00", "09:00", "23:59"], ["2011-12-30T10:00:00.000Z"]],
 ])(
-  "a slot time that a clock change skips in %s on %s moves to the moment of the change",
+  "a queue-slot time that a clock change skips in %s on %s moves to the moment of the change",
   (timezone, day, times, expected) => {
     const timetable = { ...ALWAYS, times, timezone, startsOn: day, endsOn: day };
 
@@ -106,7 +106,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a skipped slot time that moves to an existing slot is merged with that slot, even on the next day", () => {
+test("a skipped queue-slot time that moves to an existing slot is merged with that slot, even on the next day", () => {
   const nuuk = { ...ALWAYS, timezone: "America/Nuuk", times: ["00:00", "23:15"] };
   expect(slotsOf(nuuk, "2026-03-28T12:00:00Z", "2026-03-29T12:00:00Z")).toEqual([
     "2026-03-29T01:00:00.000Z",
@@ -134,11 +134,11 @@ test.each<[string, string, string[], string[]]>([
     ["01:29", "01:45", "02:00"],
     ["2027-04-03T14:29:00.000Z", "2027-04-03T14:45:00.000Z", "2027-04-03T15:30:00.000Z"],
   ],
-  // The last hour of the day occurs twice.
+  // In this time zone the last hour of the day occurs twice.
   ["America/Sao_Paulo", "2018-02-17", ["23:30"], ["2018-02-18T01:30:00.000Z"]],
   ["Africa/Casablanca", "2026-02-15", ["02:30"], ["2026-02-15T01:30:00.000Z"]],
 ])(
-  "a slot time that occurs twice in %s on %s creates a slot only at its first occurrence",
+  "a queue-slot time that occurs twice in %s on %s creates a slot only at its first occurrence",
   (timezone, day, times, expected) => {
     const timetable = { ...ALWAYS, times, timezone, startsOn: day, endsOn: day };
 
@@ -146,7 +146,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a range that begins between the two occurrences of a slot time contains no slot at that time", () => {
+test("a range of instants that begins between the two occurrences of a queue-slot time contains no slot at that time", () => {
   const timetable = { ...ALWAYS, timezone: "Europe/Berlin", times: ["02:30"] };
 
   expect(slotsOf(timetable, "2026-10-25T01:00:00Z", "2026-10-26T12:00:00Z")).toEqual([
@@ -156,7 +156,7 @@ test("a range that begins between the two occurrences of a slot time contains no
 
 const timetable = { ...ALWAYS, timezone: "UTC", times: ["12:00"] };
 
-test("a range excludes its first instant and includes its last", () => {
+test("the range for which queue slots are computed excludes its first instant and includes its last", () => {
   expect(slotsOf(timetable, "2026-11-20T12:00:00.000Z", "2026-11-21T12:00:00.000Z")).toEqual([
     "2026-11-21T12:00:00.000Z",
   ]);
@@ -165,12 +165,12 @@ test("a range excludes its first instant and includes its last", () => {
   ]);
 });
 
-test("an empty range has no slots", () => {
+test("an empty range of instants has no queue slots", () => {
   expect(slotsOf(timetable, "2026-11-20T12:00:00Z", "2026-11-20T12:00:00Z")).toEqual([]);
   expect(slotsOf(timetable, "2026-11-21T12:00:00Z", "2026-11-20T12:00:00Z")).toEqual([]);
 });
 
-test("the first and the last date of a timetable are inclusive local dates", () => {
+test("the first and the last date of a queue-slot timetable are inclusive local dates", () => {
   const timetable = {
     ...ALWAYS,
     timezone: "Pacific/Kiritimati",
@@ -199,7 +199,7 @@ const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
 const walls = new Map<string, { format: Intl.DateTimeFormat; at: Map<number, number> }>();
 
-/** The local time at an instant, as if it were UTC. It is computed in another way than the tested code does. */
+/** Returns the local time at an instant, as if it were UTC. It is computed in another way than the tested code does. */
 function wallAt(timeZone: string, at: number): number {
   const wall = walls.get(timeZone) ?? {
     format: new Intl.DateTimeFormat("sv-SE", {
@@ -224,7 +224,7 @@ function minuteOf(time: string): number {
 function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: number): boolean {
   const shown = new Date(wall);
   const minute = shown.getUTCHours() * 60 + shown.getUTCMinutes();
-  // Formatting a date is slow, and most minutes are not in the timetable.
+  // Formatting a date is slow, and most minutes are not in the timetable, so they are skipped early.
   if (!times.some((time) => minuteOf(time) === minute)) return false;
   const text = shown.toISOString();
   const date = text.slice(0, 10);
@@ -236,7 +236,7 @@ function isMeant({ weekdays, times, startsOn, endsOn }: SlotTimetable, wall: num
   );
 }
 
-/** Clock changes in several zones: by an hour, half an hour or a day, at or before midnight, forward and back. */
+/** Clock changes in several time zones: by an hour, half an hour or a day, at or before midnight, forward and back. */
 const changes: [string, string][] = [
   ["Europe/Berlin", "2027-03-28T01:00:00Z"],
   ["Europe/Berlin", "2026-10-25T01:00:00Z"],
@@ -288,7 +288,7 @@ const situation = fc
 const between = (timetable: SlotTimetable, after: number, until: number): number[] =>
   slotInstants(timetable, { after: new Date(after), until: new Date(until) }).toArray();
 
-test("slots are the minutes at which the local clock first shows or passes a time of the timetable", () => {
+test("queue slots are the minutes at which the local clock first shows or passes a time of the timetable", () => {
   fc.assert(
     fc.property(situation, ({ timetable, after, until }) => {
       const expected: number[] = [];
@@ -307,7 +307,7 @@ test("slots are the minutes at which the local clock first shows or passes a tim
   );
 });
 
-test("slots are strictly increasing and within their range", () => {
+test("queue slots are strictly increasing and within the range for which they are computed", () => {
   fc.assert(
     fc.property(situation, ({ timetable, after, until }) => {
       let last = after;
@@ -320,7 +320,7 @@ test("slots are strictly increasing and within their range", () => {
   );
 });
 
-test("the local clock shows a time of the timetable at each slot, unless the clock has just skipped that time", () => {
+test("the local clock shows a time of the timetable at each queue slot, unless the clock has just skipped that time", () => {
   fc.assert(
     fc.property(situation, ({ timetable, after, until }) => {
       for (const at of between(timetable, after, until)) {
@@ -332,7 +332,7 @@ test("the local clock shows a time of the timetable at each slot, unless the clo
   );
 });
 
-test("a range that is cut in two at any point has the same slots as the whole range", () => {
+test("a range of instants that is cut in two at any point has the same queue slots as the whole range", () => {
   fc.assert(
     fc.property(situation, fc.double({ min: 0, max: 1, noNaN: true }), (given, share) => {
       const { timetable, after, until } = given;
@@ -340,7 +340,7 @@ test("a range that is cut in two at any point has the same slots as the whole ra
       expect([...between(timetable, after, cut), ...between(timetable, cut, until)]).toEqual(
         between(timetable, after, until),
       );
-      // The range is cut at slots, because there a cut is most likely to lose or repeat a slot.
+      // The range is cut at queue slots, because there a cut is most likely to lose or repeat a slot.
       for (const at of between(timetable, after, until).slice(0, 3)) {
         expect([...between(timetable, after, at), ...between(timetable, at, until)]).toEqual(
           between(timetable, after, until),

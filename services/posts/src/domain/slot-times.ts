@@ -1,16 +1,20 @@
 import { type SlotTimetable, WEEKDAYS } from "./queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "./zone-clock.ts";
 
-/** The instants after `after`, up to and including `until`. Adjacent ranges neither share nor miss an instant. */
+/**
+ * A range of queue slots: the instants after `after`, up to and including `until`. Adjacent ranges neither share nor
+ * miss an instant.
+ */
 export interface SlotRange {
   readonly after: Date;
   readonly until: Date;
 }
 
 /**
- * Yields the instants of a timetable, in milliseconds since 1970, strictly increasing. A time that a clock change skips
- * moves to the moment of the change. A time that occurs twice has only its first instant. Equal instants are yielded once.
- * Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time moves to the next day.
+ * Yields the instants of a queue-slot timetable, in milliseconds since 1970, strictly increasing. A time that a clock
+ * change skips moves to the moment of the change. A time that occurs twice has only its first instant. Equal instants
+ * are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time
+ * moves to the next day.
  *
  * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
  */
@@ -25,7 +29,7 @@ export function* slotInstants(
   let last = range.after.getTime();
   for (const day of slotDays(timetable, range)) {
     for (const time of times) {
-      // Instants never decrease, so no instant of the range follows the first instant after its end.
+      // The instants of a timetable never decrease, so no instant of the range follows the first instant after its end.
       const at = clock.instantOf(day, time);
       if (at > until) return;
       if (at <= last) continue;
@@ -35,7 +39,9 @@ export function* slotInstants(
   }
 }
 
-/** Yields the local dates that can have an instant of the range. The offset of a clock from UTC is less than a day. */
+/**
+ * Yields the local dates that can have a queue slot in the range. The offset of a clock from UTC is less than a day.
+ */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;
   const weekdays = new Set(timetable.weekdays.map((weekday) => WEEKDAYS.indexOf(weekday)));
@@ -54,13 +60,13 @@ function dayOf(instantMs: number): number {
   return Math.floor(instantMs / DAY_MS) * DAY_MS;
 }
 
-/** Returns the weekday of a date, 0 for Monday. 1 January 1970 was a Thursday. */
+/** Returns the weekday of a date as a number, 0 for Monday. 1 January 1970 was a Thursday. */
 function weekdayOf(dayMs: number): number {
   const days = (dayMs / DAY_MS + 3) % WEEKDAYS.length;
   return days < 0 ? days + WEEKDAYS.length : days;
 }
 
-/** Converts `HH:MM` to milliseconds since midnight. */
+/** Converts a time of day as `HH:MM` to milliseconds since midnight. */
 function timeOfDay(time: string): number {
   return (Number(time.slice(0, 2)) * 60 + Number(time.slice(3))) * MINUTE_MS;
 }

@@ -86,7 +86,7 @@ const history = fc
 const apply = (target: TargetState, updates: readonly TargetUpdate[]) =>
   updates.reduce(applyTargetUpdate<TargetState>, target);
 
-test("the state of a target does not depend on the order or repetition of updates", () => {
+test("the state of a target does not depend on the order or repetition of its updates", () => {
   fc.assert(
     fc.property(
       history.chain(({ target, updates }) =>
@@ -109,7 +109,7 @@ test("the state of a target does not depend on the order or repetition of update
   );
 });
 
-test("the newest update decides the state of a target, even if others are lost", () => {
+test("the newest update decides the state of a target, even if other updates are lost", () => {
   fc.assert(
     fc.property(history, fc.infiniteStream(fc.boolean()), ({ target, updates }, keep) => {
       const newest = updates.findLast(({ status }) => status === "published") ?? updates.at(-1);
@@ -129,7 +129,7 @@ test("a published target stays published", () => {
   );
 });
 
-test("an update of an older generation is applied only if it reports a success", () => {
+test("an update of an older generation of a target is applied only if it reports a success", () => {
   const retried = { ...PENDING, generation: 2 };
 
   expect(apply(retried, [updateOf({ status: "published" })]).status).toBe("published");
@@ -184,7 +184,7 @@ test("only a target that failed for certain can be retried, whatever its error s
   );
 });
 
-test("after a retry, a late failure of the old generation is ignored, and a late success is applied", () => {
+test("after a retry of a target, a late failure of the old generation is ignored, and a late success is applied", () => {
   const failed: TargetState & typeof DUE = {
     ...DUE,
     status: "failed",

@@ -1,11 +1,11 @@
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/** Why a target failed or waits. */
+/** The error because of which a target failed or waits. */
 export interface TargetError {
   readonly code: string;
   readonly message: string;
-  /** Whether a retry can succeed without a change by the user. */
+  /** Whether a retry of the target can succeed without a change by the user. */
   readonly retryable: boolean;
 }
 
@@ -15,24 +15,24 @@ export interface TargetError {
  */
 export interface TargetUpdate {
   readonly generation: number;
-  /** A number that rises with every change of the task. Versions are compared only within one generation. */
+  /** A number that rises with every change of the publish task. Versions are compared only within one generation. */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly publishedAt: Date | null;
   readonly error: TargetError | null;
-  /** The number of attempts so far, over all generations. */
+  /** The number of attempts to publish the target so far, over all generations. */
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
 }
 
-/** The fields of a target that an update can change. */
+/** The fields of a target that a target update can change. */
 export interface TargetState {
   readonly status: TargetStatus;
-  /** The number of requests to publish the target. */
+  /** The number of requests to publish the target so far. */
   readonly generation: number;
-  /** Generation and version of the last applied update; 0 before the first update. */
+  /** Generation and version of the last target update that was applied; 0 before the first update. */
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly externalId: string | null;
@@ -55,7 +55,8 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // The delivery service has promised not to publish the target; if it is published nevertheless, it has to be deleted.
+  // The delivery service has promised not to publish a cancelled target; if the target is published nevertheless, it
+  // has to be deleted.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -67,16 +68,16 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // A success is applied at any time and from any generation.
+  // An update that reports a success is applied at any time and from any generation of the target.
   if (update.status === "published" && target.status !== "published") return true;
-  // Any other status is applied only from the current generation.
+  // An update with any other status is applied only from the current generation of the target.
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
 
 /**
- * Applies an update. Updates are ordered by (is published, generation, version) and the greatest wins, so any order,
- * repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
+ * Applies an update to a target. Updates are ordered by (is published, generation, version) and the greatest wins, so
+ * any order, repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
@@ -129,7 +130,7 @@ export function isRetryable({ status, error }: Pick<TargetState, "status" | "err
   return status === "failed" && error?.code !== "outcome_unknown";
 }
 
-/** Returns the target at its next generation, pending again. The number of its attempts continues. */
+/** Returns a failed target at its next generation, pending again. The number of its attempts continues. */
 export function retryTarget<T extends TargetState & DueState>(
   target: T,
   { dueAt, publishBefore, dueDay }: DueState,
@@ -154,7 +155,7 @@ export function firstPublishedAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** The part of a target that quota and the duplicate guard depend on. */
+/** The part of a target on which its quota and its duplicate guard depend. */
 export interface HoldingTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -165,7 +166,7 @@ export interface HoldingTarget {
   readonly publishedAt: Date | null;
   /** The UTC day on whose quota the target counts; null while the target counts on no quota. */
   readonly dueDay: string | null;
-  /** Hash of the content for the duplicate guard; null for a draft, which has no guard. */
+  /** Hash of the content that the duplicate guard compares; null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
@@ -205,12 +206,16 @@ export function quotaShare(target: HoldingTarget): QuotaShare {
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
-/** Returns the keys of a target's counters: the counter of its month and, if its platform has a daily limit, of its day. */
+/**
+ * Returns the keys of a target's quota counters: the counter of its month and, if its platform has a daily limit, of
+ * its day.
+ */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // Only the keys of the counters are used, because quota that a target already has is moved regardless of limits.
+  // Only the keys of the quota counters are used, because quota that a target already has is moved regardless of
+  // limits.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);

@@ -1,7 +1,7 @@
 import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
-/** Checks the number of media of a target, their combination, and each item. */
+/** Checks the number of media of a target, their combination, and each item against the rules of its platform. */
 export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
   return [
     ...validateCount(media, rules),
@@ -29,7 +29,7 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Where a platform limits GIFs, a GIF excludes other media like a video does. */
+/** Checks which media a target combines. Where a platform limits GIFs, a GIF excludes other media like a video does. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),

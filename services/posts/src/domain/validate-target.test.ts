@@ -27,7 +27,7 @@ const video = (change: Partial<TargetMedia> = {}): TargetMedia => ({
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-/** A valid input for each platform. */
+/** A valid target for each platform. */
 const VALID = {
   instagram: { platform: "instagram", text: "hello", media: [image()] },
   x: { platform: "x", text: "hello", media: [] },
@@ -57,11 +57,14 @@ test.each<[PlatformId, string, TargetMedia[], number, number]>([
   ["youtube", "é".repeat(2501), [video()], 5000, 5002],
   ["telegram", "a".repeat(4097), [], 4096, 4097],
   ["telegram", "a".repeat(1025), [image()], 1024, 1025],
-])("a text above the limit of %s is refused (case %#)", (platform, text, items, limit, actual) => {
-  expect(check(platform, { text, media: items })).toEqual([
-    { code: "content_too_long", field: "content", limit, actual },
-  ]);
-});
+])(
+  "a text above the text limit of %s is refused (case %#)",
+  (platform, text, items, limit, actual) => {
+    expect(check(platform, { text, media: items })).toEqual([
+      { code: "content_too_long", field: "content", limit, actual },
+    ]);
+  },
+);
 
 test("a text for Bluesky is limited both in graphemes and in bytes", () => {
   expect(check("bluesky", { text: "a".repeat(301) })).toEqual([
@@ -73,7 +76,7 @@ test("a text for Bluesky is limited both in graphemes and in bytes", () => {
   expect(check("bluesky", { text: "👨‍👩‍👧‍👦".repeat(301) })).toHaveLength(2);
 });
 
-test("a text that is exactly as long as the limit is accepted", () => {
+test("a text that is exactly as long as the platform's limit is accepted", () => {
   expect(check("x", { text: "a".repeat(280) })).toEqual([]);
   expect(check("telegram", { text: "a".repeat(1024), media: [image()] })).toEqual([]);
   expect(check("bluesky", { text: "e\u0301".repeat(300) })).toEqual([]);
@@ -118,7 +121,7 @@ test("YouTube requires a title, and a title of white space counts as missing", (
 });
 
 test.each(["instagram", "x", "telegram", "bluesky"] as const)(
-  "a title is refused on %s",
+  "a post title is refused on %s",
   (platform) => {
     expect(check(platform, { title: "A" })).toEqual([
       { code: "title_unsupported", field: "title" },
@@ -140,7 +143,7 @@ test("a title is accepted for photos on TikTok and for videos on Facebook, and r
   expect(check("facebook", { title: "A", media: [image()] })).toEqual(unsupported);
 });
 
-test("TikTok requires a privacy setting", () => {
+test("a post for TikTok without a privacy setting is refused", () => {
   expect(check("tiktok", { privacy: undefined })).toEqual([
     { code: "privacy_required", field: "privacy" },
   ]);
@@ -154,7 +157,7 @@ test.each<[PlatformId, string[]]>([
   ["youtube", ["public", "unlisted", "private"]],
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
-])("%s accepts only the privacy settings %j", (platform, taken) => {
+])("a post for %s can only have the privacy settings %j", (platform, taken) => {
   for (const privacy of ["public", "unlisted", "private"]) {
     expect(check(platform, { privacy }), privacy).toEqual(
       taken.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }],
@@ -172,7 +175,7 @@ test.each(PLATFORM_IDS)(
   },
 );
 
-test("the length of tags includes the commas between them and two quotation marks for each tag with a space", () => {
+test("the length of YouTube tags includes the commas between them and two quotation marks for each tag with a space", () => {
   expect(check("youtube", { tags: ["a".repeat(249), "b".repeat(250)] })).toEqual([]);
   expect(check("youtube", { tags: ["a".repeat(250), "b".repeat(250)] })).toEqual([
     { code: "tags_too_long", field: "tags", limit: 500, actual: 501 },
@@ -312,12 +315,12 @@ test.each<[PlatformId, TargetMedia, object]>([
   expect(check(platform, { media: [item] })).toEqual([{ ...expected, index: 0 }]);
 });
 
-test("a violation of a media item names its index", () => {
+test("the violation of an item of media contains its index in the list of media", () => {
   const found = check("instagram", { media: [image(), image({ contentType: "image/png" })] });
   expect(found).toEqual([media("media_type_unsupported", { index: 1 })]);
 });
 
-test("a media item with unknown dimensions is not checked for its dimensions", () => {
+test("an item of media with unknown dimensions is not checked for its dimensions", () => {
   const unknown = { width: null, height: null, durationMs: null };
   expect(check("instagram", { media: [image(unknown), video(unknown)] })).toEqual([]);
   expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
@@ -362,7 +365,7 @@ test("a text that is too long stays too long when characters are appended", () =
   );
 });
 
-test("a violation contains the limit of the platform registry", () => {
+test("a violation of a target contains the limit of the platform registry", () => {
   for (const platform of PLATFORM_IDS) {
     const { max } = PLATFORMS[platform].text;
     const [found] = check(platform, { text: "a".repeat(max + 1) });

@@ -12,8 +12,8 @@ import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./p
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Returns every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass the
- * same counter of `createTextCounter` for all targets of a post, so that a shared text is counted only once.
+ * Returns every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass
+ * the same counter of `createTextCounter` for all targets of a post, so that a shared text is counted only once.
  */
 export function validateTarget(
   input: TargetInput,
@@ -71,7 +71,7 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/** Returns the kind of a post with these media, for platforms that allow a title only on some kinds. */
+/** Returns the kind of a post by its media, for platforms that allow a title only on some kinds. */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";
@@ -107,7 +107,7 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
 }
 
 /**
- * Returns the length of all tags as the platform joins them: with commas, and with quotation marks around a tag with a
+ * Returns the length of all tags as YouTube joins them: with commas, and with quotation marks around a tag with a
  * space.
  */
 function tagsLength(tags: readonly string[], rules: TagRules): number {

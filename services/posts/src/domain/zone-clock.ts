@@ -1,7 +1,7 @@
-/** Milliseconds of a minute. */
+/** Number of milliseconds in a minute. */
 export const MINUTE_MS = 60_000;
 
-/** Milliseconds of a day of 24 hours. */
+/** Number of milliseconds in a day of 24 hours. */
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SECOND_MS = 1000;
@@ -17,8 +17,8 @@ const HOUR_MS = 60 * MINUTE_MS;
  */
 export interface ZoneClock {
   /**
-   * The instant of a local time: the first one if the time occurs twice, the moment of the change if the clock skips it.
-   * A later time never has an earlier instant.
+   * Returns the instant of a local time: the first instant if the time occurs twice, the moment of the change if the
+   * clock skips it. A later time never has an earlier instant.
    *
    * @param dayMs The local date, as its midnight in UTC.
    * @param timeMs The time of day, in milliseconds since midnight.
@@ -26,23 +26,23 @@ export interface ZoneClock {
   instantOf(dayMs: number, timeMs: number): number;
 }
 
-/** A period in which a clock keeps its offset from UTC. */
+/** A period in which the clock of a time zone keeps its offset from UTC. */
 interface Period {
   readonly fromMs: number;
-  /** The instant at which the next period begins. */
+  /** The instant at which the next period of the time zone begins. */
   readonly untilMs: number;
   readonly offsetMs: number;
 }
 
 type OffsetAt = (instantMs: number) => number;
 
-/** Maximum number of cached zones. A full cache is emptied, and its entries are computed again. */
+/** Maximum number of cached time zones. A full cache is emptied, and its entries are computed again. */
 const MAX_CLOCKS = 128;
-/** Maximum number of cached days per zone; a little more than the year that slots are computed for. */
+/** Maximum number of cached days per time zone; a little more than the year for which queue slots are computed. */
 const MAX_DAYS = 400;
 const clocks = new Map<string, ZoneClock>();
 
-/** Returns the clock of a zone of the IANA database; undefined for an unknown zone. */
+/** Returns the clock of a time zone of the IANA database; undefined for an unknown zone. */
 export function findZoneClock(timezone: string): ZoneClock | undefined {
   if (!isNameOfZone(timezone)) return undefined;
   const key = timezone.toLowerCase();
@@ -73,8 +73,8 @@ const THREE_LETTERS = new Set([
 ]);
 
 /**
- * Whether a name is in the IANA database. `Intl` also accepts offsets and ambiguous three-letter names that are not in the
- * database: IST may be India, Israel or Ireland.
+ * Whether a name is in the IANA time zone database. `Intl` also accepts offsets and ambiguous three-letter names that
+ * are not in the database: IST may be India, Israel or Ireland.
  */
 function isNameOfZone(timezone: string): boolean {
   if (!/^[a-z][\w+/-]*$/i.test(timezone) || /^systemv\//i.test(timezone)) return false;
@@ -92,7 +92,10 @@ function findOffsets(timezone: string): OffsetAt | undefined {
   return (instantMs) => parseOffset(format.format(instantMs));
 }
 
-/** Reads the end of `3/28/2027, GMT+02:00`. Historical offsets have seconds; the offset of UTC is empty. */
+/**
+ * Parses the offset from UTC at the end of a formatted date such as `3/28/2027, GMT+02:00`. Historical offsets have
+ * seconds; the offset of UTC is empty.
+ */
 function parseOffset(text: string): number {
   const match = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/.exec(text);
   if (match === null)
@@ -119,9 +122,9 @@ function createClock(offsetAt: OffsetAt): ZoneClock {
 }
 
 /**
- * Returns the periods in which a clock can show a local date. Offsets are less than 24 hours, so the periods reach from one
- * UTC day before the date to one day after it. Checking once a day misses nothing, because no zone has ever changed its
- * offset twice in a day.
+ * Returns the periods in which the clock of a time zone can show a local date. Offsets are less than 24 hours, so the
+ * periods reach from one UTC day before the date to one day after it. Checking once a day misses nothing, because no
+ * zone has ever changed its offset twice in a day.
  */
 function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   const periods: Period[] = [];
@@ -138,7 +141,7 @@ function findPeriods(offsetAt: OffsetAt, dayMs: number): readonly Period[] {
   return [...periods, { fromMs, untilMs: endMs, offsetMs }];
 }
 
-/** Returns the instant, to the second, at which the offset changes between `fromMs` and `toMs`. */
+/** Returns the instant, to the second, at which the offset of a time zone changes between `fromMs` and `toMs`. */
 function findChange(offsetAt: OffsetAt, fromMs: number, toMs: number): number {
   const before = offsetAt(fromMs);
   let [last, first] = [fromMs / SECOND_MS, toMs / SECOND_MS];

@@ -4,7 +4,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { deleteExpiredGuards } from "#src/db/duplicate-guards.ts";
 
 const EVERY_MS = 10 * 60_000;
-/** Maximum number of guards per statement. */
+/** Maximum number of duplicate guards that one statement deletes. */
 const PAGE_GUARDS = 1000;
 
 /**

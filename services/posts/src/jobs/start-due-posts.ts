@@ -9,18 +9,20 @@ import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 /**
- * Maximum number of posts per transaction. Batches are large, because each batch reads the dead index entries of the
- * previous batch.
+ * Maximum number of due posts that one transaction starts. Batches are large, because each batch reads the dead index
+ * entries of the previous batch.
  */
 const BATCH_POSTS = 2000;
-/** Maximum number of missed posts per transaction, which also writes their targets. */
+/**
+ * Maximum number of missed posts that one transaction fails. The transaction also writes the targets of these posts.
+ */
 const BATCH_MISSED = 100;
 /**
  * Maximum time between two queries for due posts. Another replica may have accepted a post that is due earlier and then
  * ended.
  */
 const POLL_MS = 500;
-/** Time to the next query when every due post is locked by another replica. */
+/** Time until the next query when every due post is locked by another replica. */
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -32,14 +34,17 @@ const MISSED = { code: "missed", message: "", retryable: true };
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay">;
 
-/** Starts a batch of due posts and returns how many. The batch is one transaction, so each post is started exactly once. */
+/**
+ * Starts a batch of due posts and returns how many were started. The batch is one transaction, so each post is started
+ * exactly once.
+ */
 export async function startDueBatch({
   sql,
   missedAfterMs,
   nudgeRelay,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // When thousands of posts are due at once, all of them start before the relay publishes the first events.
+    // When thousands of posts are due at once, all of them start before the outbox relay publishes the first events.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
       holdRelays(tx),
@@ -60,7 +65,10 @@ async function startAll(deps: SchedulerDeps): Promise<void> {
   while ((await startDueBatch(deps)) === BATCH_POSTS);
 }
 
-/** Fails a batch of posts that are too late, gives back their quota and guards, and returns how many. */
+/**
+ * Fails a batch of posts that are too late to be started, frees their quota and duplicate guards, and returns how many
+ * posts failed.
+ */
 export async function failMissedBatch({
   sql,
   missedAfterMs,
@@ -81,14 +89,14 @@ export async function failMissedBatch({
   return count;
 }
 
-/** The job that starts posts; `nudge` wakes the job for a post that is due before the next post it knows. */
+/** The job that starts due posts; `nudge` wakes the job for a post that is due before the next post it knows. */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }
 
 /**
- * Starts posts at their time, in any number of replicas. The job sleeps until the next post is due by the clock of the
- * database; the clock of the process only sets the timer.
+ * Starts scheduled posts at their time, in any number of replicas. The job sleeps until the next post is due by the
+ * clock of the database; the clock of the process only sets the timer.
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
@@ -101,7 +109,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);
-        // A full batch means that many more posts are due, so two connections start them.
+        // A full batch means that many more posts are due, so two database connections start them.
         if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
         if (missed > 0)
           logger.warn(

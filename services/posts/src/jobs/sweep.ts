@@ -16,7 +16,7 @@ import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 
-/** Maximum number of targets per call to the delivery service. */
+/** Maximum number of targets per call of the sweep to the delivery service. */
 const PAGE_TARGETS = 500;
 
 type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
@@ -25,9 +25,9 @@ type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
 };
 
 /**
- * Asks the delivery service about the targets whose outcome is open and which it has not reported for some time. Its
- * answers are applied like events, and targets that it does not know are requested again, so no post depends on a single
- * event. Deletions are handled in the same way.
+ * Asks the delivery service about the targets whose outcome is open and which it has not reported for some time. The
+ * answers of the delivery service are applied like events. Targets that the delivery service does not know are
+ * requested again, so no post depends on a single event. Deletions are handled in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
@@ -45,8 +45,8 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
 }
 
 /**
- * Asks about one page of targets and applies the answers. Each kind of answer has its own transaction, which locks its
- * posts in id order.
+ * Asks the delivery service about one page of targets and applies the answers. Each kind of answer has its own
+ * transaction, which locks its posts in id order.
  */
 async function askAbout(
   { sql, tasks, nudgeRelay }: SweepDeps,
@@ -75,7 +75,7 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Starts a new generation of targets that the delivery service has closed although their post is not deleted, because the
+ * Starts a new generation of targets that the delivery service has closed although their post is not deleted: the
  * process ended between closing the targets and committing the deletion. Nothing was published for the old generation.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
@@ -95,7 +95,7 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
   );
 }
 
-/** Rebuilds the deletion requests as they were first made. */
+/** Builds the deletion requests of targets again, with the same data as the first time. */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),
@@ -106,7 +106,7 @@ function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   });
 }
 
-/** Runs the sweep at the start and then every `everyMs`. Several replicas take different targets. */
+/** Runs the sweep at the start and then every `everyMs`. Several replicas sweep different targets. */
 export function startSweep(
   options: SweepDeps & { readonly everyMs: number; readonly logger: Logger },
 ): AsyncDisposable {

@@ -12,11 +12,11 @@ import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
 
 /**
- * Applies updates that the delivery service reports, as events or as answers to the sweep, to targets and their posts in
- * the caller's transaction. Any order, repetition or gap of the updates before the newest gives the same result. Posts are
- * locked first, then their targets, both in id order. Updates of deleted posts change nothing.
+ * Applies updates of the delivery service to targets and their posts in the caller's transaction. The updates come from
+ * events or from answers to the sweep. Any order, repetition or gap of the updates before the newest gives the same
+ * result. Posts are locked first, then their targets, both in id order. Updates of deleted posts change nothing.
  *
- * @param causes The request that caused an update, by post; by default the current one.
+ * @param causes The request that caused an update, by post; by default the current request.
  */
 export async function applyTargetUpdates(
   tx: TransactionSql,
@@ -42,7 +42,7 @@ export async function applyTargetUpdates(
   await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
 }
 
-/** Applies updates like `applyTargetUpdates`, but for the deletions of targets. */
+/** Applies updates about the deletion of targets in the same way as `applyTargetUpdates`. */
 export async function applyDeletionUpdates(
   tx: TransactionSql,
   updates: readonly DeletionUpdated[],
@@ -58,7 +58,8 @@ export async function applyDeletionUpdates(
 }
 
 /**
- * The key by which an update finds its target. An update is applied only if its workspace, post and target belong together.
+ * Returns the key by which an update finds its target. An update is applied only if its workspace, post and target
+ * belong together.
  */
 function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
   return `${workspaceId} ${postId} ${targetId}`;
@@ -77,9 +78,9 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * Applies an update to a target of a cancelled post. Only outcomes matter then: a publication is deleted at once (the
- * delivery service finds out whether its account still exists), and a failure that has become certain frees the target's
- * quota.
+ * Applies an update to a target of a cancelled post. Only outcomes matter for such a target. A publication is deleted
+ * at once; the delivery service finds out whether its account still exists. A failure that has become certain frees the
+ * quota of the target.
  */
 function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
   if (update.status === "publishing") return target;
@@ -97,7 +98,10 @@ function parseStatus(status: string): TargetUpdate["status"] {
   );
 }
 
-/** Converts a message to an update of the domain. An unknown status throws, so that the event is parked. */
+/**
+ * Converts a TargetUpdated message to a target update of the domain. An unknown status throws, so that the event is
+ * parked.
+ */
 function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -120,7 +124,10 @@ function parseDeletionStatus(status: string): DeletionUpdate["status"] {
   );
 }
 
-/** Converts a message like `parseTargetUpdate`, but for the deletion of a target. */
+/**
+ * Converts a DeletionUpdated message to a deletion update of the domain. An unknown status throws, so that the event is
+ * parked.
+ */
 function parseDeletionUpdate(message: DeletionUpdated): DeletionUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
   return {
@@ -148,7 +155,9 @@ function parseAttempt(message: TargetUpdated): AttemptRow | undefined {
   };
 }
 
-/** Returns the newest record of each attempt, because one insert must not write the same row twice. */
+/**
+ * Returns the newest record of each attempt to publish a target, because one insert must not write the same row twice.
+ */
 function newestAttempts(updates: readonly TargetUpdated[]): AttemptRow[] {
   const newest = new Map<string, AttemptRow>();
   for (const attempt of updates.flatMap((message) => parseAttempt(message) ?? [])) {

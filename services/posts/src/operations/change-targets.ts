@@ -16,7 +16,7 @@ import {
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
-/** A target before and after a change. */
+/** A target of a post before and after a change. */
 export interface TargetChange {
   readonly before: TargetRow;
   readonly after: TargetRow;
@@ -26,11 +26,11 @@ export interface TargetChange {
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /** The ids of targets with a new or changed attempt, which is visible to readers, too. */
+  /** The ids of targets with a new or changed attempt, because readers see such a change, too. */
   readonly attempted?: ReadonlySet<string>;
-  /** The status that a command gives to the posts; by default it follows from their targets. */
+  /** The status that a command gives to the posts; by default the status follows from the targets of a post. */
   readonly command?: PostStatus;
-  /** The request that caused the change, by post; by default the current one. */
+  /** The request that caused the change, by post; by default the current request. */
   readonly causes?: ReadonlyMap<string, Cause>;
 }
 
@@ -114,16 +114,19 @@ function toEvents(
   });
 }
 
-/** A locked target before and after a change; `after` is undefined when the target is deleted. */
+/**
+ * A locked target before and after a change of its quota and duplicate guard; `after` is undefined when the target is
+ * deleted.
+ */
 export interface HoldingChange {
   readonly before: HoldingTarget;
   readonly after: HoldingTarget | undefined;
 }
 
 /**
- * Adapts the duplicate guard and then quota to targets that changed, in the transaction of the change. Nothing is refused:
- * a target that turns out to be published counts even above a limit. A command that makes a target pending again uses
- * `takeGuards` and `reserveQuota` instead, which may refuse it.
+ * Updates the duplicate guards and then the quota of targets that changed, in the transaction of the change. No change
+ * is refused: a target that turns out to be published counts even above a limit. A command that makes a target pending
+ * again uses `takeGuards` and `reserveQuota` instead, which may refuse the command.
  */
 export async function moveHoldings(
   tx: TransactionSql,
@@ -155,7 +158,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** Returns the sum of all moves for each counter. */
+/** Returns the sum of all changes for each quota counter. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

@@ -23,12 +23,12 @@ export interface PostsDeps {
   readonly tasks: Client<typeof TaskService>;
   /** Throws while too many events in the outbox wait to be published. */
   readonly assertRoom: () => Promise<void>;
-  /** Called after a commit that appended events. */
+  /** Wakes the outbox relay; called after a commit that appended events. */
   readonly nudgeRelay: () => void;
-  /** Called after a commit that scheduled a post. */
+  /** Wakes the scheduler; called after a commit that scheduled a post. */
   readonly nudgeScheduler: (scheduledAt: Date) => void;
-  /** From the due time to the last moment at which a target may still be published. */
+  /** Time from the due time of a target to the last moment at which it may still be published. */
   readonly missedAfterMs: number;
-  /** The keys that cursors are signed with. */
+  /** The keys with which list cursors are signed. */
   readonly cursorKeys: CursorKeys;
 }

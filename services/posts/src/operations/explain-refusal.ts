@@ -11,13 +11,16 @@ import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
 import { listQuotaUsage, reserveQuota } from "#src/db/quota-usage.ts";
 import { findShortage, type QuotaDemand, type QuotaShortage } from "#src/domain/quota.ts";
 
-/** A refused command, of which nothing was committed. */
+/** The refusal of a command, of which nothing was committed. */
 export interface Refused {
   readonly kind: "refused";
   readonly error: ServiceError;
 }
 
-/** Returns the refusal for a typed error, which is only thrown before a commit. Any other error is thrown again. */
+/**
+ * Returns the refusal of a command for a typed error, which is only thrown before a commit. Any other error is thrown
+ * again.
+ */
 export function toRefused(error: unknown): Refused {
   if (error instanceof ServiceError) return { kind: "refused", error };
   throw error;
@@ -31,7 +34,7 @@ export async function findDuplicateError(
   const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
   if (clashes.length === 0) return undefined;
   const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
-  // Violations are listed in the order of the request's accounts.
+  // Violations are listed in the order of the accounts in the request.
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",
@@ -39,7 +42,10 @@ export async function findDuplicateError(
   );
 }
 
-/** Returns the error that lists the limits without room for these demands; undefined when all limits have room by now. */
+/**
+ * Returns the error that lists the quota limits without room for these demands; undefined when all limits have room by
+ * now.
+ */
 export async function findShortageError(
   sql: ISql,
   workspaceId: string,
@@ -51,14 +57,18 @@ export async function findShortageError(
     usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };
   const shortages = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
   if (shortages.length === 0) return undefined;
-  // The month comes first, because it concerns the whole post.
+  // The shortage of the month comes first, because it concerns the whole post.
   const ordered = shortages.toSorted(
     (a, b) => Number(a.code === "daily") - Number(b.code === "daily"),
   );
   return unprocessable("quota_exceeded", ordered.map(toViolation));
 }
 
-/** @throws `quota_exceeded` when a limit has no room; the caller's transaction then gives back what it has reserved. */
+/**
+ * Reserves quota for demands.
+ *
+ * @throws `quota_exceeded` when a quota limit has no room; the caller's transaction then frees what it has reserved.
+ */
 export async function reserveQuotaOrThrow(
   tx: TransactionSql,
   workspaceId: string,

@@ -8,22 +8,25 @@ import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
 import type { PostsDeps } from "./dependencies.ts";
 
-/** The accounts, media and platforms that other services returned for a post, and the time at which they were asked. */
+/**
+ * The accounts, media and platforms that other services returned for a post, and the time of the requests to these
+ * services.
+ */
 export interface PostDependencies {
-  /** The accounts of the post and of its options' keys; those that do not exist are missing. */
+  /** The accounts of the post and of its options' keys; accounts that do not exist are missing. */
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, Media>;
   /** The platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
-  /** The database's time, read before the media were claimed. */
+  /** The database's time, read before the media of the post were claimed. */
   readonly now: Date;
 }
 
 /**
  * Asks other services for the accounts, media and platforms of a post.
  *
- * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post is
- * only checked.
+ * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post
+ *   is only checked.
  */
 export async function loadPostDependencies(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
@@ -61,8 +64,8 @@ async function lookUpMedia(
 }
 
 /**
- * Reads the clock and then claims media. The clock is read first, so that the claim is never older than the time from which
- * its age is counted.
+ * Reads the database's clock and then claims media. The clock is read first, so that the claim is never older than the
+ * time from which its age is counted.
  */
 async function claimMediaNow(
   deps: Pick<PostsDeps, "media" | "clock">,

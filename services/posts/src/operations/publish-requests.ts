@@ -5,7 +5,7 @@ import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-ta
 import type { TargetKey } from "#src/db/targets.ts";
 import { postPublishRequested } from "#src/events.ts";
 
-/** Asks the delivery service to publish those of the targets that still have to be published at the given generation. */
+/** Asks the delivery service to publish the given targets that still have to be published at the given generation. */
 export async function requestPublishing(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -13,7 +13,10 @@ export async function requestPublishing(
   if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
 }
 
-/** Builds one event for each post and due time. Outside of a request, its cause is the request that created the post. */
+/**
+ * Builds one publish-request event for each post and due time. Outside of a request, the cause of the event is the
+ * request that created the post.
+ */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),

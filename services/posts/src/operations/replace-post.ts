@@ -27,13 +27,13 @@ interface Replacement {
   readonly known: PostDependencies;
   readonly limits: QuotaLimits;
   readonly force: boolean;
-  /** The transaction's time. */
+  /** The time at which the transaction began. */
   readonly now: Date;
 }
 
 /**
- * Replaces a locked draft or scheduled post, its targets and everything that they hold. Locks are taken in the order
- * targets, guards, slot, counters.
+ * Replaces a locked draft or scheduled post, its targets, and their duplicate guards, queue slot and quota. Locks are
+ * taken in the order targets, guards, slot, counters.
  *
  * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction then undoes everything.
  */
@@ -60,8 +60,8 @@ export async function replacePost(
 }
 
 /**
- * Replaces the targets and their guards. A target whose content does not change keeps its guard, so that a forced post is
- * not compared again when its time changes.
+ * Replaces the targets of a post and their duplicate guards. A target whose content does not change keeps its guard, so
+ * that a forced post is not compared again when its time changes.
  */
 async function moveTargets(
   tx: TransactionSql,
@@ -108,7 +108,7 @@ async function writePost(
   if (isMoved) await appendEvents(tx, postPlaced(placed, targets));
 }
 
-/** Returns the quota demands of targets, which are all due on one day. */
+/** Returns the quota demands of a post's targets, which are all due on one day. */
 function demandsOf(
   workspaceId: string,
   targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],

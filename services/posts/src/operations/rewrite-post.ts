@@ -31,15 +31,15 @@ type Deps = Pick<
   | "missedAfterMs"
 >;
 
-/** The fields of a post that a command replaces; an absent one stays as it is. */
+/** The content fields of a post that a command replaces; an absent field keeps its value. */
 export type ContentChanges = { readonly [K in keyof PostContent]?: PostContent[K] | undefined };
 
 /** A command that changes a draft or scheduled post. */
 export interface RewriteCommand {
   readonly operation: "update" | "publish";
-  /** The only version that the command may change; undefined for any. */
+  /** The only version of the post that the command may change; undefined for any version. */
   readonly ifVersion: bigint | undefined;
-  /** Whether the post may have the same content as another one. */
+  /** Whether the post may have the same content as another post. */
   readonly force: boolean;
   readonly changes: ContentChanges;
   readonly timing: RewriteTiming;
@@ -52,14 +52,17 @@ export interface Rewritten {
   readonly after: PostRow;
 }
 
-/** Nothing was written, because the data from other services does not cover the current version of the post. */
+/**
+ * Returned when nothing was written, because the data from other services does not cover the current version of the
+ * post.
+ */
 interface Outdated {
   readonly kind: "outdated";
 }
 
 /**
- * The data with which a command was prepared: the post as it was read, and the data from other services for the changed
- * post.
+ * The data with which a command on a post was prepared: the post as it was read, and the data from other services for
+ * the changed post.
  */
 interface Prepared {
   readonly command: RewriteCommand;
@@ -70,14 +73,16 @@ interface Prepared {
 }
 
 /**
- * Maximum number of times that a command is prepared. It is prepared again only if another command has meanwhile given the
- * post accounts that were not looked up, or has changed the post between a claim on new media and the lock.
+ * Maximum number of times that a command on a post is prepared. It is prepared again only if another command has
+ * meanwhile given the post accounts that were not looked up, or has changed the post between a claim on new media and
+ * the lock.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Changes a draft or scheduled post. Other services are asked before the post is locked; the command is then applied to the
- * current version and checked under the lock. Concurrent commands therefore run one after the other, and each succeeds.
+ * Changes a draft or scheduled post. Other services are called before the post is locked; the command is then applied
+ * to the current version and checked under the lock. Concurrent commands on the post therefore run one after the other,
+ * and each succeeds.
  */
 export async function rewritePost(
   deps: Deps,
@@ -114,7 +119,10 @@ async function rewriteInRounds(
   throw unavailable();
 }
 
-/** Updates that swap the contents of two posts may deadlock. The update whose transaction the database ends tries again. */
+/**
+ * Applies a prepared command in a transaction. Updates that swap the contents of two posts may deadlock; the update
+ * whose transaction the database ends is tried again.
+ */
 async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
   try {
     return await sql.begin((tx) => rewriteUnderLock(tx, prepared));
@@ -125,7 +133,11 @@ async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Out
   }
 }
 
-/** @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then. */
+/**
+ * Changes a draft or scheduled post under its lock.
+ *
+ * @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then.
+ */
 async function rewriteUnderLock(
   tx: TransactionSql,
   prepared: Prepared,
@@ -169,9 +181,9 @@ function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
 }
 
 /**
- * Whether the data that was looked up for an earlier version covers the post. If the post has a newer version, it must
- * already use the media of the command, because the claim on other media was recorded for an outdated version, and the
- * media service may have dropped it.
+ * Whether the data that other services returned for an earlier version covers the current version of the post. If the
+ * post has a newer version, it must already use the media of the command: the claim on other media was recorded for an
+ * outdated version, and the media service may have dropped it.
  */
 function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
   if (post.version === seen.version) return true;
@@ -183,8 +195,8 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
 }
 
 /**
- * Returns the time to check. An unchanged time is not checked again, so that a scheduled post can be changed just before it
- * is due.
+ * Returns the scheduled time of a post to check. An unchanged time is not checked again, so that a scheduled post can
+ * be changed just before it is due.
  */
 function judgedTiming(post: PostRow, timing: RewriteTiming): PostTiming {
   if (timing.kind !== "unchanged") return timing;

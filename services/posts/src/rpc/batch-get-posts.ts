@@ -8,7 +8,7 @@ import { listPostsByRefs } from "#src/db/posts.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Reads several posts. A post of another workspace is missing in the answer, like a post that does not exist. */
+/** Reads several posts. A post of another workspace is missing in the response, like a post that does not exist. */
 export async function batchGetPosts(
   { sql }: Pick<PostsDeps, "sql">,
   { refs }: BatchGetPostsRequest,

@@ -35,12 +35,12 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** Maximum number of checks of a post. The check is repeated when the claim on media expired before the insert. */
+/** Maximum number of checks of a post by CreatePost. A check is repeated when the claim on media has expired. */
 const MAX_CHECKS = 2;
-/** Maximum number of inserts of a post. An insert is repeated when the reason of its refusal no longer exists. */
+/** Maximum number of attempts to insert a post. An insert is repeated when its refusal is no longer justified. */
 const MAX_INSERTS = 5;
 
-/** The request, and everything that its post is built from. */
+/** A CreatePost request, and everything from which its post is built. */
 interface CheckedPost {
   readonly request: NewPostRequest;
   readonly postId: string;
@@ -56,13 +56,13 @@ interface Accepted {
   readonly answer: Post;
 }
 
-/** The stored answer of an earlier request with the same idempotency key. */
+/** The stored response of an earlier CreatePost request with the same idempotency key. */
 interface Replayed {
   readonly kind: "replayed";
   readonly response: Uint8Array;
 }
 
-/** The claim on media is too old. Nothing was written, and the media have to be claimed again. */
+/** Returned when the claim on media is too old. Nothing was written, and the media have to be claimed again. */
 interface ClaimExpired {
   readonly kind: "claim_expired";
 }
@@ -79,7 +79,7 @@ export async function createPost(
 ): Promise<MessageInitShape<typeof CreatePostResponseSchema>> {
   const request = parseCreatePost(message);
   const { workspaceId } = request;
-  // The post gets its id here, because media are claimed for it before it exists.
+  // The id of the post is generated before the insert, because media are claimed for the post before it exists.
   const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
   const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);
   if (outcome.kind !== "accepted") await releaseClaim(deps.media, claim, request.mediaIds);
@@ -117,7 +117,7 @@ async function checkAndAccept(
   throw unavailable();
 }
 
-/** Returns the stored answer of a request that has already succeeded, even if its post would be refused by now. */
+/** Returns the stored response of a CreatePost request that has succeeded, even if its post would be refused by now. */
 async function replayOr(
   sql: ISql,
   { keyed }: NewPostRequest,
@@ -162,8 +162,8 @@ async function acceptAtOnce(
 }
 
 /**
- * Inserts the post in a transaction. The slot is chosen before the key is taken, because the answer that is stored with the
- * key contains the slot.
+ * Inserts the post in a transaction. The queue slot is chosen before the idempotency key is taken, because the response
+ * that is stored with the key contains the slot.
  */
 async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promise<Outcome> {
   const placed = await place(tx, checked);
@@ -180,7 +180,7 @@ async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promi
 
 type Placed = Placement & { readonly kind: "placed" };
 
-/** Chooses the next free queue slot of the workspace. A lock on the rules keeps other posts from taking the same slot. */
+/** Chooses the next free queue slot. A lock on the queue-slot rules keeps other posts from taking the same slot. */
 async function place(
   tx: TransactionSql,
   checked: CheckedPost,
@@ -188,7 +188,7 @@ async function place(
   const { timing, workspaceId, force } = checked.request;
   if (timing.kind !== "queue_slot") return { kind: "placed", ...placeNewPost(timing, checked) };
   const rules = await lockActiveRules(tx, workspaceId);
-  // The clock is read under the lock, because a slot may have passed while the transaction waited for the lock.
+  // The database's clock is read under the lock, because a queue slot may pass while the transaction waits for it.
   const after = await readClock(tx);
   const taken = await listTakenSlots(tx, workspaceId, after);
   const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });

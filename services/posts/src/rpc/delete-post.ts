@@ -25,23 +25,23 @@ import { toPost } from "#src/rpc/to-post.ts";
 type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom">;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
-/** Maximum number of attempts when the post changes while other services are asked about it. */
+/** Maximum number of attempts to delete a post that changes while the posts service calls other services about it. */
 const MAX_ROUNDS = 5;
 
-/** A post that has begun to be published, and the data about it from other services. */
+/** The data from other services about a post that has begun to be published and is to be deleted. */
 interface Preparation {
   readonly post: CommandPost;
-  /** The accounts that still exist. */
+  /** The ids of the post's accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** The targets, at a generation, that the delivery service has promised not to publish. */
+  /** The targets that the delivery service has promised not to publish, as keys of target and generation. */
   readonly closed: ReadonlySet<string>;
-  /** The outcomes of targets that had already ended. */
+  /** The outcomes of the targets that had ended before the delivery service was asked to close them. */
   readonly ended: readonly TargetUpdated[];
 }
 
 /**
- * The result of one attempt. `removed`: the post was removed, and its media are no longer used by it. `outdated`: the post
- * changed meanwhile.
+ * The result of one attempt to delete a post. `removed`: the post was removed, and its media are no longer used by it.
+ * `outdated`: the post changed meanwhile.
  */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
@@ -49,9 +49,9 @@ type Outcome =
   | { readonly kind: "outdated" };
 
 /**
- * Removes a draft or scheduled post. Any other post is cancelled: the delivery service closes the targets that it has not
- * published and deletes the published targets. Other services are asked before the post is locked, and again if it changed
- * meanwhile.
+ * Removes a draft or scheduled post. Any other post is cancelled: the delivery service closes the targets that it has
+ * not published and deletes the published targets. Other services are called before the post is locked, and again if
+ * the post changed meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
@@ -60,8 +60,8 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
   let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const prepared = await prepare(deps, { workspaceId, postId }, expected);
-    // Targets that the delivery service has closed cannot be published any more, so the deletion continues whatever the
-    // version of the post is.
+    // Targets that the delivery service has closed cannot be published any more, so the deletion of the post continues
+    // whatever its version is.
     if (prepared.closed.size > 0) expected = undefined;
     const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
     if (outcome.kind === "outdated") continue;
@@ -104,8 +104,10 @@ async function prepare(
 }
 
 /**
- * @throws `post_publishing` when the delivery service has begun to publish a target; nothing was changed in any service
- * then.
+ * Asks the delivery service to close the targets of a post.
+ *
+ * @throws `post_publishing` when the delivery service has begun to publish a target; nothing was changed in any
+ *   service then.
  */
 async function closeTargets(
   { tasks }: Deps,
@@ -121,7 +123,7 @@ async function closeTargets(
   return ended;
 }
 
-/** Whether a deleted post leaves no record, which is true for a draft or scheduled post. */
+/** Whether the deletion of a post leaves no record, which is true for a draft or scheduled post. */
 function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }

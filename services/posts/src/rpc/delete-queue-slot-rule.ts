@@ -8,7 +8,7 @@ import { isId } from "@postrider/shared/ids";
 import { deleteQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** Deletes a rule; posts that already have one of its slots keep their time. */
+/** Deletes a queue-slot rule; posts that already have one of its slots keep their time. */
 export async function deleteQueueSlotRule(
   { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   { workspaceId, id }: DeleteQueueSlotRuleRequest,

@@ -55,7 +55,7 @@ export async function getQuota(
   };
 }
 
-/** Returns the daily quota of an account. A counter that several accounts share is returned for each of them. */
+/** Returns the daily quota of an account. A quota counter that several accounts share is returned for each of them. */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
   const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };

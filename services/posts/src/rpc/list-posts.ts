@@ -30,7 +30,9 @@ export async function listPosts(
   };
 }
 
-/** Returns the scope of a cursor, which is valid only for the same filters. The limit may change from page to page. */
+/**
+ * Returns the scope of a list cursor, which is valid only for the same filters. The limit may change from page to page.
+ */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;
   return ["posts", workspaceId, status, platform, createdVia, from, to];

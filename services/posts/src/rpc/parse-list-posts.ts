@@ -9,10 +9,13 @@ const MAX_LIMIT = 100;
 const DAY_MS = 86_400_000;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** Parses the filters of a request. The error for an invalid request lists every fault. */
+/** Parses the filters of a ListPosts request. The error for an invalid request lists every fault. */
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
-  /** Returns undefined for an absent field and for an invalid field, whose fault is collected. */
+  /**
+   * Reads one filter of the request. Returns undefined for an absent field and for an invalid field, whose fault is
+   * collected.
+   */
   const read = <T>(
     path: string,
     text: string | undefined,

@@ -15,13 +15,13 @@ const MAX_ACCOUNTS = 100;
 const MAX_MEDIA = 35;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** The post of a request: its content, its accounts and its time. */
+/** The post in a request: its content, its accounts and its time. */
 export interface RequestedPost extends PostContent {
   readonly workspaceId: string;
   readonly timing: PostTiming;
 }
 
-/** A new post, with the options of its request. */
+/** A CreatePost request: the new post and the options of the request. */
 export interface NewPostRequest extends RequestedPost {
   readonly createdVia: string;
   /** Whether the post may have the same content as another post. */
@@ -30,14 +30,14 @@ export interface NewPostRequest extends RequestedPost {
   readonly keyed: KeyedRequest | null;
 }
 
-/** The fields that an update replaces; an absent one stays as it is. */
+/** The fields of a post that an update replaces; an absent field keeps its value. */
 export type PostUpdate = { readonly [K in keyof PostContent]?: PostContent[K] | undefined } & {
   readonly scheduledAt: Date | undefined;
 };
 
 /**
- * Parses the request. The gateway has already checked the client's body, so a fault here is a defect of the calling
- * service.
+ * Parses a CreatePost request. The gateway has already checked the client's body, so a fault here is a defect of the
+ * calling service.
  */
 export function parseCreatePost(request: CreatePostRequest): NewPostRequest {
   const { isDraft, queueSlot, force, workspaceId, createdVia, idempotency } = request;
@@ -65,14 +65,14 @@ export function parseCreatePost(request: CreatePostRequest): NewPostRequest {
   };
 }
 
-/** Parses a request like `parseCreatePost`, for a post that is only checked. */
+/** Parses a ValidatePost request, whose post is checked but not stored. */
 export function parseValidatePost(request: ValidatePostRequest): RequestedPost {
   assertValid(checkPost(request));
   const timing = toTiming({ ...request, isDraft: false, queueSlot: false });
   return { ...toContent(request), workspaceId: request.workspaceId, timing };
 }
 
-/** Parses a request like `parseCreatePost`, but only the fields that were sent. At least one field is required. */
+/** Parses the fields that were sent in an UpdatePost request. At least one field is required. */
 export function parseUpdatePost(request: UpdatePostRequest): PostUpdate {
   const { content, accountIds, mediaIds, options, scheduledAt } = request;
   const sent = [content, accountIds, mediaIds, options, scheduledAt];

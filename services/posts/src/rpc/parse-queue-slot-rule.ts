@@ -3,12 +3,14 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 
-/** @throws `invalid_request` with all faults. */
+/** Throws if a queue-slot rule has faults. @throws `invalid_request` with all faults. */
 export function assertRule(faults: readonly Violation[]): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }
 
-/** Returns the rule with the fields of the request replaced. An empty text removes a date. */
+/**
+ * Returns the queue-slot rule with the fields of the request replaced. An empty text removes the date in that field.
+ */
 export function changeRule(
   rule: QueueSlotRuleRow,
   request: UpdateQueueSlotRuleRequest,

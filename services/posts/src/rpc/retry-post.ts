@@ -20,7 +20,10 @@ import { reserveQuotaOrThrow } from "#src/operations/explain-refusal.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Publishes the targets that failed for certain again. The post and its targets are locked while this is decided. */
+/**
+ * Publishes the targets that failed for certain again. The post and its targets are locked while the posts service
+ * decides this.
+ */
 export async function retryPost(
   deps: Pick<PostsDeps, "sql" | "workspaces" | "assertRoom" | "nudgeRelay" | "missedAfterMs">,
   { workspaceId, id: postId }: RetryPostRequest,

@@ -15,7 +15,7 @@ import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** Converts an instant to a field, which is omitted if the column is null. */
+/** Converts a nullable database instant to a message field; the field is omitted if the column is null. */
 function instant<K extends string>(
   name: K,
   value: Date | string | null,
@@ -69,7 +69,7 @@ function toOptions(
   );
 }
 
-/** Converts a stored post to the message that every RPC returns. */
+/** Converts a stored post to the message that the RPCs return. */
 export function toPost(row: PostRow): PostInit {
   return {
     id: row.id,

@@ -4,16 +4,19 @@ import type { QueueSlotRuleSchema } from "@postrider/contracts/posts/v1/queue_sl
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
 
-/** The current time, and the slots that posts have taken. */
+/** The current time, and the queue slots that posts have taken. */
 export interface SlotView {
   readonly now: Date;
   readonly taken: ReadonlySet<number>;
 }
 
-/** Number of next slots that are returned with a rule. */
+/** Number of next queue slots that are returned with a queue-slot rule. */
 const SHOWN_SLOTS = 3;
 
-/** Converts a rule to the message that every RPC returns, with the slots that it would create if it were the only rule. */
+/**
+ * Converts a queue-slot rule to the message that the RPCs return, with the slots that the rule would create if it were
+ * the only rule.
+ */
 export function toQueueSlotRule(
   rule: QueueSlotRuleRow,
   { now, taken }: SlotView,

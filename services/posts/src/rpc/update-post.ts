@@ -12,7 +12,7 @@ import { rewritePost, type Rewritten } from "#src/operations/rewrite-post.ts";
 import { parseUpdatePost } from "#src/rpc/parse-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Replaces the fields that were sent. The whole resulting post is checked like a new post. */
+/** Replaces the fields of a post that the request contains. The whole resulting post is checked like a new post. */
 export async function updatePost(
   deps: PostsDeps,
   request: UpdatePostRequest,

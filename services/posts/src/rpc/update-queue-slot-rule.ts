@@ -11,7 +11,7 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { changeRule } from "#src/rpc/parse-queue-slot-rule.ts";
 import { toQueueSlotRule } from "#src/rpc/to-queue-slot-rule.ts";
 
-/** Changes a rule and thereby its future slots; posts that already have a slot keep their time. */
+/** Changes a queue-slot rule and thereby its future slots; posts that already have a slot keep their time. */
 export async function updateQueueSlotRule(
   { sql, clock }: Pick<PostsDeps, "sql" | "clock">,
   request: UpdateQueueSlotRuleRequest,

@@ -25,7 +25,7 @@ interface Header {
   readonly pixelsAt: number;
 }
 
-/** Position of the next pixel, and offset of the next run-length code. */
+/** The state of reading a run-length encoded BMP: the position of the next pixel, and the offset of the next code. */
 interface Cursor {
   readonly x: number;
   readonly y: number;
@@ -33,8 +33,8 @@ interface Cursor {
 }
 
 /**
- * Reads a BMP to its last pixel, because sharp has no decoder for it. A BMP contains no metadata except possible bytes
- * after the pixels.
+ * Reads a BMP to its last pixel, because the library sharp cannot decode BMP files. A BMP contains no metadata except
+ * possible bytes after the pixels.
  */
 export function readBmp(file: Buffer): ImageLayout {
   const header = readHeader(file);
@@ -89,7 +89,7 @@ function readInfo(file: Buffer, infoBytes: number): Header {
   return {
     infoBytes,
     width: file.readInt32LE(18),
-    // A negative height means that the rows are stored from top to bottom.
+    // A negative height in a BMP header means that the rows are stored from top to bottom.
     height: Math.abs(file.readInt32LE(22)),
     depth: file.readUInt16LE(28),
     compression: file.readUInt32LE(30),
@@ -97,7 +97,7 @@ function readInfo(file: Buffer, infoBytes: number): Header {
   };
 }
 
-/** Offset at which the colour table ends and pixels may begin. */
+/** Returns the offset at which the colour table of a BMP ends and pixels may begin. */
 function tablesEnd(file: Buffer, { infoBytes, depth, compression }: Header): number {
   if (infoBytes === CORE_BYTES) return 26 + (depth <= 8 ? 3 * 2 ** depth : 0);
   const masks =
@@ -112,8 +112,8 @@ function plainEnd({ width, height, depth, pixelsAt }: Header): number {
 }
 
 /**
- * Reads the run-length codes up to the end-of-bitmap code and returns the offset behind it. Every run must stay inside the
- * image.
+ * Reads the run-length codes of a BMP up to the end-of-bitmap code, and returns the offset behind this code. Every run
+ * must stay inside the image.
  */
 function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: Header): number {
   let cursor = { x: 0, y: 0, at: pixelsAt };
@@ -132,14 +132,19 @@ function run({ x, y, at }: Cursor, count: number): Cursor {
   return { x: x + count, y, at: at + 2 };
 }
 
-/** Reads an escape code: end of line (0), a move of the position (2), or `code` literal pixels padded to 16 bits. */
+/**
+ * Reads an escape code of a run-length encoded BMP: end of line (0), a move of the position (2), or `code` literal
+ * pixels padded to 16 bits.
+ */
 function escape(file: Buffer, { x, y, at }: Cursor, code: number, depth: number): Cursor {
   if (code === 0) return { x: 0, y: y + 1, at: at + 2 };
   if (code === 2) return { x: x + (file[at + 2] ?? 0), y: y + (file[at + 3] ?? 0), at: at + 4 };
   return { x: x + code, y, at: at + 2 + 2 * Math.ceil((code * depth) / 16) };
 }
 
-/** Offset at which the ICC profile ends, which a version 5 header may place after the pixels. */
+/**
+ * Returns the offset at which the ICC profile of a BMP ends. A version 5 header may place the profile after the pixels.
+ */
 function profileEnd(file: Buffer, { infoBytes }: Header): number {
   if (infoBytes !== 124 || file.toString("latin1", 70, 74) !== "DEBM") return 0;
   return 14 + file.readUInt32LE(126) + file.readUInt32LE(130);

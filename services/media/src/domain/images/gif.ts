@@ -31,7 +31,8 @@ export function readGif(file: Buffer): ImageLayout {
     height,
     frames,
     totalPixels: width * height * frames,
-    // The decoder keeps four bytes per pixel for the canvas, the frame and the previous frame.
+    // The GIF decoder keeps four bytes per pixel for each of three images: the canvas, the frame and the previous
+    // frame.
     decodeBytes: width * height * 12,
     lossless: true,
     hasMetadata: hasTrailingBytes(file, end) || blocks.some(({ kind }) => kind === "personal"),
@@ -67,7 +68,7 @@ function readBlock(file: Buffer, start: number): Block {
 function extensionKind(file: Buffer, start: number): Block["kind"] {
   if (file[start + 1] === COMMENT) return "comment";
   const name = file.toString("latin1", start + 3, start + 14);
-  // Loop counts and colour profiles affect how the image looks; XMP and other application data do not.
+  // Loop counts and colour profiles of a GIF affect how the image looks; XMP and other application data do not.
   const isNeeded = /^(NETSCAPE2\.0|ANIMEXTS1\.0|ICCRGBG1012)/.test(name);
   return file[start + 1] === APPLICATION && !isNeeded ? "personal" : "other";
 }

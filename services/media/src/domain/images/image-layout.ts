@@ -1,29 +1,29 @@
-/** A range of the source file, or inserted bytes. */
+/** A part of an image file to write: a range of the source file, or inserted bytes. */
 export type ImagePart = { readonly start: number; readonly end: number } | Uint8Array;
 
 /** Properties of an image file that are known from its structure, before any pixel is decoded. */
 export interface ImageLayout {
-  /** Width of the canvas in pixels as stored, before rotation. */
+  /** Width of the image's canvas in pixels as stored, before rotation. */
   readonly width: number;
   readonly height: number;
-  /** Number of frames of an animation or pages of a TIFF. */
+  /** Number of frames of an animation, or of pages of a TIFF. */
   readonly frames: number;
-  /** Pixels of all frames together. */
+  /** Number of pixels of all frames together. */
   readonly totalPixels: number;
-  /** Bytes that a decoder has to keep in memory; 0 when it decodes row by row. */
+  /** Number of bytes of the image that a decoder has to keep in memory; 0 when it decodes row by row. */
   readonly decodeBytes: number;
-  /** Whether the image is encoded without loss. A rotated copy must then be lossless, too. */
+  /** Whether the image is encoded without loss. A rotated copy of a lossless image must be lossless, too. */
   readonly lossless: boolean;
-  /** Whether the file contains data about a person, place or device, or bytes after the image. */
+  /** Whether the image file contains data about a person, place or device, or bytes after the image. */
   readonly hasMetadata: boolean;
   /**
-   * The parts of the same file without metadata and with unchanged image data. An orientation other than 1 is kept as the
-   * only EXIF tag.
+   * Returns the parts of the image file without metadata and with unchanged image data. An EXIF orientation other than
+   * 1 is kept as the only EXIF tag.
    */
   readonly withoutMetadata: (orientation: number) => readonly ImagePart[];
 }
 
-/** An EXIF block (TIFF structure) that contains only the orientation. */
+/** Returns an EXIF block (TIFF structure) that contains only the orientation. */
 export function orientationExif(orientation: number): Uint8Array {
   const exif = Buffer.alloc(26);
   exif.write("MM\0*", 0, "latin1");
@@ -36,7 +36,10 @@ export function orientationExif(orientation: number): Uint8Array {
   return exif;
 }
 
-/** Whether a byte other than zero follows from `start` on. Zeros are ignored because some cameras pad files with them. */
+/**
+ * Whether an image file has a byte other than zero from `start` on. Zeros are ignored because some cameras pad files
+ * with them.
+ */
 export function hasTrailingBytes(file: Buffer, start: number): boolean {
   for (let at = start; at < file.length; at += 1) if (file[at] !== 0) return true;
   return false;

@@ -6,9 +6,9 @@ const SIGNATURE_BYTES = 8;
 const MAX_CHUNKS = 100_000;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 4, 4: 2, 6: 4 };
 const TEXT = new Set(["tEXt", "zTXt", "iTXt"]);
-/** Keywords of text chunks that only name the program or the time of writing. */
+/** Keywords of PNG text chunks that only name the program or the time of writing. */
 const HARMLESS_KEYWORDS = new Set(["Software", "Creation Time", "date:create", "date:modify"]);
-/** Types of the chunks that affect how the image looks. All other chunks are removed together with the metadata. */
+/** Types of the PNG chunks that affect how the image looks. All other chunks are removed together with the metadata. */
 const KEPT = new Set(
   "IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD pHYs acTL fcTL fdAT".split(
     " ",
@@ -49,7 +49,7 @@ function readHeader(file: Buffer) {
   const totalPixels = width * height;
   const [depth, colourType, , , interlace] = file.subarray(24);
   const pixelBytes = (CHANNELS[colourType ?? -1] ?? 4) * (depth === 16 ? 2 : 1);
-  // An interlaced image is complete only after its seventh pass, so the decoder keeps all of it.
+  // An interlaced PNG is complete only after its seventh pass, so the decoder keeps the whole image in memory.
   return {
     width,
     height,

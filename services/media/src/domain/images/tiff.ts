@@ -3,13 +3,13 @@ import type { ImageLayout, ImagePart } from "./image-layout.ts";
 
 const MAX_PAGES = 100;
 const MAX_ENTRIES = 4096;
-/** Bytes per value, indexed by field type. */
+/** Number of bytes per value of a TIFF field, indexed by the type of the field. */
 const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
-/** Tags of the EXIF, GPS and interoperability directories. */
+/** TIFF tags that lead to the EXIF, GPS and interoperability directories. */
 const DIRECTORY_TAGS = new Set([34665, 34853, 40965]);
 /**
- * Tags about a person, place or device: make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, the XP tags of
- * Windows, serial numbers, and the directories above.
+ * TIFF tags about a person, place or device: make, model, artist, host computer, XMP, IPTC, Photoshop, copyright, the
+ * XP tags of Windows, serial numbers, and the tags in `DIRECTORY_TAGS`.
  */
 const PERSONAL_TAGS = new Set([
   ...DIRECTORY_TAGS,
@@ -33,7 +33,9 @@ const PERSONAL_TAGS = new Set([
   50740,
   50827,
 ]);
-/** The tags that are removed: the personal tags above, and document name, description, page name, program and time. */
+/**
+ * TIFF tags that are removed: the tags in `PERSONAL_TAGS`, and document name, description, page name, program and time.
+ */
 const DROPPED_TAGS = new Set([...PERSONAL_TAGS, 269, 270, 285, 305, 306]);
 
 interface Reader {
@@ -136,7 +138,7 @@ function pageSize(page: Directory): { width: number; height: number } {
   return { width: valueOf(page, 256) ?? 0, height: valueOf(page, 257) ?? 0 };
 }
 
-/** Bytes that the decoder keeps in memory: one strip, or one row of tiles. */
+/** Returns the number of bytes of a TIFF page that the decoder keeps in memory: one strip, or one row of tiles. */
 function rowsAtOnce(page: Directory): number {
   const { width, height } = pageSize(page);
   const pixelBytes = Math.ceil(((valueOf(page, 277) ?? 1) * sampleBits(page)) / 8);
@@ -147,14 +149,20 @@ function rowsAtOnce(page: Directory): number {
   return width * Math.min(height, valueOf(page, 278) ?? height) * pixelBytes;
 }
 
-/** Bits per sample; 16, the maximum of decoders, when the entry only holds an offset to one value per sample. */
+/**
+ * Returns the bits per sample of a TIFF page. The result is 16, the maximum of decoders, when the entry holds only an
+ * offset to one value per sample.
+ */
 function sampleBits(page: Directory): number {
   const entry = page.entries.find(({ tag }) => tag === 258);
   if (entry === undefined) return 1;
   return entry.valueBytes <= 2 ? entry.value : 16;
 }
 
-/** A copy without the tags to remove: their values are zeroed. The offsets of the image data stay valid. */
+/**
+ * Returns a copy of a TIFF in which the values of the tags to remove are zeroed. The offsets of the image data stay
+ * valid.
+ */
 function blank(reader: Reader, pages: readonly Directory[]): ImagePart {
   const copy = Buffer.from(reader.file);
   for (const page of pages) {

@@ -15,7 +15,7 @@ interface Chunk {
   readonly type: string;
   readonly start: number;
   readonly bytes: number;
-  /** Offset at which the chunk ends, including its padding. */
+  /** Offset at which the WebP chunk ends, including its padding. */
   readonly end: number;
 }
 
@@ -34,7 +34,8 @@ export function readWebp(file: Buffer): ImageLayout {
     height,
     frames: Math.max(1, frames),
     totalPixels: pixels * Math.max(1, frames),
-    // Lossless images and animation frames are decoded as a whole, and frames are also drawn on a canvas.
+    // The decoder keeps a lossless WebP and each animation frame in memory as a whole. It also draws animation frames
+    // on a canvas.
     decodeBytes: pixels * (frames > 0 ? 12 : isLossless ? 4 : 0),
     lossless: isLossless,
     hasMetadata: hasTrailingBytes(file, end) || chunks.some(({ type }) => !KEPT.has(type)),

@@ -1,6 +1,9 @@
-/** Random access to a file, because videos are too large to be loaded into memory. */
+/** Random access to the bytes of a video file, because videos are too large to be loaded into memory. */
 export interface ByteSource {
   readonly bytes: number;
-  /** The bytes from `offset` on, fewer at the end of the file. The buffer is valid until the next call. */
+  /**
+   * Returns up to `length` bytes of the file from `offset` on, fewer at the end of the file. The buffer is valid until
+   * the next call of `read`.
+   */
   readonly read: (offset: number, length: number) => Buffer;
 }

@@ -9,12 +9,12 @@ export interface Box {
   readonly end: number;
 }
 
-/** Limits the number of boxes of a whole file, so that millions of empty boxes cannot use up processor time. */
+/** Limits the number of MP4 boxes of a whole file, so that millions of empty boxes cannot use up processor time. */
 export interface BoxBudget {
   left: number;
 }
 
-/** Reads the boxes of a range. The boxes must fill the range exactly (ISO/IEC 14496-12, section 4.2). */
+/** Reads the MP4 boxes of a range. The boxes must fill the range exactly (ISO/IEC 14496-12, section 4.2). */
 export function readBoxes(
   source: ByteSource,
   range: { readonly payload: number; readonly end: number },
@@ -29,7 +29,7 @@ export function readBoxes(
     boxes.push(box);
     at = box.end;
   }
-  // QuickTime ends some lists with four zeros.
+  // QuickTime ends some lists of boxes with four zeros.
   if (range.end - at >= 8 || (at < range.end && source.read(at, range.end - at).some(Boolean))) {
     throw unreadable("A box of the video is truncated.");
   }
@@ -50,14 +50,14 @@ function readBox(source: ByteSource, start: number, limit: number): Box {
   return { type, start, payload, end: start + bytes };
 }
 
-/** Reads `bytes` bytes of a box's payload from `skip` on; a payload that is too short is a violation. */
+/** Reads `bytes` bytes of an MP4 box's payload from `skip` on. A file whose payload is too short is rejected. */
 export function payloadOf(source: ByteSource, box: Box, bytes: number, skip = 0): Buffer {
   if (box.payload + skip + bytes > box.end)
     throw unreadable(`The box ${nameOf(box)} is too short.`);
   return Buffer.from(source.read(box.payload + skip, bytes));
 }
 
-/** The type of a box for messages: printable characters only. */
+/** Returns the type of an MP4 box for messages, with printable characters only. */
 export function nameOf({ type }: Pick<Box, "type">): string {
   return type.replace(/[^ -~]/g, "?");
 }

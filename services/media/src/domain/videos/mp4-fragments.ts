@@ -2,7 +2,7 @@ import type { ByteSource } from "./byte-source.ts";
 import { payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 
-/** The boxes and the video track from which the duration is read. */
+/** The MP4 boxes and the video track from which the duration is read. */
 export interface Mp4Parts {
   readonly source: ByteSource;
   readonly top: readonly Box[];
@@ -11,7 +11,10 @@ export interface Mp4Parts {
   readonly budget: BoxBudget;
 }
 
-/** End of the last fragment in ticks, for videos whose header was written before their duration was known. */
+/**
+ * Returns the end of the last fragment of an MP4 in ticks, for videos whose header was written before their duration
+ * was known.
+ */
 export function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): number {
   const extension = inMovie.find(({ type }) => type === "mvex");
   if (extension === undefined) return 0;

@@ -5,7 +5,7 @@ import { readSampleRanges } from "./mp4-samples.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 import type { BlankedRange } from "./video-layout.ts";
 
-/** Types of entries that only name the program that wrote the video or only pad. */
+/** Types of MP4 metadata entries that only name the program that wrote the video, or only pad. */
 const HARMLESS = new Set(["\u00a9too", "\u00a9enc", "\u00a9swr", "free", "skip"]);
 /** `uuid` boxes that players need: spherical video (github.com/google/spatial-media, v1). */
 const NEEDED_UUIDS = new Set(["ffcc826388554a938814587a02521fdd"]);
@@ -19,16 +19,16 @@ interface Parts {
 }
 
 /**
- * Finds the ranges to blank so that a video contains no data about a person, place or device: `udta` and `meta` boxes of
- * the file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes of zeros. A
- * box that only names the program stays, so that a video without metadata is delivered unchanged.
+ * Finds the ranges to blank so that an MP4 contains no data about a person, place or device. The `udta` and `meta`
+ * boxes of the file, the movie and the tracks, `uuid` boxes such as XMP, and timed-metadata tracks become `free` boxes
+ * of zeros. A box that only names the program stays, so that a video without metadata is delivered unchanged.
  */
 export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
   const { source, top, inMovie, tracks, budget } = parts;
   const boxes = [...top, ...inMovie, ...tracks.flatMap((track) => track.boxes)];
   const personal = boxes.filter((box) => isPersonal(source, box, budget));
   const metadataTracks = tracks.filter(({ isMetadata }) => isMetadata);
-  // A box inside a blanked track is blanked with it.
+  // A metadata box inside a blanked track is blanked together with the track.
   const alone = personal.filter(
     ({ start }) => !metadataTracks.some(({ box }) => box.start < start && start < box.end),
   );
@@ -49,7 +49,7 @@ function isPersonal(source: ByteSource, box: Box, budget: BoxBudget): boolean {
   try {
     return !isHarmless(source, box, budget, 0);
   } catch (error) {
-    // A list that cannot be parsed may contain personal data, so it is blanked.
+    // A metadata list that cannot be parsed may contain personal data, so it is blanked.
     if (error instanceof MediaRejected && budget.left >= 0) return true;
     throw error;
   }
@@ -65,7 +65,10 @@ function isHarmless(source: ByteSource, box: Box, budget: BoxBudget, depth: numb
   );
 }
 
-/** In MP4 `meta` has four bytes of version and flags; in QuickTime `hdlr` follows immediately. */
+/**
+ * Returns the offset at which the boxes inside a metadata box start. In MP4 files a `meta` box begins with four bytes
+ * of version and flags; in QuickTime files its `hdlr` box follows immediately.
+ */
 function listStart(source: ByteSource, box: Box): number {
   if (box.type !== "meta" || box.end - box.payload < 8) return box.payload;
   const isPlain = payloadOf(source, box, 8).toString("latin1", 4, 8) === "hdlr";
@@ -73,7 +76,7 @@ function listStart(source: ByteSource, box: Box): number {
 }
 
 function blankBox({ start, payload, end }: Box): BlankedRange[] {
-  // The 64-bit length of a long box lies between its type and its payload, and is kept.
+  // The 64-bit length of a long MP4 box lies between its type and its payload, and is kept.
   return [
     { offset: start + 4, bytes: Buffer.from("free", "latin1"), zeros: 0 },
     { offset: payload, bytes: new Uint8Array(), zeros: end - payload },

@@ -11,7 +11,7 @@ interface SampleRange {
   readonly bytes: number;
 }
 
-/** Yields the range of each chunk of a track's samples, so that they can be blanked. */
+/** Yields the file range of each chunk of a track's samples, so that the samples can be blanked. */
 export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generator<SampleRange> {
   const chunks = track.tables.get("stco") ?? track.tables.get("co64");
   const perChunk = track.tables.get("stsc");
@@ -35,7 +35,10 @@ export function* readSampleRanges(source: ByteSource, track: Mp4Track): Generato
   }
 }
 
-/** Returns a function that gives the size of the next sample at each call, and 0 after the last one. */
+/**
+ * Reads the `stsz` sample sizes of a track. Returns a function that gives the size of the next sample at each call, and
+ * 0 after the last sample.
+ */
 function readSizes(source: ByteSource, box: Box): () => number {
   const head = payloadOf(source, box, 12);
   const uniform = head.readUInt32BE(4);
@@ -56,7 +59,10 @@ function readSizes(source: ByteSource, box: Box): () => number {
   };
 }
 
-/** Returns a function that gives the number of samples per chunk. Call it with ascending chunk numbers. */
+/**
+ * Reads the `stsc` table of a track. Returns a function that gives the number of samples of a chunk. Call this function
+ * with ascending chunk numbers.
+ */
 function readSamplesPerChunk(source: ByteSource, box: Box): (chunk: number) => number {
   const count = payloadOf(source, box, 8).readUInt32BE(4);
   const entry = (index: number) => payloadOf(source, box, 8, 8 + 12 * index);

@@ -9,7 +9,7 @@ import { MAX_DURATION_MS, type VideoLayout } from "./video-layout.ts";
 
 const MAX_BOXES = 100_000;
 
-/** Parses an MP4 or QuickTime video without its samples (ISO/IEC 14496-12; QuickTime File Format). */
+/** Parses an MP4 or QuickTime video without reading its samples (ISO/IEC 14496-12; QuickTime File Format). */
 export function readMp4(source: ByteSource): VideoLayout {
   const budget: BoxBudget = { left: MAX_BOXES };
   const top = readBoxes(source, { payload: 0, end: source.bytes }, budget);

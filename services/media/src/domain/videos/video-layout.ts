@@ -7,13 +7,16 @@ export interface BlankedRange {
 
 /** Properties of a video that are known from its structure, without decoding its frames. */
 export interface VideoLayout {
-  /** Width in pixels after rotation. */
+  /** Width of the video in pixels after rotation. */
   readonly width: number;
   readonly height: number;
   readonly durationMs: number;
-  /** The metadata to blank, ordered by offset and without overlaps. */
+  /** The ranges of metadata to blank, ordered by offset and without overlaps. */
   readonly blanks: readonly BlankedRange[];
 }
 
-/** Maximum duration of a video. No platform accepts longer videos; a file that claims more is broken or hostile. */
+/**
+ * Maximum duration of a video in milliseconds. No platform accepts longer videos; a file that claims more is broken or
+ * hostile.
+ */
 export const MAX_DURATION_MS = 24 * 60 * 60 * 1000;

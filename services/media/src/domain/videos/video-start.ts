@@ -1,17 +1,18 @@
-/** Number of bytes that `startsLikeVideo` needs. */
+/** Number of bytes at the start of a file that `startsLikeVideo` needs. */
 export const VIDEO_START_BYTES = 12;
 
 /** Types of the first box of MP4 and QuickTime files. */
 const FIRST_BOXES = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
 
-/** Brands of image files that have the same structure as MP4 files. */
+/** Brands of image files that have the same box structure as MP4 files. */
 const IMAGE_BRANDS = new Set(["avif", "avis", "heic", "heix", "heim", "heis", "mif1", "msf1"]);
 
 /** The first four bytes of Matroska and WebM files (RFC 8794). */
 const EBML = 0x1a_45_df_a3;
 
 /**
- * Whether a download starts like a video and may have the size of one. The inspection later finds the real type.
+ * Whether a download starts like a video, so that the size limit of videos applies to it. The inspection later finds
+ * the real type.
  *
  * @param start The first `VIDEO_START_BYTES` of the file, or the whole file when it is shorter.
  */

@@ -13,8 +13,8 @@ import { MAX_DURATION_MS, type BlankedRange, type VideoLayout } from "./video-la
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
 /**
- * Maximum number of elements: enough for a live recording of four hours, in which each block is an element, and read in
- * under a second.
+ * Maximum number of EBML elements of a WebM file. It allows a live recording of four hours, in which each block is an
+ * element, and is read in under a second.
  */
 const MAX_ELEMENTS = 2_000_000;
 const EBML = 0x1a45dfa3;
@@ -38,7 +38,9 @@ const ATTACHMENTS = 0x1941a469;
 const CRC_32 = 0xbf;
 const HARMLESS_TAGS = new Set(["ENCODER", "DURATION", "ENCODER_OPTIONS"]);
 
-/** Parses a WebM without its frames (RFC 9559; webmproject.org/docs/container). Other Matroska files are rejected. */
+/**
+ * Parses a WebM file without its frames (RFC 9559; webmproject.org/docs/container). Other Matroska files are rejected.
+ */
 export function readWebm(source: ByteSource): VideoLayout {
   const budget: ElementBudget = { left: MAX_ELEMENTS };
   const header = readElement(source, 0, source.bytes, budget);
@@ -83,7 +85,7 @@ function readDuration(source: ByteSource, clusters: Clusters, budget: ElementBud
   const inInfo = info === undefined ? [] : readChildren(source, info, budget);
   const scale = readUnsigned(source, find(inInfo, TIMESTAMP_SCALE)) ?? 1_000_000;
   if (scale === 0) throw unreadable("The video has a timescale of zero.");
-  // Live recordings contain no duration; the time of the last frame is close enough.
+  // Live WebM recordings contain no duration; the time of the last frame is close enough.
   const ticks = readFloat(source, find(inInfo, DURATION)) ?? clusters.lastTimestamp();
   const durationMs = Math.round((ticks * scale) / 1_000_000);
   if (!(durationMs <= MAX_DURATION_MS)) {
@@ -97,7 +99,9 @@ function find(elements: readonly Element[], id: number): Element | undefined {
   return elements.find((element) => element.id === id);
 }
 
-/** Finds the ranges to blank: tags other than the encoder's, attachments and the title become `Void` elements. */
+/**
+ * Finds the ranges of a WebM to blank: tags other than the encoder's, attachments and the title become `Void` elements.
+ */
 function findMetadata(
   source: ByteSource,
   { others }: Clusters,
@@ -107,7 +111,7 @@ function findMetadata(
     .filter(({ id }) => id === INFO)
     .map((info) => readChildren(source, info, budget))
     .filter((children) => children.some(({ id }) => id === TITLE))
-    // The checksum of a changed element is no longer valid, so it is blanked, too.
+    // The checksum of a changed EBML element is no longer valid, so the checksum is blanked, too.
     .flatMap((children) => children.filter(({ id }) => id === TITLE || id === CRC_32));
   const wholes = others.filter(
     (element) =>
@@ -128,7 +132,10 @@ function areHarmless(source: ByteSource, tags: Element, budget: ElementBudget): 
   });
 }
 
-/** A `Void` element of the same length: one byte of identifier, one or eight bytes of size, then zeros. */
+/**
+ * Returns a `Void` element with the length of the given element: one byte of identifier, one or eight bytes of size,
+ * then zeros.
+ */
 function toVoid({ start, end }: Element): BlankedRange {
   const bytes = end - start;
   const head = Buffer.alloc(bytes < 128 ? 2 : 9);

@@ -3,8 +3,8 @@ import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { unreadable } from "#src/domain/media-rejected.ts";
 import type { OpenFile } from "./open-file.ts";
 
-// libvips uses one thread, no cache between images, and only the loaders of the accepted types, because every other loader
-// could be attacked.
+// The image library libvips uses one thread, no cache between images, and only the loaders of the accepted types,
+// because every other loader could be attacked.
 sharp.concurrency(1);
 sharp.cache(false);
 sharp.block({ operation: ["VipsForeignLoad"] });
@@ -18,24 +18,25 @@ sharp.unblock({
   ],
 });
 
-/** Properties of an image that the decoder found. */
+/** Properties of an image that sharp found when it decoded the image. */
 export interface DecodedImage {
-  /** EXIF orientation, 1 to 8. */
+  /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
   readonly isCmyk: boolean;
   readonly is16Bit: boolean;
-  /** Bytes per decoded pixel. */
+  /** Number of bytes per decoded pixel. */
   readonly pixelBytes: number;
 }
 
-/** The options for sharp; with `failOn: "error"` a truncated or broken image fails. */
+/** Returns the options for sharp; with `failOn: "error"` the decoding of a truncated or broken image fails. */
 export function imageOptions(options: SharpOptions): SharpOptions {
   return { failOn: "error", limitInputPixels: false, sequentialRead: true, ...options };
 }
 
 /**
- * Decodes every pixel of every frame or page row by row, to check that the image is readable, and discards the pixels. The
- * caller has checked the dimensions; sharp's own limit is off because it counts an animation as one image.
+ * Decodes every pixel of every frame or page of an image row by row, to check that the image is readable, and discards
+ * the pixels. The caller has checked the dimensions. The pixel limit of sharp is off, because sharp counts an animation
+ * as one image.
  */
 export async function decodeImage(file: OpenFile, layout: ImageLayout): Promise<DecodedImage> {
   const metadata = await decoding(() => sharp(file.path, imageOptions({})).metadata());
@@ -67,7 +68,7 @@ async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
   file.onProgress();
 }
 
-/** Runs `work` and turns an error of the decoder into a rejection of the file. */
+/** Runs `work` and turns an error of the image decoder into a rejection of the file. */
 async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

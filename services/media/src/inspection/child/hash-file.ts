@@ -10,7 +10,10 @@ export interface HashedFile {
   readonly sha256: string;
 }
 
-/** Hashes a file and calls `onProgress` every 32 MiB, so that hashing a large file does not exceed the time limit. */
+/**
+ * Hashes a file and calls `onProgress` every 32 MiB, so that the hashing of a large file does not exceed the time
+ * limit.
+ */
 export async function hashFile(file: {
   readonly path: string;
   readonly onProgress: () => void;

@@ -13,7 +13,10 @@ import { inspectImage } from "./inspect-image.ts";
 import { inspectVideo } from "./inspect-video.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** Number of bytes that `file-type` gets. It gets no more than it needs, because a hostile file could exploit more. */
+/**
+ * Number of bytes that the library `file-type` gets. It gets no more than it needs, because a hostile file could
+ * exploit more.
+ */
 const SNIFF_BYTES = 4100;
 
 export interface InspectFileOptions {
@@ -22,7 +25,7 @@ export interface InspectFileOptions {
   readonly onProgress: () => void;
 }
 
-/** Inspects one whole file. An error that the file did not cause, such as a failed read, is thrown. */
+/** Inspects one whole media file. An error that the file did not cause, such as a failed read, is thrown. */
 export async function inspectFile(
   path: string,
   options: InspectFileOptions,
@@ -62,7 +65,9 @@ async function sniff(fd: number): Promise<string> {
   return realContentType(start, await guessType(start));
 }
 
-/** The type that `file-type` finds; undefined when it fails, as for an unknown type. */
+/**
+ * Returns the media type that the library `file-type` finds; undefined for an unknown type and when the library fails.
+ */
 async function guessType(start: Uint8Array): Promise<string | undefined> {
   try {
     return (await fileTypeFromBuffer(start))?.mime;

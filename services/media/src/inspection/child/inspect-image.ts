@@ -16,9 +16,12 @@ import { rotateImage } from "./rotate-image.ts";
 import { writeParts } from "./write-parts.ts";
 
 const MAX_PIXELS = 100_000_000;
-/** Maximum number of pixels of all frames or pages together, which take about two seconds to decode. */
+/**
+ * Maximum number of pixels of all frames or pages of an image together. Decoding this many pixels takes about two
+ * seconds.
+ */
 const MAX_TOTAL_PIXELS = 400_000_000;
-/** Memory of the process without the decoded image: Node, the libraries and the file. */
+/** Memory of the inspection process in bytes without the decoded image: Node, the libraries and the file. */
 const RESERVED_BYTES = 130_000_000;
 
 const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
@@ -30,7 +33,9 @@ const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
   ["image/bmp", readBmp],
 ]);
 
-/** Parses an image, decodes every pixel, and writes the upright form without metadata that platforms receive. */
+/**
+ * Parses an image, decodes every pixel, and writes the file that platforms receive: the upright image without metadata.
+ */
 export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   const content = Buffer.alloc(file.bytes);
   if (readSync(file.fd, content, 0, file.bytes, 0) !== file.bytes) {

@@ -11,14 +11,17 @@ import { openByteSource } from "./open-byte-source.ts";
 import type { OpenFile } from "./open-file.ts";
 
 /**
- * Limits of the patches, which the database stores and every download by a platform applies. Above these limits a second
- * file is stored.
+ * Maximum number of patches of a video. The database stores the patches, and every download by a platform applies them.
+ * Above the limits of number and size a second file is stored.
  */
 const MAX_PATCHES = 200;
 const MAX_PATCH_BYTES = 256 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Parses the structure of a video without decoding its frames, and finds the metadata to blank for platforms. */
+/**
+ * Parses the structure of a video without decoding its frames, and finds the metadata to blank in the file that
+ * platforms receive.
+ */
 export async function inspectVideo(file: OpenFile): Promise<InspectedMedia> {
   const source = openByteSource(file.fd, file.bytes);
   const layout = file.contentType === "video/webm" ? readWebm(source) : readMp4(source);
@@ -58,7 +61,7 @@ async function rewrite(file: OpenFile, blanks: readonly BlankedRange[]): Promise
   return { kind: "rewritten", path, bytes: file.bytes, sha256, contentType: file.contentType };
 }
 
-/** Yields the video as platforms receive it. */
+/** Yields the bytes of the video that platforms receive, with its metadata blanked. */
 async function* readBlanked(
   file: OpenFile,
   blanks: readonly BlankedRange[],
@@ -83,7 +86,7 @@ function endOf({ offset, bytes, zeros }: BlankedRange): number {
   return offset + bytes.length + zeros;
 }
 
-/** Overwrites the part of `blank` that lies in `chunk`; `position` is the offset of the chunk in the file. */
+/** Overwrites the part of the range `blank` that lies in `chunk`; `position` is the offset of the chunk in the file. */
 function blankOut(chunk: Buffer, position: number, blank: BlankedRange): void {
   const zerosAt = blank.offset + blank.bytes.length;
   for (const [index, byte] of blank.bytes.entries()) {

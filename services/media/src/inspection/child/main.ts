@@ -2,8 +2,8 @@ import type { InspectionReply, InspectionRequest } from "#src/inspection/inspect
 import { inspectFile } from "./inspect-file.ts";
 
 /**
- * The child process that reads untrusted files. It has no secrets and no connection except to its parent, which kills it
- * when it exceeds a limit. It inspects one file at a time.
+ * The child process of the media service that inspects untrusted files. It has no secrets and no connection except to
+ * its parent, which kills it when it exceeds a limit. It inspects one file at a time.
  */
 function reply(message: InspectionReply): void {
   process.send?.(message);
@@ -24,7 +24,8 @@ async function inspect({ path, declared, limits }: InspectionRequest): Promise<v
 
 process.on("message", (request: InspectionRequest) => void inspect(request));
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal signals the whole process group; the parent decides when this process ends.
+// Ctrl-C in a terminal signals the whole process group; the parent decides when the inspection process ends.
 process.on("SIGINT", () => undefined);
-// Restarts the time limit, so that loading Node and the libraries does not count against the first file.
+// The first `progress` message restarts the time limit, so that loading Node and the libraries does not count against
+// the first file.
 reply({ kind: "progress" });

@@ -1,12 +1,12 @@
 import type { InspectionLimits } from "#src/inspection/inspection-protocol.ts";
 
-/** An open file and what is known about it before its structure is read. */
+/** An open media file and what is known about it before its structure is read. */
 export interface OpenFile {
   readonly path: string;
   readonly fd: number;
   readonly bytes: number;
   readonly contentType: string;
   readonly limits: InspectionLimits;
-  /** Restarts the time limit; called after each step whose duration grows with the file. */
+  /** Restarts the time limit of the inspection; called after each step whose duration grows with the file. */
   readonly onProgress: () => void;
 }

@@ -3,9 +3,14 @@ import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { imageOptions, type DecodedImage } from "./decode-image.ts";
 import type { OpenFile } from "./open-file.ts";
 
-/** Quality of re-encoded JPEG and WebP: the loss is invisible and the file stays about as large as a camera's. */
+/**
+ * Quality of JPEG and WebP images that are encoded again: the loss is invisible and the file stays about as large as a
+ * camera's.
+ */
 const QUALITY = 95;
-/** Memory of an encoder as a multiple of the decoded image, by media type. Images of other types are not rotated. */
+/**
+ * Memory of an image encoder as a multiple of the decoded image, by media type. Images of other types are not rotated.
+ */
 const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
   ["image/jpeg", 1],
   ["image/png", 1],
@@ -14,10 +19,11 @@ const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Writes an upright copy without metadata to `target` when the image is not upright and fits into `budgetBytes` of memory.
+ * Writes an upright copy of an image without metadata to `target` when the image is not upright and the copy fits into
+ * `budgetBytes` of memory.
  *
  * @returns false when no copy was written. The caller then keeps the orientation as the only EXIF tag, which needs no
- * memory.
+ *   memory.
  */
 export async function rotateImage(
   file: OpenFile,
@@ -32,7 +38,7 @@ export async function rotateImage(
     return false;
   const image = sharp(file.path, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
-  // sharp converts CMYK to sRGB, which the CMYK profile does not describe.
+  // The library sharp converts CMYK images to sRGB, which the CMYK profile of the source does not describe.
   if (!decoded.isCmyk) image.keepIccProfile();
   await encode(image, file.contentType, layout.lossless).toFile(target);
   file.onProgress();
@@ -48,7 +54,7 @@ function encode(image: Sharp, contentType: string, lossless: boolean): Sharp {
     case "image/tiff":
       return image.tiff({ compression: "deflate", predictor: "horizontal" });
     default:
-      // Optimised Huffman tables would need the coefficients of the whole image in memory.
+      // Optimised Huffman tables of a JPEG would need the coefficients of the whole image in memory.
       return image.jpeg({ quality: QUALITY, chromaSubsampling: "4:4:4", optimiseCoding: false });
   }
 }

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import type { ImagePart } from "#src/domain/images/image-layout.ts";
 import type { HashedFile } from "./hash-file.ts";
 
-/** Writes a new file that consists of ranges of `source` and of inserted bytes. */
+/** Writes a new image file that consists of ranges of `source` and of inserted bytes. */
 export async function writeParts(
   source: Uint8Array,
   parts: readonly ImagePart[],
