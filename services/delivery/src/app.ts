@@ -32,7 +32,10 @@ import { Spool } from "#src/publishing/storage/spool.ts";
 
 const MAX_CLAIM_AGE_MS = 10_000;
 
-/** Builds the delivery service and starts it. Disposing stops its parts in an order that loses no outcome and no event. */
+/**
+ * Builds and starts the delivery service. Disposing of it stops its parts in an order that loses no outcome of a platform call
+ * and no event.
+ */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
@@ -65,7 +68,8 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // New work stops first; then open calls end and their outcomes are recorded; then their events are published.
+      // The jobs stop claiming tasks first. Then open platform calls end and their outcomes are recorded. Then the events
+      // about these outcomes are published.
       const { posts, accounts, media } = peers;
       const edges = together([consumer, claims, server]);
       await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
@@ -73,7 +77,7 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** Fails the readiness check if this process has stopped claiming tasks, which no other check notices. */
+/** Creates a readiness check that fails when this process no longer claims publish tasks. No other check notices that. */
 function createClaimCheck(find: () => TaskClaims | undefined): Check {
   return () => {
     const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;

@@ -168,7 +168,7 @@ export function readConfig() {
   return loadConfig(process.env, readSettings);
 }
 
-/** The configuration of the migration command, which needs only the database. */
+/** Reads the configuration of the migration command, which needs only the database settings. */
 export function readMigrationConfig() {
   return loadConfig(process.env, readDatabaseConfig);
 }

@@ -18,7 +18,9 @@ function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
 }
 
-/** When the next worker takes the target; undefined while a worker has it or when it has ended. */
+/**
+ * Time at which the next worker may take the publish task; undefined while a worker holds the task or when the task has ended.
+ */
 function nextAttemptAt(task: Task): Date | undefined {
   return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
 }
@@ -46,7 +48,10 @@ function errorOf(task: {
   };
 }
 
-/** The complete state of a target, as `TargetUpdated` and `BatchGetTargetStates` return it. */
+/**
+ * Builds the complete state of a publishing target, as the event `TargetUpdated` and the RPC `BatchGetTargetStates` contain
+ * it.
+ */
 export function toTargetUpdated({
   task,
   attempt,
@@ -69,7 +74,7 @@ export function toTargetUpdated({
   };
 }
 
-/** The event that reports the state of a target to the posts service. */
+/** Builds the event that reports the state of a publishing target to the posts service. */
 export function targetUpdated(update: TargetUpdate): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }
@@ -81,7 +86,7 @@ const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
   failed: "delete_failed",
 };
 
-/** The complete state of a deletion, as `DeletionUpdated` and `BatchGetTargetStates` return it. */
+/** Builds the complete state of a deletion, as the event `DeletionUpdated` and the RPC `BatchGetTargetStates` contain it. */
 export function toDeletionUpdated(
   task: DeletionTask,
 ): MessageInitShape<typeof DeletionUpdatedSchema> {
@@ -96,7 +101,7 @@ export function toDeletionUpdated(
   };
 }
 
-/** The event that reports the state of a deletion to the posts service. */
+/** Builds the event that reports the state of a deletion to the posts service. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

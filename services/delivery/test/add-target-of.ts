@@ -1,7 +1,7 @@
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TestTarget, World } from "./fixture.ts";
 
-/** Adds a target of the account, described as the posts service and the accounts service describe it to a worker. */
+/** Adds a target of the account, as the posts service and the accounts service describe the target to a worker. */
 export function addTargetOf(
   world: World,
   { text, title, privacy, externalId, username, accessToken }: Publication,

@@ -52,7 +52,7 @@ async function ask(sql: Sql, ...targets: readonly TestTarget[]) {
 
 const REFUSED = expect.objectContaining({ reason: "post_publishing" }) as ServiceError;
 
-/** Returns false if a publishing call is open. */
+/** Requests the cancellation of targets. Returns false if a publishing call of one of the targets is open. */
 async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   try {
     return (await cancel(sql, ...targets)).ended;
@@ -62,7 +62,7 @@ async function tryCancel(sql: Sql, targets: readonly TestTarget[]) {
   }
 }
 
-/** A step that does not end until the test ends it. */
+/** A step before the publishing call that does not end until the test ends it. */
 function gatedStep() {
   const gate = Promise.withResolvers<void>();
   let runs = 0;
@@ -78,7 +78,7 @@ function gatedStep() {
   return { step, open: () => gate.resolve(), isReached: () => runs > 0 };
 }
 
-test("a queued target that is cancelled is never sent, even when the publish request is repeated", async () => {
+test("a queued target that is cancelled is never sent to the platform, even when its publish request is repeated", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -98,7 +98,7 @@ test("a queued target that is cancelled is never sent, even when the publish req
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 });
 
-test("a target that is cancelled before its publish request arrives is never sent", async () => {
+test("a target that is cancelled before its publish request arrives is never sent to the platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -115,7 +115,7 @@ test("a target that is cancelled before its publish request arrives is never sen
   expect(world.calls).toHaveLength(1);
 });
 
-test("BatchGetTargetStates lists a cancelled target as cancelled, and its next generation is sent once", async () => {
+test("BatchGetTargetStates lists a cancelled target as cancelled, and the next generation of the target is sent once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -138,7 +138,7 @@ test("BatchGetTargetStates lists a cancelled target as cancelled, and its next g
   expect(world.calls).toHaveLength(1);
 });
 
-test("a worker that holds a cancelled task cannot mark its publishing call", async () => {
+test("a worker that holds the task of a cancelled target cannot begin the publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -198,7 +198,7 @@ test("CancelTargets cancels no target while one of its targets is in its publish
 });
 
 test.each(["unknown", "reconciling"])(
-  "a target whose task is %s cannot be cancelled",
+  "a target whose publish task is %s cannot be cancelled",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;
@@ -212,7 +212,7 @@ test.each(["unknown", "reconciling"])(
   },
 );
 
-test("a target that waits to repeat a call with an unknown outcome cannot be cancelled", async () => {
+test("a target that waits to repeat a publishing call with an unknown outcome cannot be cancelled", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -244,7 +244,7 @@ test("CancelTargets returns the state of a published or failed target and does n
   expect(await readTask(sql, published)).toMatchObject({ status: "published" });
 });
 
-test("a success that becomes known after its generation was dropped is reported", async () => {
+test("a success of the platform that becomes known after its generation was dropped is reported", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -255,7 +255,8 @@ test("a success that becomes known after its generation was dropped is reported"
   await request(sql, target);
   await eventually(() => world.calls.length === 1);
   await stopped.crash();
-  // The publishing call is proved absent and the task waits for its next try, so no call is open.
+  // The search of the platform proves that the publishing call published nothing, and the task waits for its next try. So no
+  // publishing call is open.
   world.verdicts = [() => ({ kind: "absent" })];
   {
     const { step, open, isReached } = gatedStep();
@@ -285,7 +286,7 @@ test("a success that becomes known after its generation was dropped is reported"
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("when a target is cancelled and sent at the same time, only one of the two succeeds", async () => {
+test("when a target is cancelled and sent at the same time, either only the cancellation or only the publishing call succeeds", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();
@@ -318,7 +319,7 @@ test("when a target is cancelled and sent at the same time, only one of the two 
   expect(world.visible).toHaveLength(sent.size);
 });
 
-test("CancelTargets refuses malformed targets", async () => {
+test("CancelTargets refuses a request with malformed targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [target] = addPost(world, 1) as [TestTarget];

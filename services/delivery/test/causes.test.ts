@@ -42,7 +42,7 @@ async function listCauses(
   );
 }
 
-test("events of targets that are claimed and recorded together each carry the id of the API request that led to them", async () => {
+test("events of targets that are claimed and recorded together each carry the id of the API request that led to the event", async () => {
   await using database = await openDatabase();
   const world = new World();
   const targets = Array.from({ length: COUNT }, () => world.addTarget());
@@ -76,7 +76,7 @@ test("events of targets that are claimed and recorded together each carry the id
   );
 });
 
-test("the event about a lost call carries the id of the API request that led to the call", async () => {
+test("the event about a lost publishing call carries the id of the API request that led to the call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -100,7 +100,7 @@ test("the event about a lost call carries the id of the API request that led to 
   expect(told).toEqual(told.map(() => causeOf(7)));
 });
 
-test("events of deletions each carry the id of the API request that led to them", async () => {
+test("events about deletions each carry the id of the API request that led to the deletion", async () => {
   await using database = await openDatabase();
   const world = new World();
   const targets = Array.from({ length: COUNT }, () => world.addTarget());
@@ -120,7 +120,7 @@ test("events of deletions each carry the id of the API request that led to them"
   );
 });
 
-test("a target that was requested before request ids were stored is published", async () => {
+test("a target whose task was stored by an older release without a request id is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

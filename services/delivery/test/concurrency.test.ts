@@ -27,7 +27,7 @@ function toMark(task: ClaimedTask, contentHash: string) {
   return { targetId, generation, fence, contentHash, callMs: 60_000 };
 }
 
-/** Makes the task claimable again, as if its lease had ended. */
+/** Makes the publish task claimable again, as if its lease had ended. */
 async function expire(sql: Sql, target: TestTarget) {
   await sql`
     update publish_tasks
@@ -81,7 +81,7 @@ test("three workers publish 150 targets of 15 accounts once each, and never two 
   expect(mostAtOnce).toBe(1);
 });
 
-test("two concurrent claims never get the same task", async () => {
+test("two concurrent claims never return the same publish task", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 40 }, () => world.addTarget());
@@ -94,7 +94,7 @@ test("two concurrent claims never get the same task", async () => {
   expect(names).toHaveLength(40);
 });
 
-test("a claim skips accounts that have a task in work and takes tasks of other accounts", async () => {
+test("a claim skips accounts that have a publish task in work and takes tasks of other accounts", async () => {
   await using database = await openDatabase();
   const world = new World();
   const busy = randomUUID();
@@ -111,7 +111,7 @@ test("a claim skips accounts that have a task in work and takes tasks of other a
   expect(second).toEqual([]);
 });
 
-test("a claim takes workspaces in turn when it cannot take all ready tasks", async () => {
+test("a claim takes tasks from the workspaces in turn when it cannot take all ready tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [large, small] = [randomUUID(), randomUUID()];
@@ -126,7 +126,10 @@ test("a claim takes workspaces in turn when it cannot take all ready tasks", asy
   );
 });
 
-/** Puts two tasks of one account in work at once. Claims make this rare; only the unique indexes prevent two open calls. */
+/**
+ * Puts two publish tasks of one account in work at once. Claims make this rare; only the unique indexes prevent two open
+ * publishing calls.
+ */
 async function claimTwoOfOneAccount(sql: Sql) {
   const world = new World();
   const accountId = randomUUID();
@@ -154,7 +157,7 @@ test("an account never has two publishing calls open at a time", async () => {
   );
 });
 
-test("without the unique index, an account has two publishing calls open at a time", async () => {
+test("without the unique index on open calls, an account has two publishing calls open at a time", async () => {
   await using database = await openDatabase();
   await database.sql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);
@@ -176,7 +179,7 @@ test("an account never sends content again while an earlier call with the same c
   );
 });
 
-test("a target is published at one generation only", async () => {
+test("a target that is published at one generation is not published at another generation", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -196,7 +199,7 @@ test("a target is published at one generation only", async () => {
   );
 });
 
-test("a worker that has lost its fence cannot mark a publishing call", async () => {
+test("a worker that has lost the fence of a task cannot begin the publishing call of the task", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -211,7 +214,7 @@ test("a worker that has lost its fence cannot mark a publishing call", async () 
   expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
 });
 
-test("a publishing call that cannot be marked because another one is open does not block the other marks of its batch", async () => {
+test("a publishing call that may not begin because the account has another open call does not block the other calls of its batch", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -239,7 +242,7 @@ test("a publishing call that cannot be marked because another one is open does n
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(blocked.targetId);
 });
 
-test("a generation is neither claimed nor marked while another generation of its target may be visible", async () => {
+test("a generation is neither claimed nor sent while another generation of its target may be visible", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

@@ -19,7 +19,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 200, visibleCallMs: 600 };
 
-/** A step that crashes its worker: it never returns. */
+/** A step that never returns, as if its worker had crashed. */
 function stuckStep(onRun: () => void): PrepareStep {
   return {
     name: "stuck",
@@ -31,7 +31,7 @@ function stuckStep(onRun: () => void): PrepareStep {
   };
 }
 
-test("a task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
+test("a publish task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -47,13 +47,13 @@ test("a task whose worker dies in a step is claimed by another worker when the l
 
   await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
-  // The same attempt continues, because it has no outcome yet.
+  // The new worker continues the same attempt, because the attempt has no outcome yet.
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
 });
 
-test("a lease is renewed while a step runs", async () => {
+test("the lease of a publish task is renewed while a step of the task runs", async () => {
   await using database = await openDatabase();
   const world = new World();
   const gate = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ test("a lease is renewed while a step runs", async () => {
   expect(await readTask(database.sql, target)).toMatchObject({ fence: 1, crashCount: 0 });
 });
 
-test("a task whose worker crashed five times is given up, and the other tasks are published", async () => {
+test("a publish task whose worker crashed five times is given up, and the targets of the other tasks are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -125,7 +125,7 @@ test("a task whose worker crashed five times is given up, and the other tasks ar
   await untilStatus(database.sql, innocent, "published");
 });
 
-test("no worker acts on a task before call_until when its previous worker died in the publishing call", async () => {
+test("when a worker dies in the publishing call, no other worker acts on the task before call_until", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -154,7 +154,7 @@ test("no worker acts on a task before call_until when its previous worker died i
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was delayed between marking and sending a call does not send it when its %s clock shows the delay",
+  "a process that was delayed between recording a publishing call and sending it does not send the call when its %s clock shows the delay",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();
@@ -164,7 +164,8 @@ test.each(["monotonic", "wall"] as const)(
       ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The clock is first read before the mark; after that, the process is suspended for a minute.
+        // The process reads its clocks for the first time before the publishing call is marked as begun. After that, the
+        // process is suspended for a minute.
         if (reads === 2) skewMs = 60_000;
         return STILL_CLOCKS[held]() + skewMs;
       },
@@ -181,7 +182,7 @@ test.each(["monotonic", "wall"] as const)(
   },
 );
 
-test("an outcome that arrives while the database is unavailable is recorded later", async () => {
+test("the outcome of a publishing call that arrives while the database is unavailable is recorded later", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -215,7 +216,7 @@ test("an outcome that arrives while the database is unavailable is recorded late
   expect(world.calls).toHaveLength(1);
 });
 
-test("a stopping process waits for its open call, records the outcome and releases its other tasks", async () => {
+test("a stopping process waits for its open publishing call, records the outcome and releases its other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();
@@ -255,7 +256,7 @@ test("a stopping process waits for its open call, records the outcome and releas
   expect(world.calls).toHaveLength(1);
 });
 
-test("a success whose decision cannot be written is stored in its attempt and adopted by the next worker", async () => {
+test("when the decision about a success cannot be written, the success is stored in its attempt and adopted by the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -264,7 +265,7 @@ test("a success whose decision cannot be written is stored in its attempt and ad
   await request(database.sql, target);
   await eventually(() => world.calls.length === 1);
   await dying.crash();
-  // The constraint makes every decision fail, as a fault in our code would.
+  // The database constraint makes every decision fail, as a fault in our code would.
   await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
   const recorder = new EventRecorder(publishingDeps(world, sql));
@@ -289,7 +290,7 @@ test("a success whose decision cannot be written is stored in its attempt and ad
   expect(world.calls).toHaveLength(1);
 });
 
-test("a crashed task that is paused by an operator does not delay other tasks", async () => {
+test("a publish task whose worker crashed and that an operator paused does not delay other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const held = world.addTarget();

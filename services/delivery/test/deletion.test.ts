@@ -51,7 +51,7 @@ async function expectDeletion(sql: Sql, target: TestTarget, status: string, erro
   expect((await lastDeletion(sql, target))?.errorCode).toBe(errorCode);
 }
 
-test("a published target is deleted once, however often the request is repeated", async () => {
+test("a published target is deleted once, however often its deletion is requested", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   const record = toDeletionRecord(target, id);
@@ -67,11 +67,11 @@ test("a published target is deleted once, however often the request is repeated"
   expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
   expect(world.visible).toEqual([]);
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
-  // The task stays published, so its target is not published again and no other target adopts its id.
+  // The publish task stays published, so its target is not published again and no other target adopts its platform id.
   expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
 });
 
-test("a deletion with an unknown outcome is repeated until the platform says that the post is gone", async () => {
+test("a deletion with an unknown outcome is repeated until the platform reports that the post is gone", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   const unknown = (): DeletionOutcome => ({ kind: "unknown", message: "reset" });
@@ -88,7 +88,7 @@ test("a deletion with an unknown outcome is repeated until the platform says tha
   expect(world.deletes).toHaveLength(3);
 });
 
-test("a deletion fails with the code of its last retry, and a new deletion request starts it again", async () => {
+test("a deletion fails with the error code of its last retry, and a new deletion request starts the deletion again", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   world.deletionReactions = Array.from({ length: 4 }, () => () => ({
@@ -106,7 +106,7 @@ test("a deletion fails with the code of its last retry, and a new deletion reque
   expect(world.deletes).toHaveLength(5);
 });
 
-test("a refusal by the platform ends a deletion at once with the platform's message", async () => {
+test("a refusal by the platform ends a deletion at once, and the deletion reports the platform's message", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   world.deletionReactions = [
@@ -132,7 +132,7 @@ test("a rate limit that a deletion meets holds back the whole account and does n
     retryAfterMs: 300,
     isLimit: true,
   } as const;
-  // The test has more rate limits than there are retries.
+  // The platform answers with more rate limits than there are retries.
   world.deletionReactions = Array.from({ length: 5 }, () => () => ({ ...limit, retryAfterMs: 30 }));
   world.deletionReactions.push(() => limit);
 
@@ -170,7 +170,7 @@ test.each([
   },
 );
 
-test("a deletion renews a refused token once, and asks for the account to be reconnected when the new token is refused too", async () => {
+test("a deletion renews a refused access token once, and asks for the account to be reconnected when the new token is refused too", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -234,7 +234,7 @@ test("a deletion waits while the accounts service is unavailable, and the wait d
   await expectDeletion(sql, target, "deleted");
 });
 
-test("a deletion whose worker died in the call is repeated, and succeeds when the post is gone", async () => {
+test("a deletion whose worker died in the platform call is repeated, and succeeds when the platform reports that the post is gone", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -272,7 +272,7 @@ test("a deletion whose worker was lost five times is given up", async () => {
   expect(world.deletes).toEqual([]);
 });
 
-test("a worker that has lost its lease cannot record the result of a deletion", async () => {
+test("a worker that has lost its lease of a deletion cannot record the result", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -325,7 +325,7 @@ test("two workers run all deletions of an account one at a time", async () => {
   expect(world.deletes).toHaveLength(20);
 });
 
-test("a deletion waits until no lost publishing call of its target can still arrive", async () => {
+test("a deletion waits until no lost publishing call of its target can still arrive at the platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -345,7 +345,7 @@ test("a deletion waits until no lost publishing call of its target can still arr
   await expectDeletion(sql, target, "deleted");
 });
 
-test("BatchGetTargetStates returns the states of deletions and lists the unknown ones", async () => {
+test("BatchGetTargetStates returns the states of the requested deletions and lists those that do not exist as unknown", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -34,7 +34,7 @@ function findFault(name: string) {
 const addRounds = (row: Row, fault: string) =>
   addAll(stage, [{ row, fault: findFault(fault) }], ROUNDS);
 
-/** Runs a small part of the matrix with changed connectors. */
+/** Runs a small part of the fault matrix with changed connectors. */
 async function run(
   rounds: Awaited<ReturnType<typeof addRounds>>,
   wrap: Wrap,
@@ -45,14 +45,14 @@ async function run(
 
 const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
 
-/** Mutation: an unknown outcome counts as absent without a search of the platform. */
+/** Mutation: an unknown outcome of a publishing call counts as absence of the post, without a search of the platform. */
 const retryingBlindly: Wrap = (connector, on, sql) => ({
   ...scaled(connector, on, sql),
   maxResends: 1,
   reconcile: () => Promise.resolve({ kind: "absent" }),
 });
 
-test.concurrent("a post is published twice if an unknown outcome is retried without a search of the platform", async () => {
+test.concurrent("a post is published twice if a publishing call with an unknown outcome is retried without a search of the platform", async () => {
   const row = findRow("telegram", "text");
   expect(await run(await addRounds(row, "drop after commit"), scaled)).toEqual(times("unknown"));
   expect(await run(await addRounds(row, "drop after commit"), retryingBlindly)).toEqual(
@@ -69,7 +69,7 @@ async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Mutation: only the worker that still holds the task may record the outcome of its publishing call. */
+/** Mutation: only the worker that still holds the publish task may record the outcome of its publishing call. */
 const fencingFacts: Wrap = (connector, on, sql) => {
   const real = scaled(connector, on, sql);
   return {
@@ -83,7 +83,7 @@ const fencingFacts: Wrap = (connector, on, sql) => {
 };
 
 test.concurrent.each(["held before the send", "held after the answer"])(
-  "the outcome of a call that was %s is lost if only the holder of the fence may record it",
+  "the outcome of a publishing call that was %s is lost if only the holder of the fence may record outcomes",
   { timeout: 60_000 },
   async (fault) => {
     const row = findRow("telegram", "text");
@@ -92,7 +92,10 @@ test.concurrent.each(["held before the send", "held after the answer"])(
   },
 );
 
-/** Mutation: the platform is searched as soon as the outcome is unknown, and a post that is not found counts as absent. */
+/**
+ * Mutation: the platform is searched as soon as the outcome of a publishing call is unknown, and a post that is not found
+ * counts as absent.
+ */
 const reconcilingEarly: Wrap = (connector, on, sql) => {
   const real = scaled(onePhase(connector, on), on, sql);
   return {
@@ -111,7 +114,7 @@ const reconcilingEarly: Wrap = (connector, on, sql) => {
   };
 };
 
-/** Publishes another post on the Page, because Facebook refuses only a repetition of the newest post. */
+/** Publishes another post on the Facebook Page, because Facebook refuses a post only if it repeats the newest one. */
 async function postSomethingElse({ target, account }: Round): Promise<void> {
   const { baseUrl, version } = stage.config.facebook;
   const { token } = stage.world.account(target);

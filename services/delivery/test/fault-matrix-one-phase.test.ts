@@ -9,7 +9,7 @@ import { Stage } from "./fault-matrix/stage.ts";
 const ROUNDS = 1;
 
 test(
-  "Facebook posts that are made visible in one call are published once, whatever fault that call meets",
+  "Facebook posts that are created and made visible in the same call are published once, whatever fault that call meets",
   { timeout: 300_000 },
   async () => {
     await using stage = await Stage.open();

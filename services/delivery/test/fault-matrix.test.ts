@@ -18,7 +18,7 @@ import { readTable, replaceTable } from "./fault-matrix/table.ts";
 
 // oxlint-disable-next-line no-restricted-properties -- number of rounds, and whether the document is rewritten
 const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
-/** Rounds per cell; the table in the document is created with 20. */
+/** Number of rounds per cell of the fault matrix. The table in docs/guarantees.md is created with 20 rounds. */
 const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 1);
 const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
@@ -60,7 +60,7 @@ function expectOnce(judged: readonly Judged[]): void {
   expect(problems).toEqual([]);
 }
 
-/** Runs batches concurrently, each in a process of its own that receives a signal. */
+/** Runs batches concurrently, each in a delivery process of its own that receives a signal. */
 async function runSignalled(
   by: "kill" | "stop",
   batches: readonly (readonly Round[])[],
@@ -83,24 +83,24 @@ test.concurrent(
 );
 
 test.concurrent(
-  "each target is published once or reported as unknown when processes are killed during their calls",
+  "each target is published once or reported as unknown when delivery processes are killed during their platform calls",
   LONG,
   async () => {
-    // Half of the calls are interrupted before the platform processes them, so there are at least two rounds.
+    // Half of the platform calls are interrupted before the platform processes them, so there are at least two rounds.
     const batches = toKillBatches(await addRounds(Math.max(2, ROUNDS), "kill"));
     await runSignalled("kill", batches, runKilled);
   },
 );
 
 test.concurrent(
-  "each target is published once when processes are stopped between mark and send and other workers take over",
+  "each target is published once when a delivery process is suspended between recording a call and sending it, and other workers take over",
   LONG,
   async () => {
     await runSignalled("stop", toStopBatches(await addRounds(ROUNDS, "stop")), runStopped);
   },
 );
 
-test("the fault matrix fills every cell of the table in docs/guarantees.md, and FAULT_MATRIX_WRITE=yes rewrites the table", () => {
+test("a run of the fault matrix has a result for every cell of the table in docs/guarantees.md, and FAULT_MATRIX_WRITE=yes rewrites the table", () => {
   const document = readFileSync(GUARANTEES, "utf8");
   const written = replaceTable(document, { judged: all, caught });
   const rows = [...readTable(written).rows].filter(([name]) => name.includes(FAULT_MATRIX_ONLY));

@@ -70,7 +70,7 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** The sealing of handles in tests. */
+/** The sealing of handles that tests use. */
 export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
 
 /** The deployment to which the data of tests belongs: the default of `DEPLOYMENT_ID`. */
@@ -99,7 +99,7 @@ export interface TestTarget {
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
-  /** Whether the posts service still returns the content of older generations. */
+  /** Whether the posts service still returns the content of older generations of the target. */
   keepsOlder: boolean;
   dueAt: Date;
   publishBefore: Date;
@@ -130,8 +130,8 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * The services that the delivery service calls, in memory: the RPCs of the posts and accounts services, and a connector of
- * one platform, which publishes unless a test sets other outcomes.
+ * The services that the delivery service calls, in memory. They are the RPCs of the posts and accounts services, and a
+ * connector of one platform that publishes unless a test sets other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
@@ -141,18 +141,21 @@ export class World {
   readonly calls: Call[] = [];
   /** Posts that readers of the platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
-  /** Outcomes of the next publishing calls, in order. A call without an entry publishes. */
+  /** Outcomes of the next publishing calls, in order. A publishing call without an entry succeeds. */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
-  /** Deletions that reached the platform, and the outcomes of the next deletions. A deletion without an entry succeeds. */
+  /**
+   * Deletions that reached the platform. `deletionReactions` contains the outcomes of the next deletions, in order. A deletion
+   * without an entry succeeds.
+   */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
   canDelete = true;
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose token is being renewed, so that requests for its credential wait. */
+  /** An account whose access token is being renewed, so that requests for its credential wait. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -315,7 +318,7 @@ function toContentMedia(
   return { id, workspaceId, kind, fileName, ...size, ...duration, ...delivery };
 }
 
-/** Settings with times that are short enough for tests. */
+/** Settings of the delivery service with times that are short enough for tests. */
 const SETTINGS: PublishingSettings = {
   retryMs: [20, 30, 40],
   leaseMs: 600,
@@ -341,7 +344,7 @@ export interface WorkerOptions {
   readonly sealing?: PublishingDeps["sealing"];
 }
 
-/** Clocks that never advance, so that no mark becomes too old for its call on a slow machine. */
+/** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
 export function publishingDeps(
@@ -403,7 +406,7 @@ export function startWorker(
   };
 }
 
-/** The event with which the posts service requests the targets of one post. */
+/** Creates the event with which the posts service requests the targets of one post. */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -427,7 +430,7 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** The event with which the posts service requests the deletion of a published target. */
+/** Creates the event with which the posts service requests the deletion of a published target. */
 export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
   const { workspaceId, postId, targetId, accountId, platform } = target;
   const message = create(PostDeletionRequestedSchema, {
@@ -443,7 +446,7 @@ export function toDeletionRecord(target: TestTarget, externalId: string, deletio
   };
 }
 
-/** The events about deletions of a target, oldest first. */
+/** Returns the events about deletions of a target, oldest first. */
 export async function listDeletionUpdates(
   sql: Sql,
   target: TestTarget,
@@ -457,18 +460,18 @@ export async function listDeletionUpdates(
   return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
 }
 
-/** The latest event about deletions of a target. */
+/** Returns the latest event about deletions of a target. */
 export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
 
-/** Passes events to the consumer, as the bus does. */
+/** Passes events to the consumer of the delivery service, as the bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
 }
 
-/** Requests targets, each as a post of its own. */
+/** Requests the publication of targets, each as a post of its own. */
 export async function request(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
   await consume(
     sql,
@@ -476,7 +479,7 @@ export async function request(sql: Sql, ...targets: readonly TestTarget[]): Prom
   );
 }
 
-/** The events about a target, oldest first. */
+/** Returns the events about a publishing target, oldest first. */
 export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonly TargetUpdated[]> {
   const rows = await sql<{ payload: string }[]>`
     select payload
@@ -489,7 +492,7 @@ export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonl
     .filter(({ targetId }) => targetId === target.targetId);
 }
 
-/** The latest event about a target. */
+/** Returns the latest event about a publishing target. */
 export async function lastUpdate(sql: Sql, target: TestTarget) {
   return (await listUpdates(sql, target)).at(-1);
 }
@@ -531,7 +534,7 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
   return rows.map((row) => ({ ...row }));
 }
 
-/** Waits until the target's task has the status; returns the task. */
+/** Waits until the publish task of the target has the status. Returns the task. */
 export async function untilStatus(
   sql: Sql,
   target: TestTarget,
@@ -545,7 +548,7 @@ export async function untilStatus(
   }, options);
 }
 
-/** The unsealed handles of a target's task. */
+/** Returns the unsealed handles of a target's publish task. */
 export async function readHandles(
   sql: Sql,
   { targetId, generation }: TestTarget,
@@ -558,7 +561,7 @@ export async function readHandles(
   return SEALING.open({ targetId, generation }, row?.handles ?? null);
 }
 
-/** Clients of the RPC services of the delivery service. */
+/** Creates clients of the RPC services of the delivery service. */
 export function createRpcClients(sql: Sql) {
   const peer = createTestPeer(
     createRoutes({

@@ -26,14 +26,14 @@ const CLAIM = {
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };
-/** More tasks than one claim reads. */
+/** Number of tasks in a backlog; it is larger than the number that one claim reads. */
 const BACKLOG = 1_200;
 
 function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
   return claimTasks(sql, { ...CLAIM, ...more, owner: randomUUID() });
 }
 
-/** Creates overdue targets. `busy` of their accounts have another target in work already. */
+/** Creates overdue targets. `busy` of their accounts already have another target in work. */
 async function addBacklog(
   sql: Sql,
   world: World,
@@ -124,7 +124,7 @@ test("targets that are claimed together do not wait for token refreshes of other
   expect(world.calls).toHaveLength(2);
 });
 
-/** Creates deletions on this many accounts, older than the deletions of the test. */
+/** Creates deletions on this many accounts, older than the deletions that the test requests. */
 async function addDeletions(
   sql: Sql,
   world: World,
@@ -154,7 +154,7 @@ test("5,000 deletions on a platform that does not respond do not delay deletions
   const hanging = Promise.withResolvers<never>();
   world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
   const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
-  // No lease ends during the test, so no further deletion of that platform is claimed.
+  // No lease ends during the test, so no further deletion of the platform that does not respond is claimed.
   const settings = { leaseMs: 600_000 };
   await using worker = startWorker(database, world, { connectors, settings });
 
@@ -179,7 +179,7 @@ test("an account with many deletions does not delay deletions of other accounts 
   await eventually(async () =>
     expect(await lastDeletion(sql, other)).toMatchObject({ status: "deleted" }),
   );
-  // If the deletions ran one after the other, those before this one would have taken much longer.
+  // If the deletions ran one after the other, the older deletions of the busy account would have taken much longer.
   expect(world.deletes.length).toBeLessThan(1_000);
   await worker.crash();
 });

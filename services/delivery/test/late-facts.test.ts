@@ -17,7 +17,9 @@ import { openTargetRun, type TargetRun } from "./run-target.ts";
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 const never = new Promise<never>(() => undefined);
 
-/** A target whose first publishing call is sent by a process that is then suspended, so that its outcome arrives late. */
+/**
+ * Creates a target whose first publishing call is sent by a process that is then suspended, so that the outcome arrives late.
+ */
 async function loseFirstCall(): Promise<TargetRun> {
   const run = await openTargetRun({ reactions: [() => never] });
   const stopped = startWorker(run.database, run.world, { settings: QUICK });
@@ -27,7 +29,7 @@ async function loseFirstCall(): Promise<TargetRun> {
   return run;
 }
 
-/** The suspended process continues and records the outcome of its call. */
+/** Lets the suspended process continue and record the outcome of its publishing call. */
 async function recordLate({ world, sql, target }: TargetRun, outcome: Outcome): Promise<void> {
   const recorder = new EventRecorder(publishingDeps(world, sql));
   await recorder.record({
@@ -46,7 +48,7 @@ async function runNextWorker({ database, world, sql, target }: TargetRun, status
   await untilStatus(sql, target, status);
 }
 
-/** A target that failed with outcome_unknown, because its first call was lost. */
+/** Creates a target that failed with outcome_unknown because its first publishing call was lost. */
 async function failUnknown(): Promise<TargetRun> {
   const run = await loseFirstCall();
   await runNextWorker(run, "failed");
@@ -72,7 +74,7 @@ test("a late success publishes a target that failed with outcome_unknown", async
   ]);
 });
 
-test("a late report that a call was not sent queues the target again in the same generation", async () => {
+test("a late report that a publishing call was not sent queues the target again in the same generation", async () => {
   await using run = await failUnknown();
   const { world, sql, target } = run;
 
@@ -88,7 +90,7 @@ test("a late report that a call was not sent queues the target again in the same
   ]);
 });
 
-test("a late refusal replaces outcome_unknown by the code of the refusal", async () => {
+test("a late refusal by the platform replaces outcome_unknown with the error code of the refusal", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
 
@@ -104,7 +106,7 @@ test("a late refusal replaces outcome_unknown by the code of the refusal", async
   });
 });
 
-test("a late retryable failure counts as one retry", async () => {
+test("a retryable failure that is reported late counts as one retry", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
 
@@ -120,7 +122,7 @@ test("a late retryable failure counts as one retry", async () => {
   });
 });
 
-test("a late outcome of an older call does not change the target", async () => {
+test("a late outcome of an older publishing call does not change the target", async () => {
   await using run = await loseFirstCall();
   const { world, sql, target } = run;
   world.verdicts = [() => ({ kind: "absent" })];
@@ -134,7 +136,7 @@ test("a late outcome of an older call does not change the target", async () => {
   expect(await readTask(sql, target)).toEqual(before);
 });
 
-test("a second success stores both platform ids and marks the target as duplicate_detected", async () => {
+test("a second success of a target stores both platform ids and marks the target as duplicate_detected", async () => {
   await using run = await loseFirstCall();
   const { world, sql, target } = run;
   world.verdicts = [() => ({ kind: "absent" })];
@@ -158,7 +160,7 @@ test("a second success stores both platform ids and marks the target as duplicat
   ]);
 });
 
-test("a late success of an older generation drops the newer generation", async () => {
+test("a late success of an older generation drops the newer generation of the target", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;
@@ -175,12 +177,12 @@ test("a late success of an older generation drops the newer generation", async (
     generation: 1,
     status: "published",
   });
-  // The sweep repeats the publish request, which publishes nothing.
+  // The sweep of the posts service repeats the publish request, which publishes nothing.
   await request(sql, target);
   expect((await readTask(sql, target, 2)).status).toBe("dropped");
 });
 
-test("a late report that a call was not sent does not queue a replaced generation again", async () => {
+test("a late report that a publishing call was not sent does not queue a replaced generation again", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;

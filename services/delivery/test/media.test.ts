@@ -19,7 +19,7 @@ import {
 const never = new Promise<never>(() => undefined);
 const SHORT = { leaseMs: 300, visibleCallMs: 600 };
 
-/** A step that returns a handle under the step's own name. */
+/** A step before the publishing call that returns a handle under the step's own name. */
 function step(
   name: string,
   run: (handles: Handles) => StepResult | Promise<StepResult>,
@@ -31,7 +31,7 @@ function step(
   };
 }
 
-/** A step that reads the first file of the post, as an upload does. */
+/** A step before the publishing call that reads the first file of the post, as an upload does. */
 function uploadStep(): PrepareStep {
   return {
     name: "upload",
@@ -45,7 +45,7 @@ function uploadStep(): PrepareStep {
   };
 }
 
-/** A platform whose publishing call sends the media of the post, with the bytes that the platform received. */
+/** A connector whose publishing call reads the media of the post and adds their bytes to `received`. */
 function carrying(world: World, received: string[]): PublishingConnector {
   return {
     ...world.connector(),
@@ -65,7 +65,7 @@ function carrying(world: World, received: string[]): PublishingConnector {
 const isStatus = (sql: Sql, target: TestTarget, status: string) => async () =>
   (await readTask(sql, target)).status === status;
 
-/** Makes a released task due at once. */
+/** Makes a released publish task due at once. */
 async function hurry(sql: Sql, target: TestTarget): Promise<void> {
   await sql`
     update publish_tasks
@@ -74,7 +74,7 @@ async function hurry(sql: Sql, target: TestTarget): Promise<void> {
     and status = 'queued'`;
 }
 
-test("a stored upload is not repeated after its worker dies", async () => {
+test("an upload whose handles are stored is not repeated after its worker dies", async () => {
   await using database = await openDatabase();
   const world = new World();
   const uploads: string[] = [];
@@ -111,7 +111,7 @@ test("handles that a step returns while its process stops are stored for the nex
     {
       name: "upload",
       isDone: (handles) => handles.upload !== undefined,
-      // The platform answers after the process has begun to stop.
+      // The platform answers after the delivery process has begun to stop.
       run: async (_publication, _handles, signal) => {
         runs += 1;
         if (!signal.aborted) await once(signal, "abort");
@@ -150,7 +150,7 @@ test("a step that must wait long releases its task, keeps its handles and does n
             ? { done: "yes" }
             : {
                 kind: "wait",
-                // The worker waits 10 ms itself, and releases the task for a wait of a minute.
+                // The worker itself waits 10 ms, but it releases the task for a wait of a minute.
                 afterMs: handles.progress === undefined ? 60_000 : 10,
                 handles: { progress: handles.progress === undefined ? "1" : "2" },
               },
@@ -196,7 +196,7 @@ test("a target waits while the media service does not answer, and the wait does 
   ]);
 });
 
-test("the next attempt reads media again after its download was cut off, and the account is not paused", async () => {
+test("after the download of media was cut off, the next attempt reads the media again, and the account is not paused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -219,7 +219,7 @@ test("the next attempt reads media again after its download was cut off, and the
   ]);
 });
 
-test.each(["in a step", "before the mark"])(
+test.each(["in a step", "before the publishing call"])(
   "a target whose media is gone %s fails without a publishing call",
   async (where) => {
     await using database = await openDatabase();
@@ -242,7 +242,7 @@ function contentOf(media: TestMedia): string {
   return media.content.toString("latin1");
 }
 
-test("media that a publishing call sends is downloaded before the mark, so the call succeeds when the media service fails afterwards", async () => {
+test("the media of a publishing call is downloaded before the call begins, so the call succeeds when the media service fails afterwards", async () => {
   await using database = await openDatabase();
   const world = new World();
   const all = [mp4Media(300_000), pngMedia(2)];
@@ -265,10 +265,10 @@ test("media that a publishing call sends is downloaded before the mark, so the c
   expect(all.map(({ reads }) => reads)).toEqual([1, 1]);
 });
 
-test("a stopping process waits for a call that sends media until the deadline of that call", async () => {
+test("a stopping process waits for a publishing call that sends media until the deadline of that call", async () => {
   await using database = await openDatabase();
   const world = new World();
-  // The deadline grows by 1 ms per 250 bytes, here by 4 s to 4.6 s.
+  // The deadline of a publishing call grows by 1 ms per 250 bytes of media, here by 4 s to 4.6 s.
   const video = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
@@ -289,7 +289,7 @@ test("a stopping process waits for a call that sends media until the deadline of
   expect(times?.seconds).toBeCloseTo(4.6, 1);
   const stoppedAt = performance.now();
   const stopped = worker[Symbol.asyncDispose]();
-  // This time is longer than the deadline of a call without media plus the margin for stopping.
+  // This time is longer than the deadline of a publishing call without media plus the margin for stopping.
   await eventually(() => performance.now() - stoppedAt > 2_900);
   gate.resolve();
   await stopped;

@@ -27,14 +27,15 @@ import {
 } from "./fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-/** Several processes start at the same time, which takes long on a slow machine. */
+/** Timeout for the start of several processes at the same time, which takes long on a slow machine. */
 const SLOW_START = { timeoutMs: 40_000 };
 vi.setConfig({ testTimeout: 120_000 });
 const SECRET = "a secret between services that is long enough";
 type Platform = "x" | "telegram" | "bluesky";
 
 /**
- * Real delivery processes with a real database and simulated platforms. A `World` acts as the posts and accounts services.
+ * Starts real delivery processes with a real database and simulated platforms. A `World` acts as the posts and accounts
+ * services.
  */
 class Stage implements AsyncDisposable {
   readonly world = new World();
@@ -70,7 +71,7 @@ class Stage implements AsyncDisposable {
     return this;
   }
 
-  /** Serves media to the delivery service as the media service does. */
+  /** Serves media files to the delivery service as the media service does. */
   async #listenMedia(): Promise<string> {
     const server = createServer(({ url = "", headers }, response) => {
       const [, , workspaceId, id] = (url.split("?")[0] ?? "").split("/");
@@ -166,7 +167,7 @@ class Stage implements AsyncDisposable {
     writeFileSync(join(this.failpoints, name), order);
   }
 
-  /** Publishes the request to the bus, as the posts service does. */
+  /** Publishes the request to publish the target to the bus, as the posts service does. */
   async request(target: TestTarget): Promise<void> {
     await this.append(toRecord([target]));
   }
@@ -248,8 +249,8 @@ test.concurrent.each<[string, Platform]>([
     const isEnded = async () =>
       ["published", "failed"].includes((await readTask(stage.sql, target)).status);
     await eventually(isEnded, SLOW_START);
-    // Telegram cannot be searched: it stays unknown whether the call was made before the process died, so the call is not
-    // repeated.
+    // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was made before the process died,
+    // and the call is not repeated.
     const isLost =
       platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
     expect(await readTask(stage.sql, target)).toMatchObject(
@@ -339,7 +340,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
   },
 );
 
-test.concurrent("an answer that arrived while its delivery process was suspended is adopted", async () => {
+test.concurrent("a platform's answer that arrived while its delivery process was suspended is adopted", async () => {
   await using stage = await Stage.open();
   const target = await stage.addTarget("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };

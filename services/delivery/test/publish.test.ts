@@ -12,7 +12,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-test("a requested target is published once and reported with its platform id", async () => {
+test("a requested target is published once and reported with the id that the platform returned", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -32,7 +32,7 @@ test("a requested target is published once and reported with its platform id", a
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that the posts service no longer wants is dropped without a call", async () => {
+test("a target that the posts service no longer wants published is dropped without a platform call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
@@ -48,7 +48,7 @@ test("a target that the posts service no longer wants is dropped without a call"
 test.each([
   ["disconnected", "account_disconnected"],
   ["reconnect_required", "account_reconnect_required"],
-])("a target of an account that is %s fails with %s without a call", async (status, code) => {
+])("a target of a %s account fails with %s without a platform call", async (status, code) => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -63,7 +63,7 @@ test.each([
   expect(world.calls).toEqual([]);
 });
 
-test("no publishing call starts after publish_before", async () => {
+test("no publishing call of a target starts after its publish_before", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ publishBefore: new Date(Date.now() - 500) });
@@ -76,7 +76,7 @@ test("no publishing call starts after publish_before", async () => {
   expect(world.calls).toEqual([]);
 });
 
-test("a target waits while a service does not answer, and the wait does not count as an attempt", async () => {
+test("a target waits while the accounts service does not answer, and the wait does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.isUp.accounts = false;
@@ -91,7 +91,7 @@ test("a target waits while a service does not answer, and the wait does not coun
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("what a step returns is stored before the publishing call and used by the next attempt", async () => {
+test("what a step returns is stored before the publishing call, and the next attempt uses it", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -121,7 +121,7 @@ test("what a step returns is stored before the publishing call and used by the n
   expect(await database.sql`select 1 from task_handles`).toHaveLength(0);
 });
 
-test("a refused token is refreshed once within the same attempt", async () => {
+test("a refused access token is refreshed once within the same attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
@@ -137,7 +137,7 @@ test("a refused token is refreshed once within the same attempt", async () => {
   ]);
 });
 
-test("a token that is refused again after its refresh requires the account to be reconnected", async () => {
+test("an account must be reconnected when the platform refuses its access token again after a refresh", async () => {
   await using database = await openDatabase();
   const world = new World();
   const refuse = () => ({ kind: "token_refused", message: "expired" }) as const;
@@ -159,7 +159,7 @@ test("a token that is refused again after its refresh requires the account to be
   ]);
 });
 
-test("an account is never disconnected because the token endpoint does not answer", async () => {
+test("an account stays connected when the token endpoint of its platform does not answer", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
@@ -177,7 +177,7 @@ test("an account is never disconnected because the token endpoint does not answe
   ]);
 });
 
-test("BatchGetTargetStates returns the same state as the events", async () => {
+test("BatchGetTargetStates returns the same state of a target as the events about the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -209,7 +209,7 @@ test("BatchGetTargetStates reports a target of another workspace as unknown", as
   expect(answer).toMatchObject({ updates: [], unknown: [foreign] });
 });
 
-test("a pause holds back the targets in its scope until publishing is resumed", async () => {
+test("a pause holds back the targets in its scope until an operator resumes publishing", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [paused, free] = [world.addTarget(), world.addTarget()];
@@ -234,7 +234,7 @@ test("a pause holds back the targets in its scope until publishing is resumed", 
   });
 });
 
-test("PausePublishing refuses a scope that cannot exist", async () => {
+test("PausePublishing refuses a pause whose scope cannot exist", async () => {
   await using database = await openDatabase();
   const { pauses } = createRpcClients(database.sql);
 

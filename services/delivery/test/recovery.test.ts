@@ -51,7 +51,7 @@ function startSearchable(database: TestDatabase, world: World, options: WorkerOp
   };
 }
 
-/** Changes the row to that of an hour-old backup with another cluster, timeline or table. */
+/** Changes the row of the table `deployment` to that of an hour-old backup of another cluster, timeline or table. */
 async function pretendBackup(
   { sql }: TestDatabase,
   changes: Readonly<Record<string, string | number>>,
@@ -59,7 +59,7 @@ async function pretendBackup(
   await sql`update deployment set ${sql(changes)}, seen_at = now() - interval '1 hour'`;
 }
 
-/** Waits for two complete passes of the claiming loop. */
+/** Waits for two complete passes of the loop that claims publish tasks. */
 async function untilPassed({ claims }: Pick<TestWorker, "claims">): Promise<void> {
   for (let looks = 0; looks < 3; looks += 1) {
     const asked = performance.now();
@@ -73,7 +73,7 @@ test.each([
   ["database", { database_oid: 1 }],
   ["deployment", { deployment_id: "production" }],
 ])(
-  "with data that belongs to another %s, no target is published or deleted until the data is adopted",
+  "with data that belongs to another %s, no target is published or deleted until an operator adopts the data",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -112,7 +112,7 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore that created another %s, a target that is found on the platform is adopted and not sent",
+  "after a restore that created another %s, a target that is found on the platform is adopted and not sent again",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -128,7 +128,7 @@ test.each([
     expect(world.visible.map(({ text }) => text)).toEqual([there.text, missing.text]);
     expect(world.calls).toMatchObject([{ targetId: missing.targetId }]);
     expect(await listAttempts(database.sql, missing)).toMatchObject([{ outcome: "published" }]);
-    // The search starts at the time of the backup, because later calls are missing from the data.
+    // The search of the platform starts at the time of the backup, because later publishing calls are missing from the data.
     expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
   },
 );
@@ -157,7 +157,7 @@ test("after a restore, a target on a platform that cannot be searched fails with
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that becomes due after the restore is sent without a search of the platform", async () => {
+test("a target that becomes due after the data was restored is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
@@ -173,7 +173,7 @@ async function adoptElsewhere(database: TestDatabase): Promise<void> {
   expect(await adoptDeployment(database.sql, DEPLOYMENT)).toBe(true);
 }
 
-test("after a restore, the platform is searched only when a call that was open at the restore has ended", async () => {
+test("after a restore, the platform is searched only when a publishing call that was open at the restore has ended", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -194,7 +194,7 @@ test("after a restore, the platform is searched only when a call that was open a
   await untilStatus(database.sql, target, "published");
 });
 
-test("a worker does not begin the call of a target that it holds when an operator marks the data as restored", async () => {
+test("a worker does not begin the publishing call of a task that it holds when an operator marks the data as restored", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -219,7 +219,7 @@ test("a worker does not begin the call of a target that it holds when an operato
   expect(world.calls).toEqual([]);
 });
 
-test("several workers that notice a restore record it once and search the platform for every target once", async () => {
+test("several workers that notice a restore record one restore and search the platform for every target once", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 30 }, () => world.addTarget());
@@ -236,7 +236,7 @@ test("several workers that notice a restore record it once and search the platfo
   expect(one.looks.length + two.looks.length + three.looks.length).toBe(30);
 });
 
-test("after a restore, a target is published once when its worker dies between the search of the platform and the call", async () => {
+test("after a restore, a target is published once when its worker dies between the search of the platform and the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [there, missing] = [world.addTarget(), world.addTarget()];
@@ -265,7 +265,7 @@ test("after a restore, a target is published once when its worker dies between t
   expect(world.visible).toHaveLength(2);
 });
 
-test("a running process notices that its data was replaced by an older copy", async () => {
+test("a running delivery process notices that its data was replaced by an older copy", async () => {
   await using database = await openDatabase();
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: DEPLOYMENT });
   expect(await guard.isOwn()).toBe(true);
@@ -280,7 +280,7 @@ test("a running process notices that its data was replaced by an older copy", as
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("restores within a day count as one restore, and platforms are searched from the time of the oldest backup on", async () => {
+test("several restores within a day count as one restore, and platforms are searched for posts since the time of the oldest backup", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   await adoptElsewhere(database);
@@ -291,7 +291,7 @@ test("restores within a day count as one restore, and platforms are searched fro
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("the first process records the deployment of the data, and a process of another deployment publishes nothing", async () => {
+test("the first delivery process records the deployment of the data, and a process of another deployment publishes nothing", async () => {
   await using database = await openDatabase();
   await insertDeployment(database.sql, "another");
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: "another" });

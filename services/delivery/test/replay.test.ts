@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-test("replaying all events of the topic makes no call", async () => {
+test("consuming all events of a topic a second time causes no platform call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const postId = randomUUID();
@@ -31,7 +31,7 @@ test("replaying all events of the topic makes no call", async () => {
   await request(database.sql, fresh);
   worker.claims.nudge();
 
-  // The last request is published, so the repeated requests before it were handled.
+  // The last publish request is published, so the repeated requests before it were handled.
   await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });
@@ -72,7 +72,7 @@ test("when the events of two generations arrive in any order, only the generatio
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publish request that cannot be handled is parked, and the others of its batch are published", async () => {
+test("a publish request that cannot be handled is parked, and the targets of the other requests of its batch are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

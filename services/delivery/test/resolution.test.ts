@@ -42,7 +42,7 @@ async function failUnknown(database: TestDatabase, world: World): Promise<TestTa
   return target;
 }
 
-test("a target that an operator resolves with a link is published under the id in the link", async () => {
+test("a target that an operator resolves with a link to the post is published under the id in the link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -63,7 +63,7 @@ test("a target that an operator resolves with a link is published under the id i
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
 });
 
-test("a target that an operator resolves with a link without a readable id is published without an id", async () => {
+test("a target that an operator resolves with a link without a readable id is published without a platform id", async () => {
   await using database = await openDatabase();
   const target = await failUnknown(database, new World());
 
@@ -76,7 +76,7 @@ test("a target that an operator resolves with a link without a readable id is pu
   expect(update?.externalId).toBeUndefined();
 });
 
-test("a target that an operator resolves as absent is failed and retryable, and is not sent before a retry", async () => {
+test("a target that an operator resolves as absent is failed and retryable, and is not sent before the user retries it", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -107,7 +107,7 @@ test("a target that an operator resolves as absent is failed and retryable, and 
   ]);
 });
 
-test("a success that becomes known after an operator resolved the target as absent is adopted", async () => {
+test("a success of the platform that becomes known after an operator resolved the target as absent is adopted", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -148,7 +148,7 @@ test("a search of the platform that is in progress does not change a target that
   expect(world.calls).toHaveLength(2);
 });
 
-test("resolving a target as absent before call_until is refused", async () => {
+test("an operator cannot resolve a target as absent before the call_until of its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -162,7 +162,7 @@ test("resolving a target as absent before call_until is refused", async () => {
   expect(await resolve(sql, target, LINK)).toMatchObject({ status: "published" });
 });
 
-test("when two operators resolve a target at once, one of them succeeds and the result is reported once", async () => {
+test("when two operators resolve a target at once, only one of them succeeds and the result is reported once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -175,7 +175,7 @@ test("when two operators resolve a target at once, one of them succeeds and the 
 });
 
 test.each(["queued", "published", "failed"])(
-  "a target whose task is %s cannot be resolved",
+  "a target whose publish task is %s cannot be resolved by an operator",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;

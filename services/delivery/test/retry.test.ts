@@ -21,7 +21,7 @@ const unavailable: Reaction = () => ({
   message: "not connected",
 });
 
-test("a retryable failure is tried again, and each attempt is reported", async () => {
+test("a publishing call that fails with a retryable error is tried again, and each attempt is reported", async () => {
   await using run = await runTarget("published", { reactions: [unavailable, unavailable] });
   const { sql, target } = run;
   const updates = await listUpdates(sql, target);
@@ -42,7 +42,7 @@ test("a retryable failure is tried again, and each attempt is reported", async (
   expect(versions).toEqual(versions.toSorted((a, b) => Number(a - b)));
 });
 
-test("a target fails with the code of its last retry", async () => {
+test("a target fails with the error code of its last retry", async () => {
   await using run = await runTarget("failed", {
     reactions: [unavailable, unavailable, unavailable, unavailable],
   });
@@ -56,7 +56,7 @@ test("a target fails with the code of its last retry", async () => {
   expect(world.calls).toHaveLength(4);
 });
 
-test("a target that the platform refuses fails at once", async () => {
+test("a target that the platform refuses fails without a retry", async () => {
   await using run = await runTarget("failed", {
     reactions: [() => ({ kind: "refused", code: "content_rejected", message: "too long" })],
   });
@@ -69,7 +69,7 @@ test("a target that the platform refuses fails at once", async () => {
   });
 });
 
-test("attempts of a new generation continue the numbering of the older generation", async () => {
+test("the attempts of a target are numbered across its generations", async () => {
   await using run = await runTarget("failed", {
     reactions: [() => ({ kind: "refused", code: "content_rejected", message: "" })],
   });
@@ -86,7 +86,7 @@ test("attempts of a new generation continue the numbering of the older generatio
   expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
-test("a rate limit of the platform does not count as an attempt and holds back the whole account", async () => {
+test("a rate limit of the platform does not count as an attempt and holds back all targets of the account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -125,7 +125,7 @@ test("a rate limit of the platform does not count as an attempt and holds back t
   expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
 });
 
-test("five failures in a row pause an account, and a success resets the count", async () => {
+test("five failures in a row pause an account, and a success resets the number of failures", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = Array.from({ length: 5 }, () => unavailable);

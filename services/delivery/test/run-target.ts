@@ -10,7 +10,7 @@ import {
   type WorkerOptions,
 } from "./fixture.ts";
 
-/** A database, the in-memory services that the delivery service calls, and one target. Disposing closes the database. */
+/** A test database, a simulated `World` around the delivery service, and one target. Disposing of it closes the database. */
 export interface TargetRun extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly sql: TestDatabase["sql"];
@@ -31,7 +31,9 @@ export async function openTargetRun(fakes: Partial<World> = {}): Promise<TargetR
   };
 }
 
-/** Requests a target and waits until its task has the status. The worker runs until the end of the test. */
+/**
+ * Requests a target and waits until a worker has given its publish task the status. The worker runs until the end of the test.
+ */
 export async function runTarget(
   status: TaskStatus,
   fakes: Partial<World>,

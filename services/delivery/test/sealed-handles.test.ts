@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Steps that return an upload address once and then wait until the test continues them. */
+/** A step that returns an upload address once and then waits until the test continues it. */
 function uploadStep(seen: Handles[], waitMs = 600_000): PrepareStep {
   return {
     name: "upload",
@@ -76,7 +76,7 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
-test("stored handles are sealed, and the next worker continues with them", async () => {
+test("the stored handles of a publish task are sealed, and the next worker continues with them", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = await begun(world, seen);
@@ -92,7 +92,7 @@ test("stored handles are sealed, and the next worker continues with them", async
   expect(seen).toEqual([{}, MADE]);
 });
 
-test("unsealed handles of an older release are readable, and are sealed when they are stored again", async () => {
+test("unsealed handles that an older release stored are readable, and are sealed when they are stored again", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = world.addTarget();
@@ -130,7 +130,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
     expect(seen).toHaveLength(1);
     expect(world.calls).toEqual([]);
 
-    // With its own handle restored, the task continues where it was.
+    // When the task has its own handle again, it continues from where it was.
     world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
     await store(target, own);
     await wake(target);
@@ -147,7 +147,7 @@ test("handles that were sealed with an older key stay readable after a newer key
   expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });
 
-test("the delivery service refuses to start without a key that stored handles need, and its error names the key", async () => {
+test("the delivery service refuses to start without a key with which stored handles are sealed, and its error names the key", async () => {
   const world = new World();
   await begun(world, []);
   const child = spawn(process.execPath, [MAIN], {

@@ -22,7 +22,7 @@ function claim(sql: Sql, limit = 50) {
   });
 }
 
-/** Sets the time since which a task has been ready. */
+/** Sets the time since which a publish task has been ready. */
 async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
   await sql`
     update publish_tasks
@@ -30,7 +30,7 @@ async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
     where target_id = ${targetId}`;
 }
 
-/** Two tasks of two accounts. The first task has been waiting for longer. */
+/** Requests two publish tasks of two accounts. The first task has been waiting for longer. */
 async function requestTwo(sql: Sql) {
   const world = new World();
   const [first, second] = [world.addTarget(), world.addTarget()] as const;
@@ -40,7 +40,7 @@ async function requestTwo(sql: Sql) {
   return { world, first, second };
 }
 
-/** The task counts of platform X by state, and the time since which its oldest claimable task has been waiting. */
+/** Reads the task counts of platform X by state, and the time since which its oldest claimable task has been waiting. */
 async function read(sql: Sql) {
   const counts = await countTasks(sql);
   return {
@@ -49,14 +49,14 @@ async function read(sql: Sql) {
   };
 }
 
-test("the oldest due metric shows the task that has been ready for longest", async () => {
+test("the time since which the oldest claimable task has been waiting is that of the task that became ready first", async () => {
   await using database = await openDatabase();
   await requestTwo(database.sql);
 
   expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
 });
 
-test("tasks of a paused account do not count as overdue", async () => {
+test("publish tasks of an account that is held back do not count as overdue", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const hold = (until: Date) => database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test("tasks of a platform that an operator paused count as paused, even when a limit also holds back their account", async () => {
+test("publish tasks of a platform that an operator paused count as paused, even when a limit also holds back their account", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const until = new Date(Date.now() + 60_000);
@@ -96,7 +96,7 @@ test("tasks of a platform that an operator paused count as paused, even when a l
   expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
 });
 
-test("a task does not count as overdue while another task of its account is in work", async () => {
+test("a publish task does not count as overdue while another task of its account is in work", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -109,7 +109,7 @@ test("a task does not count as overdue while another task of its account is in w
   const [taken] = await claim(sql);
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: null });
 
-  // The worker of the task died, so no task of the account is in work any more.
+  // The worker of the claimed task died, so no task of the account is in work any more.
   await sql`
     update publish_tasks
     set wake_at = now()
@@ -117,7 +117,7 @@ test("a task does not count as overdue while another task of its account is in w
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: LONG_AGO });
 });
 
-test("a task that waits for the outcome of an older generation of its target does not count as overdue", async () => {
+test("a publish task that waits for the outcome of an older generation of its target does not count as overdue", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { first } = await requestTwo(sql);
@@ -129,7 +129,7 @@ test("a task that waits for the outcome of an older generation of its target doe
   expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
 });
 
-test("the tasks that count as overdue are exactly those that a claim takes", async () => {
+test("the publish tasks that count as overdue are exactly those that a claim takes", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { world, first, second } = await requestTwo(sql);

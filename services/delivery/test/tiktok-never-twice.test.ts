@@ -22,7 +22,9 @@ import {
 } from "./fixture.ts";
 
 const MIB = 1024 * 1024;
-/** The last search for lost photos comes after 5.4 s. TikTok shows photos only after part of that time. */
+/**
+ * Settings with which the last search for lost photos comes after 5.4 s. TikTok shows photos only after part of that time.
+ */
 const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 const platform = await startTestPlatform("tiktok");
@@ -50,7 +52,7 @@ async function createScene(
   return { world, target, media };
 }
 
-/** A video of two parts. The deadline of a call grows with its size. */
+/** Size of a video that is uploaded in two parts. The deadline of a platform call grows with the size. */
 const LARGE = 11 * MIB;
 const videoScene = (bytes = 100_000) => createScene(mp4Media(bytes));
 const photoScene = () => createScene(server.serve(jpegMedia(1)));
@@ -80,7 +82,7 @@ async function expectOnce({ media }: Scene): Promise<void> {
   ]);
 }
 
-/** Counts the rows for which TikTok is still asked for an id of the target. */
+/** Counts the rows of the target for which TikTok is still asked for a post id. */
 async function countQuestions({ target }: Scene): Promise<number> {
   const rows = await database.sql`
     select 1
@@ -94,7 +96,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix tests the other faults of these calls.
+// The fault matrix tests the other faults of the platform calls for TikTok videos.
 test.each([
   ["creates the upload", "create"],
   ["takes a part of the upload", "upload"],
@@ -127,7 +129,7 @@ test.each([
     .map(({ path }) => path)
     .filter((path) => path.endsWith("/content/init/"));
   expect(inits).toHaveLength(1);
-  // A post whose call arrived is found. A call that did not arrive cannot be told from one that arrives late.
+  // A post whose publishing call arrived is found. A call that did not arrive cannot be told from a call that arrives late.
   const visible = await platform.visible();
   const isThere = visible.length > 0;
   expect(visible.map(({ createCalls }) => createCalls)).toEqual(isThere ? [1] : []);
@@ -157,7 +159,7 @@ test("TikTok photos are sent once, as soon as the connection to TikTok works aga
   await expectOnce(scene);
 });
 
-test("a TikTok video is published once after its worker dies in the call with the last part", async () => {
+test("a TikTok video is published once after its worker dies in the platform call that sends the last part", async () => {
   const scene = await videoScene();
   await platform.addFault("publish", "delay", { delayMs: 60_000 });
   const dying = start(scene);
@@ -170,7 +172,7 @@ test("a TikTok video is published once after its worker dies in the call with th
   expect(await hits()).toBe(1);
 });
 
-test("a TikTok upload is continued after its worker dies between two parts", async () => {
+test("the upload of a TikTok video is continued after its worker dies between two parts", async () => {
   const scene = await videoScene(LARGE);
   await platform.addFault("upload", "delay", { delayMs: 60_000 });
   const dying = start(scene);
@@ -189,7 +191,7 @@ test("a TikTok upload is continued after its worker dies between two parts", asy
   expect(calls.length).toBeLessThan(20);
 });
 
-test("TikTok photos are found by their publish id after their worker dies", async () => {
+test("TikTok photos are found on TikTok by their publish id after their worker dies", async () => {
   const scene = await photoScene();
   await platform.addFault("status", "status", { status: 500, times: 1000 });
   const dying = start(scene);
@@ -204,7 +206,7 @@ test("TikTok photos are found by their publish id after their worker dies", asyn
   await expectOnce(scene);
 });
 
-test("an id that TikTok returns later is added to the target, and the rest of the target stays unchanged", async () => {
+test("a post id that TikTok returns later is added to the target, and the rest of the target stays unchanged", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);
@@ -234,7 +236,7 @@ test("an id that TikTok returns later is added to the target, and the rest of th
   await expectOnce(scene);
 });
 
-test("an id that TikTok does not return yet is requested again, and the post stays published", async () => {
+test("a post id that TikTok does not return yet is requested again, and the target stays published", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);
@@ -251,7 +253,7 @@ test("an id that TikTok does not return yet is requested again, and the post sta
   expect(updates.slice(known).map(({ status }) => status)).toEqual(["published"]);
 });
 
-test("the id of a private TikTok post is never requested, and any other id is requested for at most a day", async () => {
+test("the id of a private TikTok post is never requested, and the id of any other TikTok post is requested for at most a day", async () => {
   const scene = await videoScene();
   const { world } = scene;
   const hidden = await createScene(mp4Media(100_000, 1), { privacy: "private", world });

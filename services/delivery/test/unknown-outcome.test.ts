@@ -17,16 +17,16 @@ import { runTarget } from "./run-target.ts";
 
 const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** The platform published the post, and its answer was lost. */
+/** Reaction of a platform that publishes the post and whose answer is lost. */
 const lostAnswer: Reaction = (_call, _guard, make) => {
   make();
   return { kind: "unknown", message: "reset" };
 };
-/** The platform published nothing, and its answer was lost. */
+/** Reaction of a platform that publishes nothing and whose answer is lost. */
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
-test("an unknown outcome is reported, and the post is found on the platform after call_until", async () => {
+test("an unknown outcome of a publishing call is reported, and the post is found on the platform after call_until", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -45,7 +45,7 @@ test("an unknown outcome is reported, and the post is found on the platform afte
   expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
 });
 
-test("a target whose outcome cannot be determined fails with outcome_unknown and is never sent again", async () => {
+test("a target whose publishing call has an outcome that cannot be determined fails with outcome_unknown and is never sent again", async () => {
   await using run = await runTarget("failed", { reactions: [lostAnswer] }, QUICK);
   const { sql, target, world } = run;
   expect(await lastUpdate(sql, target)).toMatchObject({
@@ -71,7 +71,7 @@ test("a target whose publishing call is proved to have published nothing is sent
   ]);
 });
 
-test("after a second unknown outcome, the platform is searched from the first call on, and the target is not sent a third time", async () => {
+test("after a second unknown outcome, the platform is searched for posts since the first publishing call, and the target is not sent a third time", async () => {
   await using run = await runTarget(
     "failed",
     { reactions: [lostCall, lostCall], verdicts: [absent, absent] },
@@ -83,7 +83,7 @@ test("after a second unknown outcome, the platform is searched from the first ca
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("when the platform refuses a resend as a duplicate, the earlier post is searched for and adopted", async () => {
+test("when the platform refuses a resent post as a duplicate, the platform is searched for the earlier post and the target adopts it", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -100,7 +100,7 @@ test("when the platform refuses a resend as a duplicate, the earlier post is sea
   expect(world.visible).toHaveLength(1);
 });
 
-test("a target fails after proved absence when its connector may not resend", async () => {
+test("a target fails after its absence is proved when its connector may not send it again", async () => {
   await using run = await runTarget(
     "failed",
     { maxResends: 0, reactions: [lostCall], verdicts: [absent] },
@@ -110,7 +110,7 @@ test("a target fails after proved absence when its connector may not resend", as
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publishing call that may be repeated is repeated with the same handles", async () => {
+test("a publishing call that is safe to repeat is repeated with the same handles", async () => {
   let made = 0;
   await using run = await runTarget(
     "published",
@@ -132,7 +132,7 @@ test("a publishing call that may be repeated is repeated with the same handles",
   expect(world.calls.map(({ handles }) => handles.key)).toEqual(["key-1", "key-1", "key-1"]);
 });
 
-test("a target fails with outcome_unknown when a repeated call fails, because the first call may have published it", async () => {
+test("a target fails with outcome_unknown when a repeated publishing call fails, because the first call may have published it", async () => {
   await using run = await runTarget(
     "failed",
     {
@@ -153,7 +153,7 @@ test("a target fails with outcome_unknown when a repeated call fails, because th
   });
 });
 
-test("only complete searches of a platform are counted", async () => {
+test("an incomplete search of a platform does not count as a search", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -171,7 +171,7 @@ test("only complete searches of a platform are counted", async () => {
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
-test("a search of a platform excludes ids that belong to other targets", async () => {
+test("a search of a platform excludes post ids that belong to other targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -195,7 +195,7 @@ test("a search of a platform excludes ids that belong to other targets", async (
   expect(owned).toEqual(new Set(["id-1"]));
 });
 
-test("a new generation does not start while an older one may be visible", async () => {
+test("a new generation of a target does not start while an older generation may be visible", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -223,7 +223,7 @@ test("a new generation does not start while an older one may be visible", async 
   expect(world.visible).toHaveLength(1);
 });
 
-test("two targets with the same text on one account never have open calls at the same time", async () => {
+test("two targets with the same text on one account never have open publishing calls at the same time", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -248,7 +248,7 @@ test("two targets with the same text on one account never have open calls at the
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a rate limit on the publishing call holds back the account, and the resend after it is not counted", async () => {
+test("a rate limit on the publishing call holds back the account, and the resend after the limit is not counted", async () => {
   await using run = await runTarget(
     "published",
     {

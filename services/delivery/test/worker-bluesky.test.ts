@@ -20,7 +20,7 @@ const createPublication = (media: Publication["media"], text: string) =>
   );
 const shown = (media: TestMedia, kind: string) => ({ kind, sha256: media.sha256 });
 
-/** The calls that reached the platform after the session was created, in order. */
+/** Returns the calls that reached Bluesky after the session was created, in order. */
 async function listCalls(): Promise<readonly string[]> {
   return (await platform.calls()).slice(1).map((call) => call.split(" ").at(-1) ?? "");
 }

@@ -43,7 +43,7 @@ test("a Facebook post is published once after its worker dies in the publishing 
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("every kind of Facebook post is published once after its first answer is lost, and deleted on request", async () => {
+test("every kind of Facebook post is published once after the first answer of Facebook is lost, and deleted on request", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -28,7 +28,7 @@ async function listMethods(): Promise<readonly string[]> {
   return (await platform.calls()).map((call) => call.replace("POST ", ""));
 }
 
-test("a Telegram album whose call gets no answer is sent once and fails with outcome_unknown", async () => {
+test("a Telegram album whose publishing call gets no answer is sent once and fails with outcome_unknown", async () => {
   await using database = await openDatabase();
   const world = new World();
   const media = [pngMedia(1), mp4Media(200_000)];
@@ -61,7 +61,7 @@ test("a Telegram video is not sent again after its worker dies in the publishing
   expect(await listMethods()).toEqual(["sendVideo"]);
 });
 
-test("a Telegram album is deleted with all its messages", async () => {
+test("the deletion of a Telegram album deletes all its messages", async () => {
   await using database = await openDatabase();
   const world = new World();
   const media = [pngMedia(1), pngMedia(2), pngMedia(3)];

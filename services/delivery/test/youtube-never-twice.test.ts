@@ -67,7 +67,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix tests the other faults of these calls.
+// The fault matrix tests the other faults of the platform calls for YouTube videos.
 test.each([
   ["creates the session", "create"],
   ["takes a part of the video", "upload"],
@@ -112,7 +112,7 @@ test.each(["upload", "publish"])(
   },
 );
 
-test("a YouTube upload continues in the same upload session after its worker stops", async () => {
+test("an upload to YouTube continues in the same upload session after its worker stops", async () => {
   const scene = await createScene();
   const stopping = start(scene);
   await platform.addFault("upload", "delay", { delayMs: 300 });

@@ -2,30 +2,30 @@ import type { PlatformId } from "@postrider/platforms/registry";
 import { jpegMedia } from "@postrider/platforms/test/media-server";
 import { mp4Media, pngMedia, type TestMedia } from "@postrider/platforms/test/test-media";
 
-/** A call that creates something on a platform or makes it visible. */
+/** A platform call that creates something on a platform or makes it visible. */
 export interface Step {
   readonly name: string;
-  /** The simulator's name for the call. */
+  /** Name of the platform call in the rules of the simulator. */
   readonly operation: string;
-  /** Number of calls with the same simulator name that the kind makes before this one. */
+  /** Number of calls with the same name in the simulator that publishing this kind of post makes before this step. */
   readonly after?: number;
   readonly isVisible?: true;
-  /** Files for this step, if the kind's own files do not lead to it. */
+  /** Media files for this step, if publishing the kind's own files does not include the step. */
   readonly media?: readonly TestMedia[];
 }
 
-/** One kind of post on one platform, with every step of it that creates something. */
+/** One kind of post on one platform, with every platform call that creates something for it. */
 export interface Kind {
   readonly platform: PlatformId;
   readonly name: string;
   readonly media: readonly TestMedia[];
   readonly steps: readonly Step[];
-  /** The outcome cannot be determined in every case (docs/guarantees.md). */
+  /** Set if the outcome of a publishing call cannot be determined in every case (docs/guarantees.md). */
   readonly mayStayUnknown?: true;
 }
 
 const VIDEO = mp4Media(100_000);
-/** Sizes with more than one part on YouTube and more than one chunk on TikTok. */
+/** A video that is uploaded in more than one part to YouTube and in more than one chunk to TikTok. */
 const LARGE_VIDEO = mp4Media(9_000_000, 1);
 const LARGER_VIDEO = mp4Media(17_000_000, 3);
 const REEL = Object.assign(mp4Media(100_000, 2), { width: 720, height: 1280, durationMs: 10_000 });
@@ -162,7 +162,7 @@ export const KINDS: readonly Kind[] = [
   },
 ];
 
-/** The media of all kinds in the matrix. */
+/** The media files of all kinds of posts in the fault matrix. */
 export const LIBRARY: readonly TestMedia[] = [
   VIDEO,
   LARGE_VIDEO,
@@ -173,7 +173,7 @@ export const LIBRARY: readonly TestMedia[] = [
   OTHER_JPEG,
 ];
 
-/** One row of the table in the document. */
+/** One row of the table in docs/guarantees.md: a step of a kind of post. */
 export interface Row {
   readonly kind: Kind;
   readonly step: Step;

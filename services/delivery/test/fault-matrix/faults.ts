@@ -1,15 +1,18 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { Row, Step } from "./cases.ts";
 
-/** All times of the matrix are 1/25 of the real ones. With shorter times, a slow machine exceeds the deadline of a call. */
+/**
+ * Factor by which the fault matrix multiplies all times. With a smaller factor, a slow machine exceeds the deadline of a
+ * platform call.
+ */
 export const SCALE = 0.04;
 const SECOND_MS = 1000 * SCALE;
 export const CALL_MS = 60 * SECOND_MS;
-/** Longer than every deadline: that of a publishing call with media and that of a step. */
+/** Delay that is longer than the deadlines of a publishing call with media and of a step. */
 const DELAY_MS = 6000;
 /** Deadline of a step: the scaled 30 s of a platform call plus the time for a large video. */
 export const STEP_DEADLINE_MS = 4000;
-/** How long the platform holds a call whose process is to be killed. */
+/** How long the simulator holds a platform call whose process is to be killed. */
 const HOLD_MS = 300_000;
 
 export interface Rule {
@@ -21,23 +24,23 @@ export interface Rule {
   readonly delayMs?: number;
 }
 
-/** A fault that calls of a step meet, which is one column of the table. */
+/** A fault that the calls of a step meet. It is one column of the fault matrix. */
 export interface Fault {
   readonly name: string;
   /**
-   * `simulator`: the platform or the network fails, for workers of this process. `held`: a worker of this process is delayed
-   * before or after its publishing call until another worker has taken over. `kill`, `stop`: a separate delivery process is
-   * killed or suspended by a signal.
+   * Where the fault happens. `simulator`: the platform or the network fails, for workers of this process. `held`: a worker of
+   * this process is delayed before or after its publishing call until another worker has taken over the task. `kill`, `stop`:
+   * a separate delivery process is killed or suspended by a signal.
    */
   readonly by: "simulator" | "held" | "kill" | "stop";
-  /** The simulator's rule for one round. */
+  /** Returns the rule of the simulator that causes the fault in one round. */
   readonly rule?: (round: number) => Omit<Rule, "platform" | "operation">;
-  /** How far lists and status responses of the account lag behind. */
+  /** How far the lists and status responses of the account lag behind, in milliseconds. */
   readonly staleMs?: number;
   readonly isOnlyVisible?: true;
-  /** The deadline of steps is shortened to `STEP_DEADLINE_MS`. */
+  /** Set if the deadline of steps is shortened to `STEP_DEADLINE_MS` for this fault. */
   readonly isDelay?: true;
-  /** The outcome can always be determined, so every target must end as published. */
+  /** Set if the outcome can always be determined with this fault, so that every target must end as published. */
   readonly isCertain?: true;
 }
 
@@ -79,7 +82,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 in the call",
     by: "kill",
-    // In even rounds, the platform processes the call before the process is killed; in odd rounds, it never does.
+    // In even rounds, the platform processes the call before the delivery process is killed. In odd rounds, the platform never
+    // processes the call.
     rule: (round) => ({ mode: round % 2 === 0 ? "delay" : "drop_before", delayMs: HOLD_MS }),
   },
   { name: "SIGSTOP before the send", by: "stop", isOnlyVisible: true, isCertain: true },
@@ -89,14 +93,14 @@ export function isApplicable(fault: Fault, step: Step): boolean {
   return fault.isOnlyVisible !== true || step.isVisible === true;
 }
 
-/** The simulator's rules for one round of a cell, in the order in which they apply. */
+/** The rules of the simulator for one round of a cell of the fault matrix, in the order in which they apply. */
 export function toRules(fault: Fault, { kind, step }: Row, round: number): readonly Rule[] {
   const { platform } = kind;
   const { operation, after = 0 } = step;
   const { rule, staleMs } = fault;
   return [
     ...(staleMs === undefined ? [] : [{ platform, mode: "stale_reads", delayMs: staleMs }]),
-    // This rule lets the earlier calls with the same name pass.
+    // This rule of the simulator lets the earlier calls with the same name pass.
     ...(after === 0 ? [] : [{ platform, operation, mode: "delay", delayMs: 0, times: after }]),
     ...(rule === undefined ? [] : [{ platform, operation, ...rule(round) }]),
   ];

@@ -26,14 +26,15 @@ const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const SECRET = "a secret between services that is long enough";
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**
- * Maximum number of publishing calls, and of other calls, that the simulator holds per process: a process opens 32
- * connections per host.
+ * Maximum number of publishing calls, and of other platform calls, that the simulator holds per delivery process. A process
+ * opens 32 connections per host.
  */
 const MAX_HELD = 24;
-/** Up to this many rounds are suspended together; more rounds are split into batches of one kind. */
+/** Maximum number of rounds that are suspended together. More rounds are split into batches of one kind of post. */
 const MAX_STOPPED = 60;
 /**
- * Deadline of the calls of a process that is killed: long enough that all of them are open together, even on a slow machine.
+ * Deadline of the platform calls of a delivery process that is killed. It is long enough that all calls are open together,
+ * even on a slow machine.
  */
 const KILLED_CALL_MS = 10_000;
 
@@ -111,7 +112,7 @@ export class Peers implements AsyncDisposable {
   }
 }
 
-/** Serves the bytes of a file by its id (to the delivery service) or by its signed address (to platforms). */
+/** Serves the bytes of a media file by its id (to the delivery service) or by its signed address (to platforms). */
 function answerMedia({ url = "", headers }: IncomingMessage, response: ServerResponse): void {
   const [, folder, token = "", id = ""] = (url.split("?")[0] ?? "").split("/");
   const claims =
@@ -147,7 +148,8 @@ class DeliveryProcess implements AsyncDisposable {
   }
 
   /**
-   * Publishes requests to the bus, as the posts service does, before the process starts, so that they are claimed together.
+   * Publishes the requests of rounds to the bus, as the posts service does, before the delivery process starts, so that the
+   * tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
     const { sql } = this.database;
@@ -163,7 +165,7 @@ class DeliveryProcess implements AsyncDisposable {
 
   get isStopped(): boolean {
     const { pid } = this.#child ?? {};
-    // The third field, after the name in brackets, is T if a signal has suspended the process.
+    // The third field of the file, after the process name in brackets, is T if a signal has suspended the process.
     return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   }
 
@@ -185,7 +187,7 @@ class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Splits rounds into batches whose calls one process can have open at the same time. */
+/** Splits rounds into batches whose platform calls one process can have open at the same time. */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
@@ -198,7 +200,8 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
 }
 
 /**
- * Splits many rounds by kind. Posts of one kind are marked at about the same time, so that one signal affects many of them.
+ * Splits many rounds by kind of post. Publishing calls for posts of one kind begin at about the same time, so that one signal
+ * affects many of them.
  */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   if (rounds.length <= MAX_STOPPED) return [rounds];
@@ -222,11 +225,11 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
 
 export interface Signalled {
   readonly judged: readonly Judged[];
-  /** Number of tasks that were in their call, or between mark and send, when the signal was sent. */
+  /** Number of publish tasks that were in their publishing call, or just before sending it, when the signal was sent. */
   readonly caught: number;
 }
 
-/** Counts the rounds whose held call was open when the process was killed. */
+/** Counts the rounds whose held platform call was open when the delivery process was killed. */
 async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> {
   const rows = await sql<{ targetId: string; status: string }[]>`
     select target_id, status
@@ -240,7 +243,10 @@ async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> 
   }).length;
 }
 
-/** Kills a process while the simulator holds a call of each of its tasks. Workers of this process then take over. */
+/**
+ * Kills a delivery process while the simulator holds a call of each of its tasks. Workers of the test process then take over
+ * the tasks.
+ */
 export async function runKilled(
   stage: Stage,
   peers: Peers,
@@ -260,7 +266,8 @@ export async function runKilled(
 }
 
 /**
- * Suspends a process between marking calls and sending them. Workers of this process take over; then the process continues.
+ * Suspends a delivery process between recording publishing calls and sending them. Workers of the test process take over the
+ * tasks. Then the delivery process continues.
  */
 export async function runStopped(
   stage: Stage,

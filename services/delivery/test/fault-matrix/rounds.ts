@@ -10,7 +10,7 @@ export interface Round {
   readonly fault: Fault;
   readonly target: TestTarget;
   readonly media: readonly TestMedia[];
-  /** The platform's id of the account. */
+  /** The id that the platform gave the account. */
   readonly account: string;
 }
 
@@ -35,7 +35,7 @@ export type Result = (typeof RESULTS)[number];
 
 export interface Judgement {
   readonly result: Result;
-  /** What was observed, if the result makes the test fail. */
+  /** What was observed, if the result of the round makes the test fail. */
   readonly problem?: string;
 }
 
@@ -57,7 +57,7 @@ function judgePublished(round: Round, end: End, entry: Visible | undefined): Jud
   if (entry === undefined) return lose("published, but not visible");
   if (!isSame(round, entry))
     return lose(`visible with another text or other media: ${JSON.stringify(entry)}`);
-  // TikTok returns the id later or never.
+  // TikTok returns the id of a post later or never.
   if (end.externalId !== null && end.externalId !== entry.id)
     return lose(`published as ${end.externalId}, visible as ${entry.id}`);
   return { result: "published" };
@@ -75,7 +75,7 @@ function judgeFailed({ row, fault }: Round, end: End, isVisible: boolean): Judge
     : lose("outcome_unknown although the outcome can be found out");
 }
 
-/** Determines how a round ended. The platforms must have finished everything that they do with a delay. */
+/** Determines how a round ended. Before, the platforms must have finished everything that they do with a delay. */
 export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
   const [entry, ...others] = entries;
   if (others.length > 0)

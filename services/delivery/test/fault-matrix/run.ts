@@ -15,7 +15,10 @@ import {
   type Wrap,
 } from "./stage.ts";
 
-/** Maximum number of tasks in work. With more, the machine becomes so slow that marks expire before their calls are sent. */
+/**
+ * Maximum number of publish tasks in work. With more, the machine becomes so slow that the time to send a recorded publishing
+ * call expires before the call is sent.
+ */
 const MAX_AT_WORK = 60;
 
 export async function addAll(
@@ -29,7 +32,7 @@ export async function addAll(
   return rounds;
 }
 
-/** Takes the rounds of all cells in turn, so that the load is spread over the platforms. */
+/** Orders the rounds so that the cells of the fault matrix take turns and the load is spread over the platforms. */
 function mix(rounds: readonly Round[]): readonly Round[] {
   const cells = Map.groupBy(rounds, ({ row, fault }) => `${nameRow(row)} ${fault.name}`);
   const lists = [...cells.values()];
@@ -39,7 +42,7 @@ function mix(rounds: readonly Round[]): readonly Round[] {
   ).flat();
 }
 
-/** Requests all rounds, a limited number at a time. */
+/** Requests the publication of all rounds, a limited number at a time. */
 async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   const waiting = [...mix(rounds)];
   while (waiting.length > 0) {
@@ -59,7 +62,7 @@ export interface RunOptions {
   readonly factsMs?: number;
 }
 
-/** Publishes the rounds with two workers of this process. */
+/** Publishes the targets of the rounds with two workers of the test process. */
 export async function runHere(
   stage: Stage,
   rounds: readonly Round[],
@@ -73,7 +76,7 @@ export async function runHere(
   return await stage.judgeAll(database.sql, rounds);
 }
 
-/** Runs all items, `width` of them concurrently. Returns the results in the order of the items. */
+/** Runs a function for all items, for `width` items concurrently. Returns the results in the order of the items. */
 export async function inTurns<T, R>(
   width: number,
   items: readonly T[],

@@ -27,7 +27,7 @@ function shorten<T extends object>(outcome: T): T {
   };
 }
 
-/** Waits until another worker has taken the task over. */
+/** Waits until another worker has taken over the publish task. */
 async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
   await eventually(
     async () => {
@@ -73,7 +73,9 @@ function withDeadline(step: PrepareStep, find: (publication: Publication) => boo
   };
 }
 
-/** The real connector with scaled times. It delays workers where the fault requires it. */
+/**
+ * Wraps the real connector of a platform so that its times are scaled. It delays workers where the fault requires a delay.
+ */
 export function scaled(
   connector: PublishingConnector,
   stage: Stage,

@@ -40,7 +40,7 @@ export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => P
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
-  /** Ids of posts that do not belong to a round. */
+  /** Ids of posts on the platforms that do not belong to a round. */
   readonly otherPosts = new Set<string>();
   readonly #simulator: Simulator;
   readonly #server: MediaServer;
@@ -86,7 +86,9 @@ export class Stage implements AsyncDisposable {
     return await controlSimulator<T>(this.#simulator.url, method, path, body);
   }
 
-  /** Adds `count` rounds of a cell, each with an account, a target and the simulator rules of its fault. */
+  /**
+   * Adds `count` rounds of a cell of the fault matrix, each with an account, a target and the simulator rules of its fault.
+   */
   async addRounds(row: Row, fault: Fault, count: number): Promise<readonly Round[]> {
     const { platform } = row.kind;
     const { accounts } = await this.control<{ accounts: Issued[] }>("POST", "accounts", {
@@ -103,7 +105,8 @@ export class Stage implements AsyncDisposable {
   }
 
   async addRules(round: Pick<Round, "account">, rules: readonly Rule[]): Promise<void> {
-    // Rules are added in order, because a rule that lets earlier calls pass has to precede the rule that breaks a call.
+    // Rules of the simulator are added in order, because a rule that lets earlier calls pass has to precede the rule that
+    // breaks a call.
     for (const rule of rules)
       await this.control("POST", "faults", { ...rule, account: round.account });
   }
@@ -138,8 +141,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Faults that no call met, so that their rounds tested nothing. Stale lists are left out, because not every platform reads
-   * lists.
+   * Lists the faults that no platform call met, so that their rounds tested nothing. Stale lists are left out, because not
+   * every platform reads lists.
    */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
@@ -198,7 +201,7 @@ async function readEnds(sql: Sql): Promise<ReadonlyMap<string, End>> {
   return new Map(rows.map(({ targetId, ...end }) => [targetId, end]));
 }
 
-/** Counts the tasks with one of these statuses. */
+/** Counts the publish tasks with one of these statuses. */
 export async function countTasks(sql: Sql, statuses: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -207,7 +210,7 @@ export async function countTasks(sql: Sql, statuses: readonly string[]): Promise
   return row?.count ?? 0;
 }
 
-/** Counts the tasks that a worker holds or would claim now. */
+/** Counts the publish tasks that a worker holds or would claim now. */
 export async function countAtWork(sql: Sql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
@@ -222,11 +225,11 @@ const MAX_MS = 1_200_000;
 const FACTS_MS = 60_000;
 
 async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
-  // A target that has not ended by then is evaluated in its current state.
+  // A target that has not ended after `timeoutMs` is evaluated in its current state.
   await eventually(check, { timeoutMs }).catch(() => undefined);
 }
 
-/** Waits until every round has ended. */
+/** Waits until the target of every round has ended. */
 export async function untilEnded(
   sql: Sql,
   rounds: readonly Round[],
@@ -245,7 +248,7 @@ export async function untilEnded(
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 
-/** Starts a worker in this process with a connection pool of its own. */
+/** Starts a worker in the test process with a connection pool of its own. */
 export function startMatrixWorker(
   stage: Stage,
   database: TestDatabase,

@@ -6,7 +6,7 @@ const BEGIN = "<!-- fault matrix: written by `npm run fault-matrix` -->";
 const END = "<!-- end of the fault matrix -->";
 const NOTHING = "–";
 
-/** Suffix of the number of targets with a result, in a cell of the table. */
+/** Suffix of the number of targets with a result, in a cell of the fault matrix. */
 const SIGNS: Readonly<Record<Result, string>> = {
   published: "",
   failed: " failed",
@@ -32,7 +32,7 @@ function toLine(cells: readonly string[]): string {
 
 export interface Totals {
   readonly judged: readonly Judged[];
-  /** Number of tasks that were in their call, or between mark and send, when the signal was sent. */
+  /** Number of publish tasks that were in their publishing call, or just before sending it, when the signal was sent. */
   readonly caught: Readonly<Record<"kill" | "stop", number>>;
 }
 
@@ -65,7 +65,7 @@ function toTable(totals: Totals): string {
   ].join("\n");
 }
 
-/** Replaces the table between the markers of the document. */
+/** Replaces the fault matrix between the markers of the document. */
 export function replaceTable(document: string, totals: Totals): string {
   const [before, rest] = [document.split(BEGIN)[0], document.split(END)[1]];
   if (before === undefined || rest === undefined) throw new Error("the document has no markers");
@@ -75,11 +75,11 @@ export function replaceTable(document: string, totals: Totals): string {
 export interface WrittenTable {
   readonly summary: string;
   readonly heads: readonly string[];
-  /** Cells by the name of their row. */
+  /** The cells of the fault matrix by the name of their row. */
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Parses the table of the document. */
+/** Parses the fault matrix of the document. */
 export function readTable(document: string): WrittenTable {
   const lines = (document.split(BEGIN)[1]?.split(END)[0] ?? "").trim().split("\n");
   const [summary = "", ...table] = lines.filter((line) => line !== "");

@@ -11,7 +11,10 @@ export interface AccountsClients {
 }
 
 const TIMEOUT_MS = 5_000;
-/** Deadline of a call to the accounts service: longer than its deadline for a token endpoint, which is 15 s. */
+/**
+ * Deadline of an RPC to the accounts service. It is longer than the 15 s for which the accounts service waits for a platform's
+ * token endpoint.
+ */
 const REFRESH_TIMEOUT_MS = 20_000;
 
 export interface AccountRef {
@@ -24,8 +27,8 @@ function toRef({ workspaceId, accountId }: AccountRef): AccountRef {
 }
 
 /**
- * The current credentials, in the order of the accounts. They are kept in memory while the tasks are worked on and are not
- * stored.
+ * Requests the current credentials from the accounts service, in the order of the given accounts. The delivery service keeps
+ * credentials in memory only, while it works on the tasks.
  */
 export async function fetchCredentials(
   { credentials: client }: AccountsClients,
@@ -39,7 +42,8 @@ export async function fetchCredentials(
 }
 
 /**
- * A credential newer than the one that the platform refused. If there is none, the account status in the result says why.
+ * Requests a credential that is newer than the one that the platform refused. If the accounts service has none, the account
+ * status in the result says why.
  */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
@@ -54,7 +58,7 @@ export async function refreshCredential(
   return credential;
 }
 
-/** Marks the account as one that its user must reconnect, unless its credential was renewed in the meantime. */
+/** Tells the accounts service that the user must reconnect the account, unless its credential was renewed in the meantime. */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,
   account: AccountRef,

@@ -51,7 +51,7 @@ async function readAll(baseUrl: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("a range of media is requested with the internal secret and read as a stream", async () => {
+test("the delivery service requests a range of a media file with the internal secret and reads the answer as a stream", async () => {
   const asked: unknown[] = [];
   const url = await serve(({ url: path, headers: { authorization, range } }, response) => {
     asked.push({ path, authorization, range });
@@ -75,25 +75,25 @@ test.each([
   [500, "broken"],
   [200, "broken"],
 ])(
-  "an answer of the media service with status %i means that the media is %s",
+  "an answer of the media service with status %i means that the media file is %s",
   async (status, reason) => {
     const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
     await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
   },
 );
 
-test("the media is unavailable when the media service cannot be reached", async () => {
+test("a media file counts as unavailable when the media service cannot be reached", async () => {
   await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "unavailable" });
 });
 
-test("the media is broken when the media service cuts its answer short", async () => {
+test("a media file counts as broken when the media service cuts its answer short", async () => {
   const url = await serve((_request, response) => {
     response.writeHead(206, { "content-length": "5" }).write("23", () => response.destroy());
   });
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
-test("the address from which platforms download media is public and carries a signed token", () => {
+test("the media address that is given to platforms is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
   const claims = { workspace: "w1", media: "m1", rendition: "delivery" };

@@ -6,23 +6,25 @@ import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
 
 export interface MediaSourceOptions {
-  /** Address of the media service. */
+  /** Base address of the media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Public address of the gateway, from which platforms download media. */
+  /** Public base address of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /** Signs media addresses; the gateway verifies them with the same key. */
+  /** Key that signs media addresses. The gateway verifies the addresses with the same key. */
   readonly mediaKey: string;
-  /** Lifetime of a media address for platforms. */
+  /** How long a media address that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
 }
 
-/** Gives connectors access to media. */
+/** Gives the connectors of the platforms access to media files. */
 export interface MediaSource extends AsyncDisposable {
   describe(media: Media): PublicationMedia;
 }
 
-/** Reads media from the media service over plain HTTP; see "Objects" in services/media/README.md. */
+/**
+ * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
+ */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
 
@@ -67,7 +69,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Status codes that mean that the media will never be available again. */
+/** HTTP status codes of the media service that mean that a media file will never be available again. */
 const GONE = new Set([404, 410]);
 const UNAVAILABLE = new Set([429, 502, 503, 504]);
 

@@ -11,7 +11,10 @@ interface TargetRef {
   readonly generation: number;
 }
 
-/** The content of the targets and whether the posts service still wants them published, in the order of the targets. */
+/**
+ * Requests from the posts service the content of the targets and whether they are still to be published. The results are in
+ * the order of the given targets.
+ */
 export async function fetchContents(
   posts: PostsClient,
   targets: readonly TargetRef[],

@@ -22,7 +22,8 @@ function toRequests(
 }
 
 /**
- * Creates a deletion per target and request. An existing deletion is not changed, so a repeated event does not delete again.
+ * Creates a deletion task per target and deletion request. An existing deletion task is not changed, so a repeated event does
+ * not delete a post again.
  */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,

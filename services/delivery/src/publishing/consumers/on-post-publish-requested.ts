@@ -32,7 +32,10 @@ function toRequests(event: PostPublishRequested, cause: Cause): readonly Publish
   });
 }
 
-/** Creates a task per target and generation. An existing task is not changed, so a repeated event does not publish again. */
+/**
+ * Creates a publish task per target and generation. An existing publish task is not changed, so a repeated event does not
+ * publish a post again.
+ */
 export const onPostPublishRequested = handleEvents(
   PostPublishRequestedSchema,
   async (tx, events) => {

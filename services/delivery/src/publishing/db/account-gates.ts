@@ -5,7 +5,10 @@ export interface GatedAccount {
   readonly workspaceId: string;
 }
 
-/** Holds accounts back until an instant. An account that is already held back for longer is not changed. */
+/**
+ * Holds back the tasks of accounts until an instant. An account that is already held back until a later instant is not
+ * changed.
+ */
 export async function holdAccounts(
   tx: TransactionSql,
   holds: readonly (GatedAccount & { readonly until: Date })[],
@@ -26,7 +29,10 @@ export async function holdAccounts(
     set not_before = greatest(g.not_before, excluded.not_before)`;
 }
 
-/** Counts one more failure per entry. Returns the number of failures in a row that each account now has. */
+/**
+ * Adds one failure per entry to the failure count of the entry's account. Returns the number of failures in a row that each
+ * account now has.
+ */
 export async function countFailures(
   tx: TransactionSql,
   accounts: readonly GatedAccount[],
@@ -46,7 +52,7 @@ export async function countFailures(
     returning account_id, workspace_id, failures_in_row`;
 }
 
-/** Resets the failure counts of accounts whose platform has answered. */
+/** Sets the failure counts of accounts to zero after their platforms have answered. */
 export async function resetFailures(
   tx: TransactionSql,
   accountIds: readonly string[],

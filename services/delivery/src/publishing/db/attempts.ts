@@ -2,21 +2,21 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt, AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { toHeldRows } from "./tasks.ts";
 
-/** The columns of an `Attempt`, for a query that names `publish_attempts` as `a`. */
+/** The columns of an `Attempt`, for a query in which the table `publish_attempts` has the alias `a`. */
 function attemptColumns(sql: ISql) {
   return sql`
     a.target_id, a.number, a.call_number, a.started_at, a.finished_at, a.outcome, a.code, a.message,
     a.external_id, a.permalink, a.is_not_sent`;
 }
 
-/** The open attempt of a task. */
+/** The attempt of a publish task that has no outcome yet. */
 export interface OpenAttempt extends TaskKey {
   readonly number: number;
 }
 
 /**
- * Begins an attempt for each task that has no open one, and continues the numbering of the target's generations. The result
- * leaves out tasks that another worker has claimed in the meantime.
+ * Begins an attempt for each publish task that has no open attempt. Attempts are numbered over all generations of a target.
+ * The result leaves out tasks that another worker has claimed in the meantime.
  */
 export async function openAttempts(
   sql: ISql,
@@ -59,7 +59,7 @@ export async function openAttempts(
     where is_attempt_open`;
 }
 
-/** The ids among these platform ids that belong to a target of the account, deleted targets included. */
+/** Returns the given platform ids that belong to a target of the account, deleted targets included. */
 export async function findOwnedIds(
   sql: ISql,
   accountId: string,
@@ -79,7 +79,7 @@ export async function findOwnedIds(
   return new Set(rows.map((row) => row.externalId));
 }
 
-/** The latest ended attempt of each target. */
+/** Returns the latest ended attempt of each target. */
 export async function listLatestAttempts(
   sql: ISql,
   targetIds: readonly string[],
@@ -94,7 +94,6 @@ export async function listLatestAttempts(
   return new Map(rows.map((row) => [row.targetId, row]));
 }
 
-/** The attempts with these keys. */
 export async function listAttempts(
   sql: ISql,
   keys: readonly AttemptKey[],
@@ -106,7 +105,7 @@ export async function listAttempts(
     join publish_attempts a on a.target_id = k.target_id and a.number = k.number`;
 }
 
-/** How an attempt ended, or what is known of an attempt that is still open. */
+/** How a publishing attempt ended, or what is known of an attempt that is still open. */
 export type AttemptResult = Omit<Attempt, "callNumber" | "startedAt">;
 
 function toResultRow(attempt: AttemptResult) {
@@ -123,7 +122,10 @@ function toResultRow(attempt: AttemptResult) {
   };
 }
 
-/** Writes outcomes to attempts. Only another success overwrites a success, and a missing id never overwrites an id. */
+/**
+ * Writes the outcomes of publishing attempts. An attempt that succeeded is overwritten only by another success, and a platform
+ * id is never overwritten by a missing id.
+ */
 export async function updateAttempts(sql: ISql, attempts: readonly AttemptResult[]): Promise<void> {
   await sql`
     update publish_attempts a

@@ -2,7 +2,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A target that must not be sent any more at this generation. */
+/** A target and the generation at which it must no longer be published. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -11,8 +11,8 @@ export interface Cancellation extends TaskKey {
 }
 
 /**
- * Creates dropped tasks for targets that have no task at their generation, so that a publish request that arrives later
- * starts nothing.
+ * Creates a task with the status `dropped` for each target that has no task at its generation, so that a publish request that
+ * arrives later starts nothing.
  */
 export async function insertTombstones(
   tx: TransactionSql,
@@ -26,8 +26,8 @@ export async function insertTombstones(
     account_id: cancellation.accountId,
     platform: cancellation.platform,
   }));
-  // The insert waits for a consumer that is inserting the same tasks, so that the lock that follows finds them. Both insert
-  // in key order, so that they cannot deadlock.
+  // This insert waits for a consumer that is inserting the same tasks, so that the lock statement below finds them. Both
+  // insert tasks in the order of their keys, so that they cannot deadlock.
   await tx`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -44,7 +44,10 @@ export async function insertTombstones(
     on conflict (target_id, generation) do nothing`;
 }
 
-/** Drops locked tasks permanently. The raised fence keeps a worker that holds one of them from marking a call. */
+/**
+ * Sets the status of locked publish tasks to `dropped` permanently. It raises their fences, so that a worker that still holds
+ * one of the tasks cannot begin a publishing call.
+ */
 export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
   await tx`
     update publish_tasks t

@@ -1,23 +1,28 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Limits of a claim of tasks or of deletions. */
+/** Limits that apply when a process claims publish tasks or deletion tasks. */
 export interface ClaimLimits {
-  /** Id of the process that takes the lease. It is only information for operators; workers compare the fence. */
+  /**
+   * Id of the process that claims the tasks and takes their leases. The id only informs operators; workers compare the fence.
+   */
   readonly owner: string;
   readonly leaseMs: number;
-  /** Maximum number of rows per claim. */
+  /** Maximum number of tasks per claim. */
   readonly limit: number;
-  /** Maximum number of rows of one platform in work at a time, over all processes. */
+  /** Maximum number of tasks of one platform in work at a time, over all processes. */
   readonly maxPerPlatform: number;
 }
 
 /**
- * Maximum number of ready rows that one claim reads: enough for every free worker, and a limit for the duration of the
- * statement.
+ * Maximum number of ready tasks that one claim reads. It is large enough for every free worker and limits the duration of the
+ * SQL statement.
  */
 export const CLAIM_WINDOW = 1000;
 
-/** Platforms at their maximum of rows in work, for a query that names the rows in work `live`. */
+/**
+ * Selects the platforms that have reached their maximum number of tasks in work, for a query that names the tasks in work
+ * `live`.
+ */
 export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
   return sql`
     select platform
@@ -27,9 +32,9 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 }
 
 /**
- * Milliseconds until the next row of a table is ready; 0 or less if a row is ready now, undefined if there is no row.
+ * Milliseconds until the next task of a table is ready; 0 or less if a task is ready now, undefined if there is no task.
  *
- * @param rows The table, with a condition if only some of its rows are open.
+ * @param rows The table of tasks, with a condition if only some of its rows are unfinished tasks.
  */
 export async function findNextWakeMs(
   sql: ISql,

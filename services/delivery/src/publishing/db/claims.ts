@@ -5,15 +5,15 @@ import { isDoubtful } from "./deployment.ts";
 import { taskColumns, toHeldRows } from "./tasks.ts";
 
 export interface ClaimOptions extends ClaimLimits {
-  /** Platforms that this version can publish to. */
+  /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
-  /** True claims only tasks whose worker has crashed, false claims only the other tasks. */
+  /** `true` claims only tasks whose previous worker crashed; `false` claims only the other tasks. */
   readonly hasCrashed: boolean;
-  /** Maximum number of tasks of one workspace and platform in work at a time, over all processes. */
+  /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
   readonly maxPerWorkspace: number;
 }
 
-/** Workspaces at their maximum of tasks in work on a platform. */
+/** Selects the workspaces that have reached their maximum number of tasks in work on a platform. */
 function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
   return sql`
     select platform, workspace_id
@@ -23,9 +23,10 @@ function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
 }
 
 /**
- * Ready tasks of accounts without a task in work, oldest first. Tasks that are held back or that a restore made uncertain
- * are left out. Platforms and workspaces at their maximum are left out here and not only later, because the backlog of a
- * platform that does not respond would otherwise fill the window and hide the tasks of the other platforms.
+ * Selects the ready publish tasks of accounts that have no task in work, oldest first. Tasks that are held back or that a
+ * restore made uncertain are left out. This query also leaves out platforms and workspaces at their maximum number of tasks in
+ * work. Otherwise the backlog of a platform that does not respond would fill the window of the query and hide the tasks of the
+ * other platforms.
  */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
@@ -57,8 +58,9 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
 }
 
 /**
- * One task per account, workspaces in turn, within the maxima of platforms and workspaces. The query returns more tasks than
- * the limit, because other processes may have locked the first of them.
+ * Selects one ready publish task per account, from the workspaces in turn, within the maximum number of tasks in work of each
+ * platform and workspace. The query returns more tasks than a claim may take, because other processes may have locked the
+ * first of them.
  */
 function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
   const { limit, maxPerPlatform, maxPerWorkspace } = options;
@@ -90,7 +92,7 @@ function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
     limit ${limit * 4}`;
 }
 
-/** The columns of a `ClaimedTask`, for a query that names the claimed tasks `k`. */
+/** The columns of a `ClaimedTask`, for a query in which the claimed tasks have the alias `k`. */
 function claimedColumns(sql: ISql) {
   return sql`
     ${taskColumns(sql)},
@@ -107,8 +109,8 @@ function claimedColumns(sql: ISql) {
 }
 
 /**
- * Claims ready tasks: at most one per account, workspaces in turn. Claims only make it rare that two workers work for one
- * account; the unique indexes of `publish_tasks` make publishing twice impossible.
+ * Claims ready publish tasks: at most one per account, from the workspaces in turn. The claim only makes it rare that two
+ * workers work for one account. The unique indexes of `publish_tasks` make it impossible to publish a target twice.
  */
 export async function claimTasks(
   sql: ISql,
@@ -156,7 +158,8 @@ export async function claimTasks(
 }
 
 /**
- * Renews leases. A task in its publishing call needs no lease, because no process acts on it before `call_until`.
+ * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no process acts on the task before
+ * `call_until`.
  *
  * @returns The tasks that this process still holds.
  */
@@ -191,8 +194,8 @@ export async function renewLeases(
 }
 
 /**
- * Releases tasks before their publishing call. This does not count as an attempt; the tasks can be claimed again after
- * `delayMs`.
+ * Releases publish tasks whose publishing call has not begun: they can be claimed again after `delayMs`. The release does not
+ * count as an attempt.
  */
 export async function releaseTasks(
   sql: ISql,
@@ -214,7 +217,7 @@ export async function releaseTasks(
     and t.status in ('working', 'reconciling')`;
 }
 
-/** Milliseconds until the next task is ready; 0 or less if a task is ready now, undefined if there is no task. */
+/** Milliseconds until the next publish task is ready; 0 or less if a task is ready now, undefined if there is no task. */
 export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(
     sql,
@@ -222,7 +225,7 @@ export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
   );
 }
 
-/** A publishing call whose `call_until` has passed without an outcome. */
+/** A publishing call whose `call_until` has passed and whose outcome no worker has recorded. */
 export interface LostCall extends TaskKey {
   readonly callNumber: number;
   readonly attemptNumber: number;

@@ -5,10 +5,10 @@ import { deletionColumns, toHeldRow } from "./deletions.ts";
 import { isInPlace } from "./deployment.ts";
 
 /**
- * The first ready deletion of each account that has no deletion in work and that no rate limit holds back. Platforms at
- * their maximum are left out here and not only later, because the backlog of a platform that does not respond would
- * otherwise fill the window. The query returns more deletions than the limit, because other processes may have locked the
- * first of them.
+ * Selects the first ready deletion task of each account that has no deletion in work and that no rate limit holds back. This
+ * query also leaves out platforms at their maximum number of deletions in work. Otherwise the backlog of a platform that does
+ * not respond would fill the window of the query. The query returns more deletions than a claim may take, because other
+ * processes may have locked the first of them.
  */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
   return sql`
@@ -37,7 +37,10 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
     limit ${limit * 4}`;
 }
 
-/** Claims ready deletions, at most one per account. An operator's pause holds back publishing, but not deletions. */
+/**
+ * Claims ready deletion tasks, at most one per account. A pause that an operator created holds back publishing, but not
+ * deletions.
+ */
 export async function claimDeletions(
   sql: ISql,
   options: ClaimLimits,
@@ -79,7 +82,7 @@ export async function claimDeletions(
     returning ${deletionColumns(sql)}`;
 }
 
-/** Releases deletions. This does not count as a retry; the deletions can be claimed again after `delayMs`. */
+/** Releases deletion tasks: they can be claimed again after `delayMs`. The release does not count as a retry. */
 export async function releaseDeletions(
   sql: ISql,
   held: readonly HeldDeletion[],
@@ -99,9 +102,7 @@ export async function releaseDeletions(
     and d.status = 'working'`;
 }
 
-/**
- * Milliseconds until the next deletion is ready; 0 or less if a deletion is ready now, undefined if there is no deletion.
- */
+/** Milliseconds until the next deletion task is ready; 0 or less if a task is ready now, undefined if there is no task. */
 export async function findNextDeletionMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(sql, sql`deletion_tasks where status in ('queued', 'working')`);
 }

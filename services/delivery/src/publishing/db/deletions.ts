@@ -2,18 +2,18 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
-/** A request to delete a published target. */
+/** A request to delete the published post of a target. */
 export interface DeletionRequest extends DeletionKey {
   readonly workspaceId: string;
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly externalId: string;
-  /** Headers of the event that requested the deletion, with the id of the API request. */
+  /** Headers of the event that requested the deletion, with the id of the API request that led to the event. */
   readonly cause?: Cause;
 }
 
-/** The columns of a `DeletionTask`, for a query that names `deletion_tasks` as `d`. */
+/** The columns of a `DeletionTask`, for a query in which the table `deletion_tasks` has the alias `d`. */
 export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
@@ -21,14 +21,18 @@ export function deletionColumns(sql: ISql) {
     d.created_at, d.cause`;
 }
 
-/** A key as `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence bigint)` reads it. */
+/**
+ * Converts the key of a deletion task to a record that `jsonb_to_recordset(…) as k(target_id uuid, deletion int, fence
+ * bigint)` reads.
+ */
 export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
   return { target_id: targetId, deletion, fence };
 }
 
 /**
- * Creates the deletions that do not exist yet; an existing deletion is not changed. A deletion waits for the end of every
- * publishing call of its target whose outcome is unknown, because such a call could publish the post after its deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed. A deletion waits until every
+ * publishing call of its target with an unknown outcome has ended, because such a call could publish the post after its
+ * deletion.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -44,7 +48,7 @@ export async function insertDeletions(
     external_id: request.externalId,
     cause: request.cause ?? null,
   }));
-  // Rows are inserted in key order, so that two batches with the same targets cannot deadlock.
+  // Deletion tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
   await sql`
     insert into deletion_tasks (
       target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
@@ -67,7 +71,10 @@ export async function insertDeletions(
     on conflict (target_id, deletion) do nothing`;
 }
 
-/** These deletions, if they belong to the workspace of their reference. */
+/**
+ * Returns the deletion tasks with the given references. A deletion task that belongs to another workspace than its reference
+ * is left out.
+ */
 export async function listDeletions(
   sql: ISql,
   refs: readonly (DeletionKey & { readonly workspaceId: string })[],
@@ -85,12 +92,12 @@ export async function listDeletions(
       on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
 }
 
-/** Locks those of the deletions whose fence is still the same. `now` is the database's time after the locks were granted. */
+/** Locks the deletion tasks whose fence is still the given one. `now` is the database's time after the locks were granted. */
 export async function lockDeletions(
   tx: TransactionSql,
   held: readonly HeldDeletion[],
 ): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
-  // Rows are locked in key order, so that two transactions cannot deadlock.
+  // Deletion tasks are locked in the order of their keys, so that two transactions cannot deadlock.
   const [tasks, clock] = await Promise.all([
     tx<DeletionTask[]>`
       select ${deletionColumns(tx)}
@@ -106,7 +113,7 @@ export async function lockDeletions(
   return { tasks, now: clock[0]?.now ?? new Date() };
 }
 
-/** Writes the new state of locked deletions. */
+/** Writes the new state of locked deletion tasks. */
 export async function updateDeletions(
   tx: TransactionSql,
   tasks: readonly DeletionTask[],

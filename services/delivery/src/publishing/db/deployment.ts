@@ -3,15 +3,20 @@ import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy } from "#src/publishing/domain/restore.ts";
 
-/** The deployment that the data belongs to, the instant at which it was last seen there, and the latest restore. */
+/**
+ * The deployment that the data belongs to, the instant at which the data was last in use there, and the latest restore of the
+ * data.
+ */
 export interface DeploymentRow extends Deployment, DataCopy {
-  /** Time at which the data was last in use where it belongs. It only decreases when the data is restored. */
+  /**
+   * Time at which the data was last in use in its own deployment. It only decreases when the data is restored from a backup.
+   */
   readonly seenAt: Date;
   readonly restoredAt: Date | null;
   readonly dataUntil: Date | null;
 }
 
-/** Restores within this time of each other count as one restore, whose backup is the oldest of theirs. */
+/** Number of hours within which several restores of the data count as one restore, with the oldest of their backups. */
 const ONE_RESTORE_HOURS = 24;
 
 function currentTable(sql: ISql) {
@@ -19,16 +24,16 @@ function currentTable(sql: ISql) {
 }
 
 /**
- * Timeline of the write-ahead log that is being written. `pg_control_checkpoint()` still returns the older timeline shortly
- * after a promotion.
+ * Selects the timeline of the Postgres write-ahead log to which the server writes now. `pg_control_checkpoint()` still returns
+ * the older timeline shortly after a promotion.
  */
 function currentTimeline(sql: ISql) {
   return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
 }
 
 /**
- * Whether the data is still in the cluster, database, table and timeline that were recorded, for a query that names
- * `deployment` as `d`.
+ * SQL condition: the data is still in the cluster, database, table and timeline that were recorded. It is for queries in which
+ * the table `deployment` has the alias `d`.
  */
 export function isInPlace(sql: ISql) {
   return sql`
@@ -39,8 +44,8 @@ export function isInPlace(sql: ISql) {
 }
 
 /**
- * Whether a restore has made a task uncertain and the platform has not been searched for its post since then, for a query
- * that names `publish_tasks` as `t` and `deployment` as `d`.
+ * SQL condition: a restore has made a publish task uncertain, and its platform has not been searched for the post since then.
+ * It is for queries in which `publish_tasks` has the alias `t` and `deployment` the alias `d`.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -49,8 +54,8 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * Records which deployment the data belongs to, unless a deployment is recorded already. The first process that starts
- * records its own.
+ * Records the deployment that the data belongs to, unless one is recorded already. Thus the first process that starts records
+ * its own deployment.
  */
 export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
   await deployments.insertDeployment(sql, deploymentId, {
@@ -60,8 +65,8 @@ export async function insertDeployment(sql: ISql, deploymentId: string): Promise
 }
 
 /**
- * The deployment that the data belongs to and the deployment that uses the data; undefined while no process has recorded
- * one.
+ * Returns the deployment that the data belongs to and the deployment that uses the data; undefined if no process has recorded
+ * a deployment yet.
  */
 export async function findDeployment(
   sql: ISql,
@@ -84,7 +89,7 @@ export async function findDeployment(
   return row === undefined ? undefined : { stored: row, current: row.current };
 }
 
-/** Records that the data is in use where it belongs, at most once in 30 s over all processes. */
+/** Records that the data is in use in its own deployment, at most once in 30 s over all processes. */
 export async function touchDeployment(sql: ISql): Promise<void> {
   await sql`
     update deployment
@@ -92,7 +97,10 @@ export async function touchDeployment(sql: ISql): Promise<void> {
     where seen_at < clock_timestamp() - interval '30 seconds'`;
 }
 
-/** The time up to which the data is complete. For restores that count as one, it is the time of the oldest backup. */
+/**
+ * SQL expression: the time up to which restored data is complete. If several restores count as one, it is the time of the
+ * oldest backup.
+ */
 function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
   return sql`
     least(${known}, case
@@ -100,15 +108,18 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
     end)`;
 }
 
-/** The time of this restore. It is later than that of any earlier restore, even if the clock of the machine is behind. */
+/**
+ * SQL expression: the time of the current restore. It is later than that of any earlier restore, even if the clock of the
+ * machine is behind.
+ */
 function restoredNow(sql: ISql) {
   return sql`
     greatest(clock_timestamp(), d.restored_at + interval '1 millisecond')`;
 }
 
 /**
- * Assigns data of another deployment to this one, and makes tasks that were due uncertain. If several processes call this at
- * once, one of them does it.
+ * Assigns data that belongs to another deployment to this deployment, and makes publish tasks that were due uncertain. If
+ * several processes call this function at once, one of them changes the data.
  *
  * @returns False if the data already belongs to this deployment.
  */
@@ -122,10 +133,10 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored, which makes tasks that were due uncertain. If several processes
- * notice the restore, one of them records it.
+ * Records that the deployment's own data was restored from a backup, which makes publish tasks that were due uncertain. If
+ * several processes notice the restore, one of them records it.
  *
- * @param rememberedAt The latest `seenAt` that the process had read before.
+ * @param rememberedAt The latest `seenAt` that the process had read before it noticed the restore.
  */
 export async function recordRestore(
   sql: ISql,
@@ -147,7 +158,7 @@ export async function recordRestore(
     )`;
 }
 
-/** Records that an operator has marked the data as restored just now. The time of its backup is not known then. */
+/** Records that an operator has just marked the data as restored. The time of the backup is not known then. */
 export async function markRestored(sql: ISql): Promise<void> {
   await sql`
     update deployment d

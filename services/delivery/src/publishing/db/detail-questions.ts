@@ -4,21 +4,24 @@ import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { findNextWakeMs } from "./claim-limits.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A published target whose id the platform has not returned yet. */
+/** A published target whose post id the platform has not returned yet. */
 export interface DetailQuestion extends TaskKey {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly handles: Handles;
-  /** How often the platform was asked for the id, this time included. */
+  /** Number of requests for the post id that were sent to the platform, the current one included. */
   readonly askedCount: number;
-  /** How long ago the target was recorded as published. */
+  /** Time since the target was recorded as published, in milliseconds. */
   readonly ageMs: number;
-  /** Headers of the event that requested the publication. */
+  /** Headers of the event that requested the publication of the target. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** Records published targets that have no id yet. A target that is recorded already is not changed. */
+/**
+ * Records published targets whose post id must be requested from the platform. A target that is recorded already is not
+ * changed.
+ */
 export async function insertQuestions(
   tx: TransactionSql,
   questions: readonly { readonly task: Task; readonly handles: Handles }[],
@@ -41,8 +44,8 @@ export async function insertQuestions(
 }
 
 /**
- * Claims, for `leaseMs`, the targets whose id is due to be requested. Two processes rarely claim the same one at once, which
- * is harmless.
+ * Claims, for `leaseMs`, the published targets whose post id is due to be requested. Rarely, two processes claim the same
+ * target at once, which is harmless.
  */
 export async function claimQuestions(
   sql: ISql,
@@ -72,7 +75,7 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/** Delays the next request for the id by `delayMs`. */
+/** Delays the next request for the post id of a target by `delayMs`. */
 export async function postponeQuestion(
   sql: ISql,
   { targetId, generation }: TaskKey,
@@ -85,7 +88,7 @@ export async function postponeQuestion(
     and generation = ${generation}`;
 }
 
-/** Deletes the rows of targets whose id is known or given up. */
+/** Deletes the rows of targets whose post id is known or is no longer requested. */
 export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     delete from detail_questions q
@@ -94,7 +97,10 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
     and q.generation = k.generation`;
 }
 
-/** Milliseconds until the next row is ready; 0 or less if a row is ready now, undefined if there is no row. */
+/**
+ * Milliseconds until the next post id is due to be requested; 0 or less if one is due now, undefined if no target waits for
+ * its id.
+ */
 export async function findNextQuestionMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(sql, sql`detail_questions`);
 }

@@ -5,9 +5,9 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * Changes each ready task that a restore made uncertain to `unknown`, because a call that is missing from the restored data
- * may have published its target. A call that was open when the data was restored ends before the platform is searched for
- * the first time. The raised fence keeps a worker that held the task from marking a call.
+ * Changes the status of each ready publish task that a restore made uncertain to `unknown`, because a publishing call that is
+ * missing from the restored data may have published its target. The first search of the platform begins after every call that
+ * was open at the restore has ended. The raised fence keeps a worker that held the task from beginning a call.
  *
  * @param visibleCallMs Deadline of a publishing call.
  * @returns Whether there may be more such tasks.
@@ -53,7 +53,7 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
   return result.count === BATCH;
 }
 
-/** Counts the open tasks that a restore made uncertain and whose outcome is not known yet. */
+/** Counts the unfinished publish tasks that a restore made uncertain and whose outcome is still unknown. */
 export async function countDoubts(sql: ISql): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count

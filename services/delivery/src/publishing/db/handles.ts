@@ -3,16 +3,17 @@ import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/tas
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Stores what a step returned if the worker still holds the fence.
+ * Stores the handles that a step of a publish task returned, if the worker still holds the task's fence.
  *
- * @returns False if another worker has the task; then nothing was stored.
+ * @returns False if another worker has claimed the task; then nothing was stored.
  */
 export async function storeHandles(
   sql: ISql,
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The lock prevents a claim between the check of the fence and the write, so that only the holder of the fence writes.
+  // The row lock prevents a claim of the task between the check of its fence and the write of its handles, so that only the
+  // holder of the fence writes.
   const rows = await sql`
     with ours as (
       select target_id, generation, workspace_id
@@ -32,13 +33,16 @@ export async function storeHandles(
   return rows.length > 0;
 }
 
-/** What a task's publishing call returned. */
+/** Handles that the publishing call of a task returned. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
   readonly handles: StoredHandles;
 }
 
-/** Adds what publishing calls returned to the stored handles. The caller has locked the tasks, so no fence is checked. */
+/**
+ * Adds the handles that publishing calls returned to the stored handles of their tasks. The caller has locked the tasks, so no
+ * fence is checked.
+ */
 export async function addHandles(
   tx: TransactionSql,
   added: readonly AddedHandles[],
@@ -58,7 +62,7 @@ export async function addHandles(
     set handles = h.handles || excluded.handles`;
 }
 
-/** Deletes the handles of ended tasks. */
+/** Deletes the handles of publish tasks that have ended. */
 export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[]): Promise<void> {
   await tx`
     delete from task_handles h
@@ -67,7 +71,7 @@ export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[
     and h.generation = k.generation`;
 }
 
-/** The ids of the sealing keys that the stored handles need. */
+/** Returns the ids of the keys with which the stored handles are sealed. */
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

@@ -3,14 +3,16 @@ import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful, isInPlace } from "./deployment.ts";
 import { toHeldRows } from "./tasks.ts";
 
-/** A publishing call that a worker wants to begin. */
+/** A request of a worker to begin the publishing call of a task. */
 export interface MarkRequest extends HeldKey {
   readonly contentHash: string;
-  /** Duration of the call's deadline. */
+  /** Maximum duration of the publishing call, in milliseconds. */
   readonly callMs: number;
 }
 
-/** A publishing call that may begin: its task is `calling`, and no process acts on the task before `call_until`. */
+/**
+ * A publishing call that may begin: its task has the status `calling`, and no process acts on the task before `call_until`.
+ */
 export interface Mark extends TaskKey {
   readonly callNumber: number;
 }
@@ -25,7 +27,7 @@ function toRow(request: MarkRequest) {
   };
 }
 
-/** Whether another generation of the target of the task `t` is visible or may be, for an `exists`. */
+/** SQL condition for `exists`: another generation of the target of task `t` is visible on the platform or may be visible. */
 function visibleSibling(sql: ISql) {
   return sql`
     select 1
@@ -36,12 +38,12 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * Marks publishing calls as begun and records them in their attempts, in one statement. It leaves out a call if its worker
- * no longer holds the fence, its `publish_before` has passed, its target is or may be visible at another generation, or a
- * restore made its task uncertain.
+ * Marks publishing calls as begun and records them in their attempts, in one SQL statement. A call is left out in four cases:
+ * its worker no longer holds the fence, its `publish_before` has passed, its target is or may be visible at another
+ * generation, or a restore made its task uncertain.
  *
- * @throws A unique violation if one of the accounts has another open call, or an earlier call with the same content and an
- * unknown outcome; then no call is marked.
+ * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same content
+ * and an unknown outcome; then no call is marked.
  */
 export async function markCalls(
   sql: ISql,
@@ -90,20 +92,23 @@ export async function markCalls(
     join intended i on i.target_id = m.target_id`;
 }
 
-/** Why a call was not marked. */
+/** Why a publishing call may not begin. */
 export type Unmarked =
-  /** Another worker has the task. */
+  /** Another worker has claimed the task. */
   | "lost"
-  /** `publish_before` has passed. */
+  /** The `publish_before` of the task has passed. */
   | "missed"
-  /** The target is published at another generation. */
+  /** The target is already published at another generation. */
   | "superfluous"
-  /** The data was restored: either an operator has to adopt it, or the platform has to be searched for the target first. */
+  /**
+   * The data was restored from a backup. An operator has to adopt the data, or the platform has to be searched for the target
+   * first.
+   */
   | "held"
-  /** Another call of the account, or of the same content, has to end first. */
+  /** Another publishing call of the account, or one with the same content, has to end first. */
   | "busy";
 
-/** Determines why a call was not marked. */
+/** Determines why a publishing call may not begin. */
 export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case

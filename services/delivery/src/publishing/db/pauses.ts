@@ -6,13 +6,13 @@ export interface PauseRow {
   readonly createdAt: Date;
 }
 
-/** Creates a pause unless it exists. Returns the pause in force. */
+/** Creates a pause of publishing, unless a pause with the same scope exists. Returns the pause that is in force. */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
 ): Promise<PauseRow> {
-  // The update changes nothing; with it, the statement returns the existing row.
+  // The update changes no value. It only makes the statement return the row of an existing pause.
   const [row] = await sql<PauseRow[]>`
     insert into pauses (kind, key)
     values (${kind}, ${key})

@@ -2,7 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { taskColumns } from "./tasks.ts";
 
-/** A target at the generation that the posts service knows. */
+/** A target and the generation of the target that the posts service knows. */
 export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
 }
@@ -16,8 +16,9 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * The states of targets: the success of any generation, otherwise the state at the requested generation. A dropped task is
- * reported as unknown, so that the posts service requests the target again if it is wanted.
+ * Returns the states of targets: the success of any generation, otherwise the state at the requested generation. A target
+ * whose task was dropped is reported as unknown, so that the posts service requests its publication again if the target is
+ * still wanted.
  */
 export async function listTargetStates(
   sql: ISql,
@@ -33,7 +34,10 @@ export async function listTargetStates(
     order by t.target_id, k.generation, t.status = 'published' desc`;
 }
 
-/** Those of the targets that were cancelled: another request at the same generation starts nothing. */
+/**
+ * Returns the given targets that were cancelled. Another publish request for such a target at the same generation starts
+ * nothing.
+ */
 export async function listCancelled(
   sql: ISql,
   queries: readonly StateQuery[],

@@ -1,25 +1,25 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * The states of open tasks that operators see: due and waiting (`due`), held back by an operator's pause (`paused`), held
- * back by a rate limit or failures of their account (`gated`), in work (`working`), or called with an unknown outcome
- * (`unknown`).
+ * The states in which operators see unfinished publish tasks: due and waiting (`due`), held back by an operator's pause
+ * (`paused`), held back by a rate limit or failures of their account (`gated`), in work (`working`), or called with an unknown
+ * outcome (`unknown`).
  */
 export const TASK_STATES = ["due", "paused", "gated", "working", "unknown"] as const;
 
-/** Number of a platform's tasks in one state. */
+/** Number of a platform's publish tasks in one state. */
 export interface TaskCount {
   readonly platform: string;
   readonly state: (typeof TASK_STATES)[number];
   readonly count: number;
-  /** Since when the oldest claimable task has been waiting; null if no task is claimable. */
+  /** Time since which the oldest claimable publish task has been waiting; null if no task is claimable. */
   readonly claimableSince: Date | null;
 }
 
 /**
- * Counts the open tasks. A task counts as claimable unless a pause, a gate, other work of its account or another generation
- * that may be visible holds it back. A task that waits only because its platform or workspace is at its maximum of tasks in
- * work is claimable.
+ * Counts the unfinished publish tasks. A task counts as claimable unless it is held back by a pause, by a rate limit or
+ * failures of its account, by other work of its account, or by another generation of its target that may be visible. A task
+ * that waits only because its platform or workspace is at its maximum number of tasks in work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

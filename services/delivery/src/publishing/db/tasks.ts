@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
 
-/** The columns of a `Task`, for a query that names `publish_tasks` as `t`. */
+/** The columns of a `Task`, for a query in which the table `publish_tasks` has the alias `t`. */
 export function taskColumns(sql: ISql) {
   return sql`
     t.target_id, t.generation, t.workspace_id, t.post_id, t.account_id, t.platform, t.status, t.wake_at,
@@ -12,12 +12,15 @@ export function taskColumns(sql: ISql) {
     t.error_code, t.error_message`;
 }
 
-/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int)` reads them. */
+/** Converts keys of publish tasks to records that `jsonb_to_recordset(…) as k(target_id uuid, generation int)` reads. */
 export function toKeyRows(keys: readonly TaskKey[]) {
   return keys.map((key) => ({ target_id: key.targetId, generation: key.generation }));
 }
 
-/** Keys as `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)` reads them. */
+/**
+ * Converts keys of publish tasks to records that `jsonb_to_recordset(…) as k(target_id uuid, generation int, fence bigint)`
+ * reads.
+ */
 export function toHeldRows(keys: readonly HeldKey[]) {
   return keys.map((key) => ({
     target_id: key.targetId,
@@ -36,7 +39,7 @@ export interface PublishRequest {
   readonly platform: string;
   readonly dueAt: Date;
   readonly publishBefore: Date;
-  /** Headers of the event that requested the task, with the id of the API request. */
+  /** Headers of the event that requested the publish task, with the id of the API request that led to the event. */
   readonly cause?: Cause;
 }
 
@@ -55,15 +58,15 @@ function toRequestRow(request: PublishRequest) {
 }
 
 /**
- * Creates the tasks that do not exist yet. A task is kept as long as its post, so a repeated request finds it and changes
- * nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the target is
- * wanted. A cancelled task stays dropped, because the posts service may not have committed the cancellation yet.
+ * Creates the publish tasks that do not exist yet. A task is kept as long as its post, so a repeated publish request finds it
+ * and changes nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the
+ * target is wanted. A cancelled task stays dropped, because the posts service may not have committed the cancellation yet.
  */
 export async function insertRequests(
   sql: ISql,
   requests: readonly PublishRequest[],
 ): Promise<number> {
-  // Rows are inserted in key order, so that two batches with the same targets cannot deadlock.
+  // Publish tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
   const result = await sql`
     insert into publish_tasks as t (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -97,8 +100,8 @@ export async function insertRequests(
 }
 
 /**
- * Locks all generations of the targets, so that a decision about one of them knows the state of the others. Rows are locked
- * in key order, so that two transactions cannot deadlock.
+ * Locks the publish tasks of all generations of the targets, so that a decision about one generation knows the state of the
+ * others. Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
  */
 export async function lockTasks(
   tx: TransactionSql,
@@ -136,7 +139,7 @@ function toTaskRow(task: Task) {
   };
 }
 
-/** Writes the new state of locked tasks. */
+/** Writes the new state of locked publish tasks. */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t

@@ -2,13 +2,13 @@ import type { Task, TaskKey } from "./task.ts";
 
 /** Result of a request to cancel targets. */
 export type CancellationPlan =
-  /** A publishing call of one of the targets is open or may be open, so nothing is cancelled. */
+  /** A publishing call of one of the targets is open or may be open, so no target is cancelled. */
   | { readonly kind: "in_flight" }
   | {
       readonly kind: "free";
-      /** Tasks that the cancellation ends. */
+      /** Publish tasks that the cancellation ends. */
       readonly cancelled: readonly Task[];
-      /** Tasks that had published or failed their target before. */
+      /** Publish tasks that had published or failed their target before the cancellation was requested. */
       readonly ended: readonly Task[];
     };
 
@@ -19,7 +19,7 @@ function isInFlight(task: Task): boolean {
     case "unknown":
     case "reconciling":
       return true;
-    // The task waits to repeat a call that may have published the target.
+    // A queued task with an unknown outcome waits to repeat a publishing call that may already have published the target.
     case "queued":
     case "working":
       return task.openUnknowns > 0;
@@ -30,7 +30,7 @@ function isInFlight(task: Task): boolean {
   }
 }
 
-/** The task that ended the target: the success of any generation, otherwise the failure of the requested one. */
+/** Finds the task that ended the target: the success of any generation, otherwise the failure of the requested generation. */
 function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | undefined {
   return (
     generations.find((task) => task.status === "published") ??
@@ -39,10 +39,10 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Decides about cancelling targets at their generations, all of them or none. Older generations end too; newer generations
- * are not changed, because the request was not about them.
+ * Plans the cancellation of targets at their generations: all targets or none. Older generations of a target end too. Newer
+ * generations are not changed, because the request was not about them.
  *
- * @param tasks All generations of the targets, among them the requested ones.
+ * @param tasks Tasks of all generations of the targets, among them the requested ones.
  */
 export function planCancellation(
   tasks: readonly Task[],

@@ -14,7 +14,10 @@ import {
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** A platform that refuses the content itself refuses it in every call, so earlier calls published nothing either. */
+/**
+ * Error codes with which a platform refuses the content itself. The platform refuses such content in every call, so earlier
+ * calls published nothing either.
+ */
 const ABOUT_CONTENT: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "content_rejected",
   "media_rejected",
@@ -28,7 +31,7 @@ function later(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b;
 }
 
-/** Lets the task wait again. Its handles are kept, so the next try continues after the last finished step. */
+/** Puts the task back into the queue. The task keeps its handles, so the next try continues after the last finished step. */
 export function requeue(
   task: Task,
   wakeAt: Date,
@@ -44,8 +47,8 @@ export function requeue(
 }
 
 /**
- * Ends the task without success. While an earlier call may have made the target visible, the error is `outcome_unknown`:
- * with another error, the user could retry the target and publish it twice.
+ * Ends the task without success. While an earlier publishing call may have made the target visible, the error is
+ * `outcome_unknown`. With another error, the user could retry the target and publish it twice.
  */
 export function fail(
   snapshot: TaskSnapshot,
@@ -71,8 +74,8 @@ export function fail(
 }
 
 /**
- * The call may have published the target. No process acts on the task before `callUntil`; then the platform is searched for
- * the post.
+ * Decides about a publishing call that may have published the target. No process acts on the task before `callUntil`. Then the
+ * platform is searched for the post.
  */
 export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">): Decision {
   const { task, now } = snapshot;
@@ -101,7 +104,10 @@ export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">
   };
 }
 
-/** The platform is still processing the post. The attempt stays open until the platform reports the result. */
+/**
+ * Decides about a publishing call whose post the platform is still processing. The attempt stays open until the platform
+ * reports the result.
+ */
 export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   const { task, now } = snapshot;
   const pending: Task = {
@@ -127,7 +133,8 @@ export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending)
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
 /**
- * Waiting for a rate limit does not end the attempt: it stays open and continues afterwards, and the whole account waits.
+ * Decides about a rate limit of the platform. The attempt stays open and continues after the wait, and all tasks of the
+ * account wait.
  */
 function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
   const { task, now } = snapshot;
@@ -165,20 +172,20 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
   };
 }
 
-/** Decides what follows from a definite failure of the publishing call, or of a step before it, which published nothing. */
+/** Decides what follows when the publishing call, or a step before it, has certainly failed and published nothing. */
 export function onFailure(snapshot: TaskSnapshot, failure: Failure, policy: RetryPolicy): Decision {
   const { task, now } = snapshot;
   switch (failure.kind) {
     case "refused":
-      // If an earlier call has an unknown outcome, that call has most likely published the duplicate, so the platform is
-      // searched again.
+      // If an earlier publishing call has an unknown outcome, that call has most likely published the post of which this one
+      // is a duplicate. Therefore the platform is searched again.
       return failure.code === "duplicate_on_platform" && task.unknownCount > 0
         ? toUnknown(snapshot, { message: failure.message })
         : fail(snapshot, failure.code, failure.message, { kind: "answered" });
     case "retryable":
       return onRetryable(snapshot, failure, policy);
     case "token_refused": {
-      // The worker that holds the task refreshes the token and continues within the same attempt.
+      // The worker that holds the task refreshes the access token and continues within the same attempt.
       const working: Task = { ...task, status: "working", wakeAt: after(now, policy.leaseMs) };
       return { task, changes: [change(working, false)], isContinued: true };
     }

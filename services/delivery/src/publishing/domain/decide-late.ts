@@ -5,8 +5,8 @@ import type { RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
 /**
- * How long a target that was reported as failed waits before it is sent again, so that the posts service first learns that
- * it is open again.
+ * How long a target that was reported as failed waits before it is sent again, so that the posts service first learns that the
+ * target is open again.
  */
 const REOPEN_MS = 5_000;
 
@@ -19,7 +19,10 @@ function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
   return isTooSoon ? { ...task, wakeAt: earliest } : task;
 }
 
-/** A late outcome that proves that the call published nothing: the task continues as if the outcome had come in time. */
+/**
+ * Decides about a late outcome that proves that the publishing call published nothing: the task continues as if the outcome
+ * had arrived in time.
+ */
 export function onLate(
   snapshot: TaskSnapshot,
   outcome: NotPublished,
@@ -59,8 +62,8 @@ export function onLate(
 }
 
 /**
- * A search of the platform needs the handles that the call returned. The result of a search that began without them is
- * ignored.
+ * Decides about a late outcome that says that the platform is still processing the post. A search of the platform needs the
+ * handles that the publishing call returned, so the result of a search that began without them is ignored.
  */
 function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   if (handles === undefined) return nothing(snapshot);
@@ -77,8 +80,8 @@ function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): D
 }
 
 /**
- * The attempt of the late call was reported as `unknown`. Even a rate limit, which otherwise keeps its attempt open, ends
- * it.
+ * Ends the attempt of a publishing call whose outcome arrived late, because the attempt was already reported as `unknown`.
+ * Even a rate limit ends such an attempt, although a rate limit otherwise keeps its attempt open.
  */
 function withEndedAttempt(
   decision: Decision,
@@ -97,7 +100,7 @@ function withEndedAttempt(
   };
 }
 
-/** An outcome that arrives when its task has continued without it is stored in its attempt and changes no task. */
+/** Stores a late outcome in its attempt when the task has continued without it. The outcome changes no task. */
 export function onHistory(snapshot: TaskSnapshot, outcome: NotPublished): Decision {
   const { task, attempt } = snapshot;
   if (outcome.kind === "unknown" || outcome.kind === "pending") return nothing(snapshot);

@@ -12,14 +12,17 @@ function markDuplicate(task: Task, ids: Ids): Task {
   };
 }
 
-/** Whether the task has not begun its publishing call, so that it can be dropped once another generation is published. */
+/**
+ * Whether the task has not begun its publishing call, so that it can be dropped once another generation of its target is
+ * published.
+ */
 function isSuperfluous(task: Task): boolean {
   return task.status === "queued" || task.status === "working";
 }
 
 /**
- * The target is visible. The success that is recorded first belongs to the target. Any other success stores its id in its
- * attempt and marks the target as `duplicate_detected`.
+ * Decides about a publishing call that made the target visible. The success that is recorded first belongs to the target. Any
+ * other success stores its platform id in its own attempt and marks the target as `duplicate_detected`.
  */
 export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
   const { task, siblings, now } = snapshot;

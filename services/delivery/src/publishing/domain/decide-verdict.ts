@@ -5,7 +5,7 @@ import { change, type Decision, type TaskSnapshot } from "./decision.ts";
 import { nextRepeatMs, type RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** How long after `publishBefore` searches of a platform that does not answer continue. */
+/** How long after `publishBefore` the delivery service continues to search a platform that does not answer. */
 const GIVE_UP_MS = 60 * 60_000;
 
 const STILL_UNKNOWN = "it could not be determined whether the platform published the target";
@@ -28,7 +28,7 @@ function onRepeat(snapshot: TaskSnapshot, policy: RetryPolicy): Decision {
   const { task, now } = snapshot;
   const wakeAt = after(now, nextRepeatMs(policy, task.unknownCount));
   if (wakeAt >= task.publishBefore) return fail(snapshot, "outcome_unknown", STILL_UNKNOWN);
-  // The earlier call may have made the target visible, so its error is kept until the repeated call has ended.
+  // The earlier publishing call may have made the target visible, so its error is kept until the repeated call has ended.
   const repeated: Task = { ...task, status: "queued", wakeAt, resendCount: task.resendCount + 1 };
   return { task, changes: [change(repeated, wakeAt > now)] };
 }
@@ -46,7 +46,7 @@ function onLookAgain(
   return { task, changes: [change(waiting)] };
 }
 
-/** Decides what follows from the result of a search of the platform for a call. */
+/** Decides what follows from the result of a search of the platform for the post of a publishing call. */
 export function onVerdict(
   snapshot: TaskSnapshot,
   verdict: Verdict,
@@ -59,7 +59,7 @@ export function onVerdict(
     case "absent":
       return onAbsent(snapshot, maxResends);
     case "refused": {
-      // The result is only about the call that was searched for; an older call may still be open.
+      // The result is only about the publishing call that was searched for; an older call of the task may still be open.
       const openUnknowns = Math.max(0, snapshot.task.openUnknowns - 1);
       const ended = { ...snapshot, task: { ...snapshot.task, openUnknowns } };
       return fail(ended, verdict.code, verdict.message, { kind: "answered" });

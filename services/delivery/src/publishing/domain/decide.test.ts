@@ -98,7 +98,7 @@ function looked(verdict: Verdict, maxResends = 1): Learned {
   return { kind: "looked", fence: 3, verdict, maxResends };
 }
 
-/** The changed fields of the event's own task, and whether the change is reported to the posts service. */
+/** The fields of the task that the event changes, and whether the change is reported to the posts service. */
 function after(task: Task, learned: Learned, given: Partial<TaskSnapshot> = {}) {
   const decision = decide(snapshot(task, given), learned, POLICY);
   const [own] = decision.changes.filter(
@@ -122,7 +122,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("publishing a target without an id creates a question for the id, unless another generation of the target is published", () => {
+test("publishing a target without a platform id records that the id must be requested later, unless another generation of the target is published", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
@@ -185,7 +185,7 @@ test.each<[string, Outcome, object]>([
   },
 );
 
-test("a retryable failure after the last retry fails the target with its code", () => {
+test("a retryable failure after the last retry fails the target with the error code of that failure", () => {
   expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
     status: "failed",
     errorCode: "platform_unavailable",
@@ -202,14 +202,14 @@ test("a target fails at once when its next retry would come after publish_before
   });
 });
 
-test("a refusal as a duplicate fails the target, unless an earlier call may have published it", () => {
+test("a platform's refusal of a post as a duplicate fails the target, unless an earlier call may have published it", () => {
   expect(after(CALLING, called(duplicate))).toMatchObject({ status: "failed" });
   expect(after({ ...CALLING, unknownCount: 1 }, called(duplicate))).toMatchObject({
     status: "unknown",
   });
 });
 
-test("while an earlier call may have published the target, only a refusal of the content fails it for certain", () => {
+test("while an earlier publishing call may have published the target, only a refusal of the content fails the target for certain", () => {
   const task = { ...CALLING, openUnknowns: 1 };
   expect(after(task, called(suspended))).toMatchObject({
     errorCode: "outcome_unknown",
@@ -222,7 +222,7 @@ test("while an earlier call may have published the target, only a refusal of the
 const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late success publishes a target that is $status",
+  "a late success publishes a target whose status is $status",
   (task) => {
     expect(after(task, called(published), { attempt: reported })).toMatchObject({
       status: "published",
@@ -234,7 +234,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
 );
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late report that a call was not sent queues a target that is $status",
+  "a late report that a publishing call was not sent queues a target whose status is $status",
   (task) => {
     expect(after(task, called(notSent), { attempt: reported })).toMatchObject({
       status: "queued",
@@ -245,7 +245,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
 );
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late refusal fails a target that is $status",
+  "a late refusal by the platform fails a target whose status is $status",
   (task) => {
     expect(after(task, called(suspended), { attempt: reported })).toMatchObject({
       status: "failed",
@@ -254,7 +254,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
   },
 );
 
-test("a late report of a rate limit ends the attempt that was reported as unknown", () => {
+test("a rate limit that is reported late ends the attempt that was reported as unknown", () => {
   expect(after(UNKNOWN, called(limited), { attempt: reported })).toMatchObject({
     status: "queued",
     isAttemptOpen: false,
@@ -269,12 +269,12 @@ test("a failed target that a late outcome queues again waits 5 s, so that the po
   expect(after(UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({ wakeAt: NOW });
 });
 
-test("a late outcome does not change a target that failed for a reason other than outcome_unknown", () => {
+test("a late outcome of a publishing call does not change a target that failed for a reason other than outcome_unknown", () => {
   const task: Task = { ...PUBLISHED, status: "failed", errorCode: "content_rejected" };
   expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
 });
 
-test("a late outcome of a replaced generation is stored in its attempt and changes no task", () => {
+test("a late outcome of a call of a replaced generation is stored in its attempt and changes no task", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
   const decision = decide(
     snapshot(UNKNOWN, { siblings, attempt: reported }),
@@ -286,7 +286,7 @@ test("a late outcome of a replaced generation is stored in its attempt and chang
 
 const pending: Outcome = { kind: "pending", afterMs: 30_000 };
 
-test("a pending call keeps its attempt open, is looked for later and is not reported as an unknown outcome", () => {
+test("while the platform processes a post, the attempt stays open, the post is searched for later, and no unknown outcome is reported", () => {
   expect(after(CALLING, called(pending))).toMatchObject({
     status: "unknown",
     wakeAt: at(30_000),
@@ -299,7 +299,7 @@ test("a pending call keeps its attempt open, is looked for later and is not repo
   });
 });
 
-test("a late pending outcome without handles changes nothing", () => {
+test("a late report that the platform still processes a post changes nothing when it contains no handles", () => {
   expect(decide(snapshot(UNKNOWN), called(pending), POLICY)).toEqual({
     task: UNKNOWN,
     changes: [],
@@ -308,14 +308,14 @@ test("a late pending outcome without handles changes nothing", () => {
 
 const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
 
-test("the handles of a pending call are stored in the same decision as its outcome", () => {
+test("the handles of a post that the platform still processes are stored in the same decision as the outcome of the call", () => {
   const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
   expect(decision.handles).toEqual({ publishId: "p1" });
   expect(decision.attempt).toMatchObject({ outcome: null });
 });
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "after a late pending outcome with handles, a target that is $status waits to be looked for with these handles",
+  "when a late report with handles says that the platform still processes the post, a target that is $status waits to be searched for with these handles",
   (task) => {
     expect(after(task, called(withHandles))).toMatchObject({
       status: "unknown",
@@ -329,13 +329,13 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
   },
 );
 
-test("a target whose pending call is refused keeps outcome_unknown while an older call has no known outcome", () => {
+test("a target whose post the platform refuses after processing keeps outcome_unknown while an older publishing call has no known outcome", () => {
   const task = { ...RECONCILING, openUnknowns: 2 };
   const verdict = { kind: "refused", code: "permission_missing", message: "no" } as const;
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
-test("a second success with the same platform id changes nothing", () => {
+test("a second success of a target with the same platform id changes nothing", () => {
   expect(decide(snapshot(PUBLISHED), called(published), POLICY).changes).toEqual([]);
 });
 
@@ -349,7 +349,7 @@ test("a second success with another platform id marks the published target as du
   });
 });
 
-test("a success of a second generation is not adopted and marks the published generation as duplicate_detected", () => {
+test("a success of a second generation of a target is not adopted and marks the published generation as duplicate_detected", () => {
   const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
   const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published), POLICY);
   expect(changes).toMatchObject([
@@ -361,7 +361,7 @@ test("a success of a second generation is not adopted and marks the published ge
   ]);
 });
 
-test("a success drops the target's other generations whose publishing call has not begun", () => {
+test("the success of one generation drops the other generations of the target whose publishing call has not begun", () => {
   const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
     ...CALLING,
     status,
@@ -411,18 +411,21 @@ test.each<[string, Verdict, object]>([
     { kind: "refused", code: "permission_missing", message: "no" },
     { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
   ],
-])("the search result '%s' determines the next status of the task", (_name, verdict, expected) => {
-  expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
-});
+])(
+  "the result '%s' of a search of the platform determines the next status of the task",
+  (_name, verdict, expected) => {
+    expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
+  },
+);
 
-test("a target that is absent from the platform after its last resend fails with outcome_unknown", () => {
+test("a target that is absent from the platform after its last permitted resend fails with outcome_unknown", () => {
   expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
   });
 });
 
-test("after a restore, an uncertain target is sent once its absence is proved, and that call counts like any other", () => {
+test("after a restore, an uncertain target is sent once the search has proved its absence, and that call counts like any other publishing call", () => {
   const restored = { ...RECONCILING, isRestored: true, isLimited: true };
   const absent = after(restored, looked({ kind: "absent" }));
   expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
@@ -439,7 +442,7 @@ test("after a restore, an uncertain target stays uncertain until the searches of
   });
 });
 
-test("after publish_before, a target that is proved absent fails as missed, and one whose call would have to be repeated fails with outcome_unknown", () => {
+test("after publish_before, a target that is proved absent fails as missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
   const task = { ...RECONCILING, publishBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
@@ -459,7 +462,7 @@ test("a success that is stored in the attempt takes precedence over the result o
   });
 });
 
-test("a call counts as lost only after its call_until, and only if its task made no later call", () => {
+test("a publishing call counts as lost only after its call_until, and only if its task made no later call", () => {
   const lost: Learned = { kind: "call_lost", callNumber: 1 };
   expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
@@ -468,7 +471,7 @@ test("a call counts as lost only after its call_until, and only if its task made
   ).toEqual([]);
 });
 
-test("an event from a worker that has lost its fence changes nothing", () => {
+test("an event from a worker that no longer holds the fence of the task changes nothing", () => {
   const allLearned: Learned[] = [
     { ...looked({ kind: "absent" }), fence: 2 } as Learned,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
@@ -520,7 +523,7 @@ const allLearned: fc.Arbitrary<Learned> = fc.oneof(
 );
 const tasks = fc.constantFrom(CALLING, WORKING, UNKNOWN, RECONCILING, FAILED_UNKNOWN, PUBLISHED);
 
-/** The state of the task after all events are decided in one batch. */
+/** Returns the state of the task after all events are decided in one batch. */
 function run(task: Task, learned: readonly Learned[]): Task {
   const ref = { targetId: "t", generation: 1, attemptNumber: 1 };
   const events = learned.map((each) => ({ ...ref, ...each }));
@@ -530,7 +533,7 @@ function run(task: Task, learned: readonly Learned[]): Task {
   return changes.at(-1)?.task ?? task;
 }
 
-test("a published target stays published under its id, whatever events follow in any order", () => {
+test("a published target stays published under its platform id, whatever events follow in any order", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 8 }), (task, events) => {
       let current = task;
@@ -545,7 +548,7 @@ test("a published target stays published under its id, whatever events follow in
   );
 });
 
-test("a success publishes its target, whatever events came before it", () => {
+test("a successful publishing call publishes its target, whatever events came before it", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
       expect(run(task, [...events, called(published)]).status).toBe("published");
@@ -553,7 +556,7 @@ test("a success publishes its target, whatever events came before it", () => {
   );
 });
 
-test("a target that may be visible is queued again only after proved absence, for a harmless repetition, or after a late outcome of its call", () => {
+test("a target that may be visible is queued again only after proved absence, for a harmless repetition, or after a late outcome of its publishing call", () => {
   const open: readonly TaskStatus[] = ["unknown", "reconciling"];
   fc.assert(
     fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {
@@ -568,7 +571,7 @@ test("a target that may be visible is queued again only after proved absence, fo
   );
 });
 
-test("a target that fails while a call has no known outcome fails with outcome_unknown or content_rejected", () => {
+test("a target that fails while a publishing call has no known outcome fails with outcome_unknown or content_rejected", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
       const last = run(task, events);

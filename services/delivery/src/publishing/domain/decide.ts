@@ -17,7 +17,10 @@ import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
 const WORKER_LOST = "the worker stopped during the publishing call";
 
-/** Targets with all their generations, and the attempts of the events, read while the targets are locked. */
+/**
+ * Targets with the tasks of all their generations and the attempts that the events are about, read while the targets are
+ * locked.
+ */
 export interface LockedTargets {
   readonly tasks: readonly Task[];
   readonly attempts: readonly Attempt[];
@@ -30,10 +33,10 @@ function nameAttempt(targetId: string, number: number): string {
 }
 
 /**
- * Decides about events one after the other. Each decision takes into account what the earlier ones changed.
+ * Decides about task events one after the other. Each decision takes into account what the earlier decisions changed.
  *
  * @param random Returns a number in [0, 1); called once per event.
- * @returns The decisions by their events. An event has no decision if its task does not exist, because a restore removed the
+ * @returns The decisions by their events. An event has no decision if its task does not exist because a restore removed the
  * task.
  */
 export function decideInOrder(
@@ -65,8 +68,8 @@ export function decideInOrder(
 }
 
 /**
- * Decides what follows from an event of a task. Only this function decides whether a target is published, tried again,
- * searched for on its platform or given up. It is pure: time and randomness are part of the snapshot.
+ * Decides what follows from an event of a publish task. Only this function decides whether a target is published, tried again,
+ * searched for on its platform or given up. The function is pure: time and randomness are part of the snapshot.
  */
 export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
   switch (learned.kind) {
@@ -114,7 +117,9 @@ function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): D
   }
 }
 
-/** A success that was stored in the attempt although the decision about it could not be written to the task. */
+/**
+ * Returns the decision about a success that was stored in the attempt although the decision could not be written to the task.
+ */
 function onKnownAlready(snapshot: TaskSnapshot): Decision | undefined {
   const { attempt } = snapshot;
   return attempt?.outcome === "published" ? onPublished(snapshot, attempt) : undefined;
@@ -129,8 +134,8 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 }
 
 /**
- * Whether the attempt still waits for the outcome of this call. An attempt that has continued with a later call already has
- * it.
+ * Whether the attempt still waits for the outcome of this publishing call. An attempt that has continued with a later call
+ * already has the outcome of this one.
  */
 function isOfCall(attempt: Attempt | undefined, callNumber: number): boolean {
   return attempt !== undefined && attempt.callNumber === callNumber;
@@ -176,7 +181,7 @@ function onCurrentCall(
   }
 }
 
-/** Whether the task still waits for the outcome of this call, and no newer generation has replaced the task. */
+/** Whether the task still waits for the outcome of this publishing call, and no newer generation has replaced the task. */
 function isOpenQuestion({ task, siblings }: TaskSnapshot, callNumber: number): boolean {
   if (task.callNumber !== callNumber) return false;
   if (siblings.some((sibling) => sibling.generation > task.generation)) return false;

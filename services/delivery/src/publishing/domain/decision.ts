@@ -4,20 +4,23 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 
 /**
- * Publishing is decided in four steps, each with its own type: a `TaskEvent` says what was learned about a task, a
- * `TaskSnapshot` what is stored about the task when it is locked, a `Decision` what follows, and a `TargetUpdate` what is
- * reported to the posts service.
+ * Publishing is decided in four steps, each with its own type. A `TaskEvent` says what was learned about a publish task. A
+ * `TaskSnapshot` contains what is stored about the task when it is locked. A `Decision` says what follows. A `TargetUpdate` is
+ * what the posts service is told.
  */
 export type TaskEvent = TaskRef & Learned;
 
-/** The task that an event is about, and the attempt in which it happened. The attempt is 0 if the task had none yet. */
+/**
+ * The publish task that an event is about, and the number of the attempt in which the event happened; 0 if the task had no
+ * attempt yet.
+ */
 export interface TaskRef extends TaskKey {
   readonly attemptNumber: number;
 }
 
 /**
- * What was learned. Outcomes of publishing calls count no matter which worker reports them; all others count only while the
- * reporting worker holds the fence.
+ * What was learned about a publish task. Outcomes of publishing calls count no matter which worker reports them. All other
+ * events count only while the reporting worker holds the fence.
  */
 export type Learned =
   /** A publishing call ended with this outcome. */
@@ -26,7 +29,7 @@ export type Learned =
   | { readonly kind: "call_lost"; readonly callNumber: number }
   /** A step before the publishing call failed. */
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
-  /** The platform was searched for the post of a call. */
+  /** The platform was searched for the post of a publishing call. */
   | {
       readonly kind: "looked";
       readonly fence: number;
@@ -43,58 +46,61 @@ export type Learned =
   /** The posts service does not want the target published at this generation. */
   | { readonly kind: "not_wanted"; readonly fence: number };
 
-/** A refused token is not a failure of a step, because the token is refreshed first. */
+/**
+ * A failure of a step before the publishing call. A refused access token is not such a failure, because the token is refreshed
+ * first.
+ */
 export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 
-/** What is stored about a task when a decision is made, read while all tasks of the target are locked. */
+/** What is stored about a publish task when a decision is made, read while all tasks of the target are locked. */
 export interface TaskSnapshot {
   readonly task: Task;
-  /** Tasks of the same target at other generations. */
+  /** Publish tasks of the same target at other generations. */
   readonly siblings: readonly Task[];
-  /** The attempt that the event belongs to. */
+  /** The attempt that the event is about. */
   readonly attempt: Attempt | undefined;
   readonly now: Date;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: number;
 }
 
-/** What follows for the other tasks of the same account. */
+/** What a decision about one task changes for the other tasks of the same account. */
 export type AccountEffect =
   | { readonly kind: "failed" }
   | { readonly kind: "answered" }
   | { readonly kind: "limited"; readonly until: Date };
 
-/** The new state of a task, with its version raised. */
+/** The new state of a publish task, with its version raised. */
 export interface TaskChange {
   readonly task: Task;
   /** Whether the change is reported to the posts service. */
   readonly isReported: boolean;
 }
 
-/** What follows from an event. */
+/** What follows from a task event. */
 export interface Decision {
-  /** The task that the event is about, in its state before the event. */
+  /** The publish task that the event is about, in its state before the event. */
   readonly task: Task;
-  /** New states of tasks of the target, usually with that of the event's task. */
+  /** New states of publish tasks of the target, usually with that of the event's task. */
   readonly changes: readonly TaskChange[];
-  /** New state of the event's attempt. */
+  /** New state of the attempt that the event is about. */
   readonly attempt?: Attempt;
   readonly account?: AccountEffect;
-  /** What a publishing call returned, to be added to the handles of the task. */
+  /** Handles that a publishing call returned, to be added to the stored handles of the task. */
   readonly handles?: Handles;
-  /** Set if the task is published without an id: data with which the platform is asked for the id later. */
+  /** Set if the target is published without a post id: data with which the platform is asked for the id later. */
   readonly askLater?: Handles;
-  /** The worker that reported the event keeps the task and continues within the same attempt. */
+  /** Set if the worker that reported the event keeps the task and continues within the same attempt. */
   readonly isContinued?: true;
 }
 
-/** A change that is reported to the posts service, with the attempt that ended with the change. */
+/** A change of a publish task that is reported to the posts service, with the attempt that ended with the change. */
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
 }
 
-/** The decision that changes nothing, for a repeated outcome or an event from a worker without the fence. */
+/** Returns a decision that changes nothing, for a repeated outcome or an event from a worker without the fence. */
 export function nothing({ task }: TaskSnapshot): Decision {
   return { task, changes: [] };
 }
@@ -106,7 +112,7 @@ export function change(task: Task, isReported = true): TaskChange {
 type AttemptResult = Partial<Pick<Attempt, "externalId" | "permalink" | "isNotSent">>;
 
 /**
- * The `attempt` of a decision; empty if the event belongs to no attempt.
+ * Builds the field `attempt` of a decision; empty if the event is not about an attempt.
  *
  * @param outcome null keeps the attempt open.
  */
@@ -131,7 +137,7 @@ export function attemptWith(
   };
 }
 
-/** The changes of a decision that are reported to the posts service. */
+/** Returns the changes of a decision that are reported to the posts service. */
 export function toTargetUpdates({ changes, attempt }: Decision): readonly TargetUpdate[] {
   const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
   return changes

@@ -41,14 +41,14 @@ const limit = (retryAfterMs?: number): DeletionResult => ({
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-test("a deletion succeeds when the post is gone, whatever the earlier tries ended with", () => {
+test("a deletion succeeds when the platform reports that the post is gone, whatever the earlier tries ended with", () => {
   const task = taskWith({ retryCount: 2, errorCode: "platform_unavailable", errorMessage: "503" });
   expect(decideDeletion(task, { kind: "deleted" }, MOMENT, POLICY)).toEqual({
     task: { ...task, status: "deleted", version: 8, errorCode: null, errorMessage: null },
   });
 });
 
-test("the wait that a platform requests replaces the configured one and counts as a retry of the deletion", () => {
+test("the wait that a platform requests replaces the configured wait and counts as a retry of the deletion", () => {
   const result = {
     kind: "retryable",
     code: "platform_unavailable",
@@ -63,7 +63,7 @@ test("the wait that a platform requests replaces the configured one and counts a
   });
 });
 
-test("a rate limit does not count as a retry of a deletion and holds back its account, for a minute when the platform does not say how long", () => {
+test("a rate limit holds back the account of a deletion, for a minute if the platform does not say how long, and does not count as a retry", () => {
   const last = taskWith({ retryCount: 2 });
   expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },
@@ -81,7 +81,7 @@ test("a deletion that meets only rate limits is given up after a day", () => {
   });
 });
 
-test("a deletion that meets no rate limit ends after at most its configured retries, whatever its tries end with", () => {
+test("a deletion that meets no rate limit ends after at most its configured number of retries, whatever its tries end with", () => {
   const results = fc.constantFrom<DeletionResult>(
     { kind: "unknown", message: "reset" },
     { kind: "retryable", code: "platform_unavailable", message: "" },

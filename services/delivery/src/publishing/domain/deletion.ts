@@ -6,32 +6,35 @@ import type {
 } from "@postrider/platforms/publishing/outcome";
 import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
 
-/** Key of a request to delete a target. */
+/** Key of a request to delete a published target. */
 export interface DeletionKey {
   readonly targetId: string;
   readonly deletion: number;
 }
 
-/** Key of a deletion together with the fence of its worker. A deletion with another fence belongs to another worker. */
+/**
+ * Key of a deletion task together with the fence of its worker. If the stored fence differs, another worker holds the
+ * deletion.
+ */
 export interface HeldDeletion extends DeletionKey {
   readonly fence: number;
 }
 
-/** The deletion's key as a string, for maps. */
+/** Returns the key of a deletion as a string, for maps. */
 export function nameDeletion({ targetId, deletion }: DeletionKey): string {
   return `${targetId}/${deletion}`;
 }
 
-/** The deletion of one published target. */
+/** The task of deleting one published target. */
 export interface DeletionTask extends HeldDeletion {
   readonly workspaceId: string;
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
-  /** The platform's id of the published post; empty if it is not known. */
+  /** The id that the platform gave the published post; empty if it is not known. */
   readonly externalId: string;
   readonly status: "queued" | "working" | "deleted" | "failed";
-  /** No process acts on the task before this instant. */
+  /** No process acts on the deletion task before this instant. */
   readonly wakeAt: Date;
   readonly crashCount: number;
   readonly retryCount: number;
@@ -43,7 +46,7 @@ export interface DeletionTask extends HeldDeletion {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** How one try to delete a target ended. A refused token is not a result, because the token is refreshed first. */
+/** How one try to delete a target ended. A refused access token is not a result, because the token is refreshed first. */
 export type DeletionResult =
   | Deleted
   | Exclude<Failure, { kind: "token_refused" }>
@@ -52,13 +55,13 @@ export type DeletionResult =
   | { readonly kind: "given_up"; readonly code: TargetErrorCode; readonly message: string };
 
 export interface DeletionDecision {
-  /** The new state of the deletion, with its version raised. */
+  /** The new state of the deletion task, with its version raised. */
   readonly task: DeletionTask;
   /** The instant until which the platform's rate limit holds back the whole account. */
   readonly holdUntil?: Date;
 }
 
-/** How long after its request a deletion that meets a rate limit is given up. */
+/** How long after its request a deletion that still meets rate limits is given up. */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 
 type Repeatable = Extract<DeletionResult, { kind: "retryable" | "unknown" }>;
@@ -86,7 +89,10 @@ function requeue(task: DeletionTask, wakeAt: Date, fault: Fault): DeletionTask {
   };
 }
 
-/** Waiting for a rate limit does not count as a retry, and the whole account waits. */
+/**
+ * Decides about a deletion that meets a rate limit of the platform. The wait does not count as a retry, and the whole account
+ * waits.
+ */
 function onLimit(task: DeletionTask, fault: Fault, now: Date, waitMs: number): DeletionDecision {
   const holdUntil = new Date(now.getTime() + waitMs);
   const isOver = holdUntil.getTime() - task.createdAt.getTime() > GIVE_UP_MS;
@@ -95,7 +101,7 @@ function onLimit(task: DeletionTask, fault: Fault, now: Date, waitMs: number): D
 
 interface Moment {
   readonly now: Date;
-  /** In [0, 1). */
+  /** A random number in [0, 1). */
   readonly random: number;
 }
 

@@ -1,23 +1,26 @@
 import { onPublished } from "./decide-success.ts";
 import { attemptWith, change, type Decision, type TaskSnapshot } from "./decision.ts";
 
-/** What an operator states about a call with an unknown outcome. */
+/** What an operator states about a publishing call with an unknown outcome. */
 export type OperatorsWord =
   | { readonly kind: "published"; readonly externalId: string | null; readonly permalink: string }
   | { readonly kind: "absent" };
 
 export type Resolution =
   | { readonly kind: "decided"; readonly decision: Decision }
-  /** The outcome is already known, or the call may still arrive at the platform. */
+  /** The outcome of the publishing call is already known, or the call may still arrive at the platform. */
   | { readonly kind: "not_in_question" };
 
-/** This code makes the target retryable: the platform gave no answer, and the call published nothing. */
+/**
+ * Error code of a target that an operator resolved as absent. This code makes the target retryable: it says that the platform
+ * gave no answer and that the publishing call published nothing.
+ */
 const ABSENT_CODE = "platform_unavailable";
 const ABSENT_MESSAGE = "an operator found that the target was not published";
 
 const NOT_IN_QUESTION: Resolution = { kind: "not_in_question" };
 
-/** Whether the outcome of the task can only be found on the platform. */
+/** Whether the outcome of the task's publishing call can only be found on the platform. */
 function isInQuestion({ task, siblings }: TaskSnapshot): boolean {
   if (siblings.some(({ status }) => status === "published")) return false;
   if (task.status === "unknown" || task.status === "reconciling") return true;
@@ -25,8 +28,9 @@ function isInQuestion({ task, siblings }: TaskSnapshot): boolean {
 }
 
 /**
- * Decides what follows from an operator's statement. Absence is not accepted before `callUntil`, because until then the call
- * may still arrive. A success that is already known takes precedence over any statement.
+ * Decides what follows from an operator's statement about a publishing call. The statement that the post is absent is not
+ * accepted before `callUntil`, because until then the call may still arrive at the platform. A success that is already known
+ * takes precedence over any statement.
  */
 export function decideResolution(snapshot: TaskSnapshot, word: OperatorsWord): Resolution {
   const { task, attempt, now } = snapshot;

@@ -12,11 +12,11 @@ test.each([
   expect(findRestore(STORED, COPY, rememberedAt)).toBeUndefined();
 });
 
-test("data on another timeline of its cluster is reported as restored", () => {
+test("data on another timeline of its Postgres cluster is reported as restored", () => {
   expect(findRestore(STORED, { ...COPY, timeline: 2 }, undefined)).toBe("timeline");
 });
 
-test("data in a table that was created again is reported as restored from a dump", () => {
+test("data in a Postgres table that was created again is reported as restored from a dump", () => {
   expect(findRestore(STORED, { ...COPY, tableOid: 16_900 }, undefined)).toBe("reloaded");
 });
 

@@ -11,12 +11,12 @@ export interface DataCopy {
 export type RestoreReason = "timeline" | "reloaded" | "rewound";
 
 /**
- * Detects that the data is older than the work that was done with it.
+ * Detects that the data was restored and is older than the work that was done with it.
  *
- * @param stored What is recorded in the data. Its `seenAt` never decreases unless the data is restored.
- * @param current Where the data is now.
+ * @param stored The values that are recorded in the data. Their `seenAt` never decreases unless the data is restored.
+ * @param current The values of the cluster and table in which the data is now.
  * @param rememberedAt The latest `seenAt` that this process has read; undefined before its first read.
- * @returns The sign of the restore; undefined if the data was not restored.
+ * @returns The sign by which the restore was detected; undefined if the data was not restored.
  */
 export function findRestore(
   stored: DataCopy & { readonly seenAt: Date },

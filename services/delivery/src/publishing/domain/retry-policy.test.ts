@@ -8,7 +8,7 @@ const POLICY = {
   accountPauseMs: [60_000, 300_000],
 };
 
-test("retry waits follow the configured list with 20 % jitter, and no retry follows the last one", () => {
+test("the waits before retries of a task follow the configured list with 20 % jitter, and no retry follows the last wait", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 }),
@@ -24,7 +24,7 @@ test("retry waits follow the configured list with 20 % jitter, and no retry foll
   expect(nextRetryMs(POLICY, 3, 0.5)).toBeUndefined();
 });
 
-test("the first harmless repetition of a call is sent without a wait, and later ones follow the retry waits", () => {
+test("the first harmless repetition of a publishing call is sent without a wait, and later repetitions follow the retry waits", () => {
   expect([1, 2, 3, 4, 9].map((count) => nextRepeatMs(POLICY, count))).toEqual([
     0, 60_000, 300_000, 900_000, 900_000,
   ]);

@@ -1,10 +1,10 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
-/** Settings that decide when a task is tried again. All times are milliseconds. */
+/** Settings that decide when a publish task is tried again. All times are milliseconds. */
 export interface RetryPolicy {
-  /** Waits before the first, second … retry; a failure after the last retry is final. */
+  /** Waits before the first, second … retry of a task; a failure after the last retry is final. */
   readonly retryMs: readonly number[];
-  /** How long the worker keeps a task whose token was refused, while it refreshes the token. */
+  /** How long the worker keeps a task whose access token was refused, while it refreshes the token. */
   readonly leaseMs: number;
   /** How long an account is paused after five failures in a row, after six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
@@ -32,8 +32,8 @@ export function nextRetryMs(
 }
 
 /**
- * Milliseconds before a harmless repetition of a call with an unknown outcome: 0 before the first repetition, then the waits
- * of `retryMs`, of which the last one repeats.
+ * Milliseconds before a harmless repetition of a publishing call with an unknown outcome: 0 before the first repetition, then
+ * the waits of `retryMs`, of which the last one repeats.
  */
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;
@@ -56,7 +56,7 @@ const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether a retry by the user can succeed without another change. */
+/** Whether a target that failed with this error code can succeed when the user retries it without another change. */
 export function isRetryable(code: TargetErrorCode): boolean {
   return RETRYABLE.has(code);
 }

@@ -2,28 +2,30 @@ import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 export type TaskStatus =
-  /** The task waits until it is due. */
+  /** The publish task waits until it is due. */
   | "queued"
-  /** A worker holds the lease; the publishing call has not begun. */
+  /** A worker holds the lease of the publish task; the publishing call has not begun. */
   | "working"
-  /** The publishing call is marked: until `callUntil`, it may be sent or may have been sent. */
+  /** The publishing call is marked as begun: until `callUntil`, it may be sent or may have been sent. */
   | "calling"
-  /** A publishing call ended with an unknown outcome; the task waits for the next search of the platform. */
+  /** A publishing call ended with an unknown outcome; the publish task waits for the next search of the platform. */
   | "unknown"
-  /** A worker searches the platform for the post of a call. */
+  /** A worker searches the platform for the post of a publishing call. */
   | "reconciling"
   | "published"
   | "failed"
   /** The target is not wanted at this generation, or another generation is published. */
   | "dropped";
 
-/** Key of a task. */
+/** Key of a publish task. */
 export interface TaskKey {
   readonly targetId: string;
   readonly generation: number;
 }
 
-/** Key of a task together with the fence of its worker. A task with another fence belongs to another worker. */
+/**
+ * Key of a publish task together with the fence of its worker. If the stored fence differs, another worker holds the task.
+ */
 export interface HeldKey extends TaskKey {
   readonly fence: number;
 }
@@ -35,31 +37,34 @@ export interface Task extends HeldKey {
   readonly accountId: string;
   readonly platform: string;
   readonly status: TaskStatus;
-  /** No process acts on the task before this instant. */
+  /** No process acts on the publish task before this instant. */
   readonly wakeAt: Date;
   /** When the target is to be published: its scheduled time, or the time at which the user requested it. */
   readonly dueAt: Date;
   /** No publishing call starts after this instant. */
   readonly publishBefore: Date;
   readonly crashCount: number;
-  /** Number of the attempt that began last, counted over all generations; 0 if none began. */
+  /** Number of the attempt of the target that began last, counted over all generations; 0 if no attempt began. */
   readonly attemptNumber: number;
-  /** Whether the latest attempt has no outcome yet. A rate limit or a call that was not sent does not end it. */
+  /**
+   * Whether the latest attempt has no outcome yet. A rate limit or a publishing call that was not sent does not end an
+   * attempt.
+   */
   readonly isAttemptOpen: boolean;
   readonly retryCount: number;
   readonly unknownCount: number;
   /**
-   * Number of publishing calls that neither succeeded nor failed for certain. While it is above 0, the target may be
+   * Number of publishing calls of the task that neither succeeded nor certainly failed. While it is above 0, the target may be
    * visible.
    */
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
   readonly isLimited: boolean;
-  /** The data was restored, and a call that is missing from it may have published the target. */
+  /** Whether the data was restored, and a publishing call that is missing from the data may have published the target. */
   readonly isRestored: boolean;
   readonly callNumber: number;
-  /** When the first call with an unknown outcome began. Searches of the platform start from there. */
+  /** When the first publishing call with an unknown outcome began. Searches of the platform start from this time. */
   readonly firstUnknownAt: Date | null;
   readonly calledAt: Date | null;
   readonly callUntil: Date | null;
@@ -71,31 +76,31 @@ export interface Task extends HeldKey {
   readonly errorMessage: string | null;
 }
 
-/** Handles as they are stored: each value is sealed separately; those of older releases are plain text. */
+/** Handles as they are stored: each value is sealed separately; the values that older releases stored are plain text. */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
-/** A task that this process has just claimed. */
+/** A publish task that this process has just claimed. */
 export interface ClaimedTask extends Task {
-  /** What the steps of the task have returned so far. */
+  /** What the steps of the publish task have returned so far. */
   readonly handles: StoredHandles | null;
-  /** Database time of the claim. */
+  /** The database's time at the claim of the task. */
   readonly claimedAt: Date;
-  /** How long the task had been ready when it was claimed. */
+  /** How long the publish task had been ready when it was claimed, in milliseconds. */
   readonly latenessMs: number;
-  /** Whether `publishBefore` has passed. */
+  /** Whether the `publishBefore` of the task has passed. */
   readonly isTooLate: boolean;
-  /** Headers of the event that requested the task; null in rows that an older release created. */
+  /** Headers of the event that requested the publish task; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** A claimed task whose handles are unsealed. */
+/** A claimed publish task whose handles are unsealed. */
 export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }
 
 export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
 
-/** Key of an attempt: the target and the number of the attempt. */
+/** Key of an attempt: the id of the target and the number of the attempt. */
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;
@@ -103,7 +108,7 @@ export interface AttemptKey {
 
 /** One try to publish a target, as it is stored. */
 export interface Attempt extends AttemptKey {
-  /** Number of the task's latest publishing call within the attempt. */
+  /** Number of the publish task's latest publishing call within the attempt. */
   readonly callNumber: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
@@ -116,17 +121,17 @@ export interface Attempt extends AttemptKey {
   readonly isNotSent: boolean;
 }
 
-/** Whether the task has ended, so that only a new event or request can change it. */
+/** Whether the publish task has ended, so that only a new event or request can change it. */
 export function isFinal(status: TaskStatus): boolean {
   return status === "published" || status === "failed" || status === "dropped";
 }
 
-/** Number of attempts that have ended, over all generations. */
+/** Number of attempts of a target that have ended, over all generations. */
 export function countAttempts(task: Pick<Task, "attemptNumber" | "isAttemptOpen">): number {
   return task.isAttemptOpen ? task.attemptNumber - 1 : task.attemptNumber;
 }
 
-/** The task's key as a string, for maps and sets. */
+/** Returns the key of a publish task as a string, for maps and sets. */
 export function nameTask(key: TaskKey): string {
   return `${key.targetId}/${key.generation}`;
 }

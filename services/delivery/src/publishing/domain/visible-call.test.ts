@@ -8,7 +8,7 @@ test("white space and Unicode composition do not change the hash of a post's con
   expect(hashContent({ ...content, text: "e\u0301" })).toBe(hashContent({ ...content, text: "é" }));
 });
 
-test("the text, the title, the media and their order change the hash of a post's content", () => {
+test("the text, the title, the media and the order of the media change the hash of a post's content", () => {
   const others = [
     { ...content, text: "one two" },
     { ...content, title: "title" },
@@ -23,7 +23,7 @@ function clocksAt() {
   return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
 }
 
-test("a publishing call may begin within a twelfth of its deadline, but at most 5 s after its mark was requested", () => {
+test("a publishing call may begin within a twelfth of its deadline, but at most 5 s after the worker requested to begin it", () => {
   const { now, clocks } = clocksAt();
   const short = createSendGuard(clocks, 6_000);
   const long = createSendGuard(clocks, 600_000);
@@ -39,7 +39,7 @@ test("a publishing call may begin within a twelfth of its deadline, but at most 
 });
 
 test.each([60_000, -60_000])(
-  "a publishing call does not begin after the wall clock moved by %i ms",
+  "a jump of the wall clock by %i ms prevents the publishing call",
   (ms) => {
     const { now, clocks } = clocksAt();
     const guard = createSendGuard(clocks, 60_000);

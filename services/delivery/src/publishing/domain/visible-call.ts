@@ -5,7 +5,7 @@ import type { SendGuard } from "@postrider/platforms/http/send-once";
 export interface HashedContent {
   readonly text: string;
   readonly title: string | undefined;
-  /** Media ids in the order of the post. */
+  /** Ids of the media in the order in which the post shows them. */
   readonly mediaIds: readonly string[];
 }
 
@@ -14,8 +14,8 @@ function normalize(text: string): string {
 }
 
 /**
- * SHA-256 in hex over the normalized text, the title and the media. Two posts with the same hash cannot be told apart in a
- * search of the platform, so an account never has two open calls with the same hash.
+ * Returns SHA-256 in hex of the normalized text, the title and the media of a post. Two posts with the same hash cannot be
+ * told apart in a search of the platform, so an account never has two open publishing calls with the same hash.
  */
 export function hashContent(content: HashedContent): string {
   const parts = [normalize(content.text), normalize(content.title ?? ""), ...content.mediaIds];
@@ -31,14 +31,18 @@ export interface Clocks {
   wall(): number;
 }
 
-/** Maximum time between the request for the mark and the first byte of the publishing call. */
+/** Maximum time between the request to mark a publishing call as begun and the first byte of the call. */
 const MAX_AGE_MS = 5_000;
-/** The same limit as a fraction of the call's deadline; the smaller limit applies. */
+/**
+ * Maximum time between the request to mark a publishing call as begun and its first byte, as a fraction of the call's
+ * deadline. The smaller of the two maxima applies.
+ */
 const MAX_AGE_PART = 1 / 12;
 
 /**
- * Reads both clocks and returns the guard of the publishing call. It must be called before the mark is requested:
- * `call_until` of the mark counts from a later moment, so a call that respects `timeoutMs` ends before it.
+ * Reads both clocks and returns the guard that allows the publishing call to be sent. It must be called before the call is
+ * marked as begun. The `call_until` of the mark counts from a later moment, so a call that respects `timeoutMs` ends before
+ * `call_until`.
  */
 export function createSendGuard(clocks: Clocks, visibleCallMs: number): SendGuard {
   const monotonic = clocks.monotonic();

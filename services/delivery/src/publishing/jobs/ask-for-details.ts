@@ -28,8 +28,8 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Asks platforms for ids that they had not returned when a target was published, and reports the ids to the posts service.
- * If a platform returns no id within a day, it is not asked again and the target stays published without an id.
+ * Asks platforms for post ids that they had not returned when a target was published, and reports the ids to the posts
+ * service. If a platform returns no id within a day, it is not asked again and the target stays published without an id.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -104,7 +104,7 @@ async function recordDetails(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/** Adds the id to the published target, unless it has one by now, and reports it to the posts service. */
+/** Adds the post id to the published target, unless the target has an id by now, and reports the id to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

@@ -8,13 +8,15 @@ export interface ClaimDeletionsOptions extends Omit<
   PublishingDeps,
   "posts" | "media" | "spool" | "clocks"
 > {
-  /** Id of this process, recorded with its leases. */
+  /** Id of this process, recorded with its leases of deletion tasks. */
   readonly owner: string;
 }
 
-/** Deletes published posts until it is disposed of. Disposing aborts open calls, because they can be repeated. */
+/**
+ * Deletes published posts until it is disposed of. Disposing aborts open platform calls, because deletions can be repeated.
+ */
 export interface DeletionClaims extends AsyncDisposable {
-  /** Claims ready deletions now instead of at the next poll. */
+  /** Claims ready deletion tasks now instead of at the next poll. */
   nudge(): void;
 }
 
@@ -23,7 +25,7 @@ const POLL_MS = 500;
 const MAX_IN_WORK = 50;
 /**
  * Maximum number of deletions of one platform in work over all processes, so that a platform that does not respond does not
- * delay the others.
+ * delay deletions on other platforms.
  */
 const MAX_PER_PLATFORM = 16;
 
@@ -66,7 +68,7 @@ class Deletions {
     };
   }
 
-  /** Claims deletions once. Returns when the loop should claim again. */
+  /** Claims deletion tasks once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
@@ -85,7 +87,7 @@ class Deletions {
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // The next claim skips accounts and platforms that are busy now, so it finds the deletions behind them.
+    // The next claim skips accounts and platforms that are busy now, so it finds the deletions that wait behind theirs.
     return true;
   }
 

@@ -13,7 +13,7 @@ import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
-  /** Id of this process, recorded with its leases. */
+  /** Id of this process, recorded with its leases of publish tasks. */
   readonly owner: string;
 }
 
@@ -22,24 +22,29 @@ export interface ClaimTasksOptions extends PublishingDeps {
  * recorded.
  */
 export interface TaskClaims extends AsyncDisposable {
-  /** Claims ready tasks now instead of at the next poll. */
+  /** Claims ready publish tasks now instead of at the next poll. */
   nudge(): void;
-  /** Milliseconds since this process last looked for tasks successfully. */
+  /** Milliseconds since this process last looked for publish tasks successfully. */
   claimAgeMs(): number;
 }
 
 const POLL_MS = 200;
-/** Minimum time between two claims while tasks are in work. Claiming ten tasks costs about as much as claiming one. */
+/**
+ * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.
+ */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of tasks per claim. */
+/** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
-/** Maximum number of tasks in work in this process at a time. */
+/** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 200;
-/** Maximum number of lost calls that are recorded per poll. */
+/** Maximum number of lost publishing calls that are recorded per poll. */
 const MAX_LOST_CALLS = 100;
-/** How long after the deadline of a call a stopping process still waits for it; after that, the call counts as lost. */
+/**
+ * How long after the deadline of a publishing call a stopping process still waits for its outcome. After that, the call counts
+ * as lost.
+ */
 const CALL_MARGIN_MS = 2_000;
-/** How long tasks whose worker was lost may run alone in the process, one after the other, before other tasks run. */
+/** How long publish tasks whose worker was lost may run alone in the process, one after the other, before other tasks run. */
 const CRASHED_TURN_MS = 2_000;
 
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
@@ -76,7 +81,7 @@ class Claims {
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** A claimed task whose earlier worker was lost. It waits until no other task runs in this process. */
+  /** A claimed publish task whose earlier worker was lost. It waits until no other task runs in this process. */
   #crashed: HeldTask | undefined;
   #isAlone = false;
   #turnEndsAt = 0;
@@ -94,7 +99,7 @@ class Claims {
     };
   }
 
-  /** Claims tasks once. Returns when the loop should claim again. */
+  /** Claims publish tasks once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -114,7 +119,7 @@ class Claims {
     recordClaim();
   }
 
-  /** Claims and starts tasks. Returns whether there may be more. */
+  /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
   async #claimReady(): Promise<boolean> {
     if (this.#isAlone) return false;
     if (this.#crashed !== undefined) {
@@ -129,14 +134,15 @@ class Claims {
     return tasks.length === limit;
   }
 
-  /** A task that may have crashed its process runs alone, so that a second crash is not attributed to other tasks. */
+  /** Runs a publish task that may have crashed its process alone, so that a second crash is not attributed to other tasks. */
   #workAlone({ task, lease }: HeldTask): void {
     this.#crashed = undefined;
     this.#isAlone = true;
     this.#work([task], () => {
       lease[Symbol.dispose]();
       this.#isAlone = false;
-      // The next such task follows at once while the time for them lasts; after that, the other tasks run first.
+      // The next task whose worker was lost follows at once while the time for such tasks lasts. After that, the other tasks
+      // run first.
       if (performance.now() < this.#turnEndsAt) this.#lookedAt = Number.NEGATIVE_INFINITY;
     });
   }
@@ -176,8 +182,8 @@ class Claims {
   }
 
   /**
-   * Lost calls, tasks that a restore made uncertain, and tasks that crashed are rare, so checking for them once per poll is
-   * enough.
+   * Looks for lost publishing calls, tasks that a restore made uncertain, and tasks that crashed. All three are rare, so one
+   * check per poll is enough.
    */
   async #lookForLosses(): Promise<void> {
     if (performance.now() - this.#lookedAt < POLL_MS) return;
@@ -196,13 +202,13 @@ class Claims {
   }
 
   async stop(loop: Loop): Promise<void> {
-    // The signal is aborted first, so that no publishing call begins after this. The current pass of the loop may still
-    // claim tasks and then releases them.
+    // The signal is aborted first, so that no publishing call begins from now on. The current pass of the loop may still claim
+    // tasks and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     if (this.#crashed !== undefined) await release(this.#context, [this.#crashed.task], 0);
     const { visibleCallMs } = this.#options.settings;
-    // An open call that sends media has a later deadline than `visibleCallMs`.
+    // An open publishing call that sends media has a later deadline than `visibleCallMs`.
     const waitMs = Math.max(visibleCallMs, this.#context.openCalls.remainingMs()) + CALL_MARGIN_MS;
     await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
     await this.#context.recorder.drain();

@@ -4,7 +4,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { touchDeployment } from "#src/publishing/db/deployment.ts";
 
 /**
- * Records regularly that the data is in use, so that a restore can be detected later, and reports while the data belongs to
+ * Records regularly that the data is in use, so that a restore can be detected later. Reports while the data belongs to
  * another deployment.
  */
 export function startWatchDeployment(options: {

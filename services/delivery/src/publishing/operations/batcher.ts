@@ -4,7 +4,7 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Collects items that workers submit within a short time, so that all of them need one statement instead of one each. */
+/** Collects items that workers submit within a short time, so that all of them need one SQL statement instead of one each. */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;

@@ -8,7 +8,7 @@ import { renewToken, requireReconnect } from "./renew-token.ts";
 
 type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
 
-/** A claimed deletion with the credential of its account. */
+/** A claimed deletion task with the credential of its account. */
 export interface DeletionInputs {
   readonly task: DeletionTask;
   readonly credential: Credential;
@@ -16,7 +16,9 @@ export interface DeletionInputs {
   readonly stopping: AbortSignal;
 }
 
-/** Deadline of one call as a fraction of the lease: two calls with a token refresh between them fit into one lease. */
+/**
+ * Deadline of one platform call as a fraction of the lease: two calls with a token refresh between them fit into one lease.
+ */
 const CALL_PART = 1 / 3;
 
 type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
@@ -48,7 +50,7 @@ export async function deleteTarget(deps: Deps, inputs: DeletionInputs): Promise<
   }
 }
 
-/** The connector, or the reason why no request is sent to the platform. */
+/** Returns the connector that can delete the post, or the reason why no request is sent to the platform. */
 function findConnector(
   { connectors }: Deps,
   { task, credential }: DeletionInputs,
@@ -59,7 +61,8 @@ function findConnector(
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // A newer version may have the connector. Each wait for it counts as a retry, so that the deletion ends.
+  // A newer version of the delivery service may have the connector. Each wait for it counts as a retry, so that the deletion
+  // ends.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete
@@ -67,7 +70,7 @@ function findConnector(
     : giveUp("app_configuration", "posts on this platform cannot be deleted");
 }
 
-/** Calls the connector. If the connector throws an error, the outcome is unknown. */
+/** Calls the connector to delete the post. If the connector throws an error, the outcome is unknown. */
 async function call(
   { settings, logger }: Deps,
   connector: PublishingConnector,

@@ -16,15 +16,15 @@ import type { PublishingDeps } from "./dependencies.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "settings" | "random" | "onEvents">;
 
-/** How one try of a claimed deletion ended. */
+/** How one try of a claimed deletion task ended. */
 interface EndedTry {
   readonly task: DeletionTask;
   readonly result: DeletionResult;
 }
 
-/** How long results are collected before they are recorded in one transaction. */
+/** How long results of deletions are collected before they are recorded in one transaction. */
 const WINDOW_MS = 2;
-/** Maximum number of results per transaction. */
+/** Maximum number of results of deletions per transaction. */
 const MAX_EVENTS = 100;
 
 const deletionsTotal = createCounter(
@@ -34,8 +34,8 @@ const deletionsTotal = createCounter(
 );
 
 /**
- * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that
- * cannot be recorded is lost: the lease ends, and the deletion is repeated, which is harmless.
+ * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that cannot
+ * be recorded is lost. Then the lease ends and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;

@@ -12,16 +12,16 @@ import type { Spool } from "#src/publishing/storage/spool.ts";
 import type { HandleSealing } from "./handle-sealing.ts";
 
 export interface PublishingSettings extends RetryPolicy {
-  /** Deadline of a publishing call. */
+  /** Deadline of a publishing call, in milliseconds. */
   readonly visibleCallMs: number;
   /** Multiplies the waits before searches of a platform; 1 in production. */
   readonly reconcileTimeScale: number;
   /**
-   * Maximum number of tasks of one platform in work over all processes, so that a platform that does not respond does not
-   * delay the others.
+   * Maximum number of publish tasks of one platform in work over all processes, so that a platform that does not respond does
+   * not delay the others.
    */
   readonly maxPerPlatform: number;
-  /** Maximum number of tasks of one workspace among the tasks of a platform in work. */
+  /** Maximum number of publish tasks of one workspace among a platform's tasks in work. */
   readonly maxPerWorkspace: number;
 }
 
@@ -35,12 +35,12 @@ export interface PublishingDeps {
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
   readonly sealing: HandleSealing;
-  /** Says before each claim whether this process may publish. */
+  /** Says before each claim whether this process may publish from its data. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
-  /** Called after each commit that appended events to the outbox. */
+  /** Called after each transaction that appended events to the outbox was committed. */
   readonly onEvents: () => void;
 }

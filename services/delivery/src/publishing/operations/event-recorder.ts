@@ -28,27 +28,29 @@ type RecorderDeps = Pick<
   "sql" | "logger" | "sealing" | "settings" | "random" | "onEvents"
 >;
 
-/** An event with the headers of the API request that led to it. One transaction records events of several requests. */
+/**
+ * A task event with the headers of the API request that led to it. One transaction records events of several API requests.
+ */
 interface Entry {
   readonly event: TaskEvent;
   readonly cause: Cause;
 }
 
 interface Recorded {
-  /** Whether the worker that reported the event keeps the task. */
+  /** Whether the worker that reported the event keeps the publish task. */
   readonly isContinued: boolean;
 }
 
-/** How long events are collected before they are recorded in one transaction. */
+/** How long task events are collected before they are recorded in one transaction. */
 const WINDOW_MS = 2;
-/** Maximum number of events per transaction. */
+/** Maximum number of task events per transaction. */
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 
 /**
- * Records what was learned about tasks, and what follows from it, for all workers of the process. It retries until it
- * succeeds, because the result of a publishing call is stored nowhere else.
+ * Records what the workers of the process learned about publish tasks, and what follows from it. It retries until the database
+ * accepts the record, because the result of a publishing call is stored nowhere else.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -63,7 +65,7 @@ export class EventRecorder {
     });
   }
 
-  /** Resolves when the event is recorded, however long the database is unavailable. */
+  /** Resolves when the task event is recorded, however long the database is unavailable. */
   record(event: TaskEvent): Promise<Recorded> {
     return this.#batcher.submit({ event, cause: currentCause() });
   }
@@ -92,7 +94,8 @@ export class EventRecorder {
   }
 
   /**
-   * Records each event in a transaction of its own, so that an event that cannot be recorded does not hold back the others.
+   * Records each task event in a transaction of its own, so that an event that cannot be recorded does not hold back the
+   * others.
    */
   async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
     const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
@@ -155,8 +158,8 @@ export class EventRecorder {
 }
 
 /**
- * Stores a success in its attempt if the decision about it cannot be written, which only a fault in our code can cause. The
- * worker that later looks for the lost call finds the success there.
+ * Stores a success in its attempt if the decision about the success cannot be written to the task, which only a fault in our
+ * code can cause. The worker that later looks for the lost publishing call finds the success in the attempt.
  */
 async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
   for (const { event } of entries) {
@@ -178,7 +181,7 @@ async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]):
   }
 }
 
-/** Locks targets with all their generations, and reads their attempts with the given keys. */
+/** Locks targets with the publish tasks of all their generations, and reads the attempts with the given keys. */
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
@@ -192,13 +195,14 @@ export async function lockTargets(
   return { tasks, attempts, now: clock[0]?.now ?? new Date() };
 }
 
-/** The last item per key. */
+/** Returns the last item of each key. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
 
 /**
- * Writes decisions about locked targets, in the order in which they were made, and appends the events for the posts service.
+ * Writes decisions about locked targets in the order in which they were made, and appends the events for the posts service to
+ * the outbox.
  *
  * @param causes Headers of the API requests that led to the decisions, by target.
  */
@@ -216,7 +220,7 @@ export async function writeDecisions(
     decisions.flatMap(({ attempt }) => attempt ?? []),
     ({ targetId, number }) => `${targetId}/${number}`,
   );
-  // A failed task with an open call keeps its handles, because a late answer can continue it.
+  // A failed task with an open publishing call keeps its handles, because a late outcome can continue the task.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
   await Promise.all([

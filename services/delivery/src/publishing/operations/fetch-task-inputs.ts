@@ -16,28 +16,28 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Tasks whose content and credentials are requested together. */
+/** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {
   readonly tasks: readonly ClaimedTask[];
   /** The answers of the posts service and the accounts service, in the order of the tasks. */
   readonly answers: Promise<readonly [readonly TargetContent[], readonly Credential[]]>;
 }
 
-/** The answers of the posts service and the accounts service about one task. */
+/** The answers of the posts service and the accounts service about one publish task. */
 interface Answer {
   readonly task: ClaimedTask;
   readonly content: TargetContent;
   readonly credential: Credential;
 }
 
-/** A task with its open attempt that is ready to be published, or the reason why the work on it ends. */
+/** A publish task that is ready to be published, with its open attempt, or the reason why the work on the task ends. */
 export type FetchedTask =
   | (Answer & { readonly kind: "ready"; readonly attemptNumber: number })
   | WorkEnd;
 
-/** How long a batch waits for slow token refreshes before it is split by platform. */
+/** How long a batch of publish tasks waits for slow token refreshes before it is split by platform. */
 const SLOW_ANSWER_MS = 100;
-/** How long a task whose platform this version does not support waits for a newer version. */
+/** How long a publish task whose platform this version does not support waits for a newer version. */
 const NO_CONNECTOR_MS = 60_000;
 
 function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup {
@@ -45,15 +45,15 @@ function ask({ deps }: PublishContext, tasks: readonly ClaimedTask[]): TaskGroup
     fetchContents(deps.posts, tasks),
     fetchCredentials(deps.accounts, tasks),
   ]);
-  // After the batch is split, the answers for the whole batch are ignored.
+  // After the batch is split by platform, the answers for the whole batch are ignored.
   answers.catch(() => undefined);
   return { tasks, answers };
 }
 
 /**
- * Requests the content and credentials of all tasks at once. The accounts service renews expired tokens before it answers.
- * If that takes long, credentials are requested again per platform, so that a token endpoint that does not respond delays
- * only its own platform.
+ * Requests the content and credentials of all publish tasks of a batch at once. The accounts service renews expired tokens
+ * before it answers. If that takes long, credentials are requested again per platform, so that a token endpoint that does not
+ * respond delays only its own platform.
  */
 export async function askOwners(
   context: PublishContext,
@@ -70,7 +70,10 @@ export async function askOwners(
   return isSlow ? [...byPlatform.values()].map((group) => ask(context, group)) : [all];
 }
 
-/** Waits for the answers for a group of tasks, and begins attempts for the tasks that are to be published. */
+/**
+ * Waits for the content and credentials of a group of publish tasks, and begins attempts for the tasks that are to be
+ * published.
+ */
 export async function fetchTasks(
   { deps }: PublishContext,
   { tasks, answers }: TaskGroup,
@@ -106,7 +109,7 @@ function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): Fetc
   return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
 }
 
-/** The reason why no request is sent to the platform. */
+/** Returns the reason why no request for the task is sent to its platform. */
 function findObstacle({ task, content, credential }: Answer): WorkEnd | { readonly kind: "none" } {
   const { fence, attemptNumber } = task;
   const isReconciling = task.status === "reconciling";
@@ -125,7 +128,10 @@ function findObstacle({ task, content, credential }: Answer): WorkEnd | { readon
   }
 }
 
-/** Adds the connector and the unsealed handles. A version without the connector releases the task for a newer version. */
+/**
+ * Adds the connector and the unsealed handles to a publish task. If this version has no connector for the platform, it
+ * releases the task for a newer version.
+ */
 export function toTaskInputs(
   { deps }: PublishContext,
   { task, content, credential, attemptNumber }: Extract<FetchedTask, { kind: "ready" }>,
@@ -140,7 +146,7 @@ export function toTaskInputs(
   };
 }
 
-/** The content that the connector publishes, and the account that it publishes for. */
+/** Builds the content that the connector publishes, and the account for which it publishes the content. */
 export function toPublication(
   { deps }: PublishContext,
   { task, content, credential }: TaskInputs,

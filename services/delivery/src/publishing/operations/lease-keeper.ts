@@ -4,12 +4,15 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { renewLeases } from "#src/publishing/db/claims.ts";
 import { nameTask, type HeldKey } from "#src/publishing/domain/task.ts";
 
-/** The lease of a task in work. `lost` is aborted when another worker has the task. Disposing stops the renewals. */
+/**
+ * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the lease
+ * stops its renewals.
+ */
 export interface Lease extends Disposable {
   readonly lost: AbortSignal;
 }
 
-/** Renews the leases of all tasks in work in this process with one statement, four times per lease duration. */
+/** Renews the leases of all publish tasks in work in this process with one SQL statement, four times per lease duration. */
 export class LeaseKeeper implements AsyncDisposable {
   readonly #held = new Map<string, { readonly key: HeldKey; readonly lost: AbortController }>();
   readonly #loop: Loop;

@@ -7,7 +7,7 @@ import {
 } from "@postrider/shared/telemetry/metrics";
 import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 
-/** Failure reasons whose first occurrence raises an alert. Their time series exist from the start of the process. */
+/** Error codes of targets whose first occurrence raises an alert. Their time series exist from the start of the process. */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
@@ -26,7 +26,7 @@ const targetsTotal = createCounter(
   ),
 );
 
-/** How long tasks were ready before a worker claimed them. */
+/** How long publish tasks were ready before a worker claimed them. */
 export const claimLateness = createDurationHistogram(
   "delivery_claim_lateness_seconds",
   "Time from the instant at which a task was due to its claim.",
@@ -44,12 +44,12 @@ const claimAge = createAgeGauge(
   "How long ago this process last looked for work successfully.",
 );
 
-/** Records that this process has just looked for work, whether or not it found any. */
+/** Records that this process has just looked for publish tasks, whether or not it found any. */
 export function recordClaim(): void {
   claimAge.set({}, new Date());
 }
 
-/** Counts updates. It must be called after their commit. */
+/** Counts the target updates in the metrics. It must be called after the transaction of the updates is committed. */
 export function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
     const { platform, publishedAt, dueAt } = task;

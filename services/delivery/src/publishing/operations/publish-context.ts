@@ -10,7 +10,7 @@ import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 
-/** Dependencies that all workers of the process share. */
+/** Dependencies that all publishing workers of the process share. */
 export interface PublishContext {
   readonly deps: PublishingDeps;
   readonly marker: CallMarker;
@@ -21,24 +21,24 @@ export interface PublishContext {
   readonly stopping: AbortSignal;
 }
 
-/** A claimed task with everything that its connector needs. */
+/** A claimed publish task with everything that the connector of its platform needs. */
 export interface TaskInputs {
   readonly task: OpenTask;
   readonly attemptNumber: number;
   readonly connector: PublishingConnector;
   readonly content: TargetContent;
   readonly credential: Credential;
-  /** Aborted when another worker has the task or the process stops. */
+  /** Aborted when another worker has claimed the task or the process stops. */
   readonly interrupted: AbortSignal;
 }
 
-/** How the work on a claimed task ended. */
+/** How the work on a claimed publish task ended. */
 export type WorkEnd =
-  /** Something was learned about the task and must still be recorded. */
+  /** The worker learned something about the publish task that must still be recorded. */
   | { readonly kind: "learned"; readonly event: TaskEvent }
-  /** The task can be claimed again after this time; this does not count as an attempt. */
+  /** The publish task can be claimed again after `delayMs`; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
-  /** Everything is recorded, or another worker has the task. */
+  /** Everything about the publish task is recorded, or another worker has claimed the task. */
   | { readonly kind: "done" };
 
 export const DONE: WorkEnd = { kind: "done" };
@@ -47,7 +47,7 @@ export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
 /** Average time that a task waits after the posts service, the accounts service or the database did not answer. */
 const BACK_OFF_MS = 1_000;
 
-/** A different wait for each task, so that tasks that failed together do not retry together. */
+/** Returns a random wait for each task, so that tasks that failed together do not retry together. */
 export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return BACK_OFF_MS * (0.5 + random());
 }
@@ -69,7 +69,7 @@ export function giveUp(
   return learned(task, attemptNumber, { kind: "given_up", fence: task.fence, code, message });
 }
 
-/** Releases tasks. If that fails, the tasks can be claimed again when their leases end. */
+/** Releases publish tasks. If the release fails, the tasks can be claimed again when their leases end. */
 export async function release(
   { deps }: Pick<PublishContext, "deps">,
   tasks: readonly ClaimedTask[],

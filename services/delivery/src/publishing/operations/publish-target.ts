@@ -18,17 +18,17 @@ import {
 import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 
-/** The platform refused the access token. The same attempt may continue with a newer token. */
+/** Result of a try whose access token the platform refused. The same attempt may continue with a newer token. */
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
 }
 
-/** Average time that a task waits for another open call of its account. */
+/** Average time that a publish task waits for another open publishing call of its account. */
 const BUSY_MS = 250;
 
-/** Publishes a claimed task: its steps and its publishing call. A refused access token is renewed once. */
+/** Publishes a claimed task: runs its steps and its publishing call. A refused access token is renewed once. */
 export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
   const { task, attemptNumber, credential } = inputs;
   const first = await tryOnce(context, inputs);
@@ -52,7 +52,10 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
   }
 }
 
-/** Prepares, marks, sends and records the publishing call. Each part runs only if the previous one succeeded. */
+/**
+ * Prepares the publishing call, marks it as begun, sends it and records its outcome. Each part runs only if the previous one
+ * succeeded.
+ */
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
@@ -66,7 +69,8 @@ async function tryOnce(
   if (interrupted.aborted) return RELEASE_NOW;
 
   failpoint("delivery.before-mark");
-  // The clocks are read first, so that every delay during or after the mark shortens the time for the call.
+  // The clocks are read first, so that every delay while the call is marked as begun or afterwards shortens the time for the
+  // call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
@@ -74,7 +78,7 @@ async function tryOnce(
 
   using _open = context.openCalls.begin(callMs);
   failpoint("delivery.after-mark");
-  // A process that is stopping or was delayed does not send the call and releases the task at once.
+  // A process that is stopping or was delayed does not send the publishing call and releases the task at once.
   const isStale = context.stopping.aborted || !guard.mayStillSend();
   const outcome: Outcome = isStale
     ? { kind: "not_sent" }
@@ -92,7 +96,7 @@ async function tryOnce(
   return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
 }
 
-/** Runs everything before the mark. It publishes nothing and can be repeated. */
+/** Runs everything that comes before the publishing call is marked as begun. It publishes nothing and can be repeated. */
 async function prepare(
   context: PublishContext,
   inputs: TaskInputs,

@@ -18,8 +18,8 @@ interface GuardOptions {
 }
 
 /**
- * Says before each claim whether this process may publish from its data. If it notices a restore, it records the restore
- * first.
+ * Says before each claim whether this process may publish from its data. If it notices that the data was restored, it records
+ * the restore first.
  */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({

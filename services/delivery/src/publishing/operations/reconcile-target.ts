@@ -13,10 +13,10 @@ import {
 
 /** Maximum duration of one search of a platform. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Wait before a search that failed on our side is repeated. */
+/** Wait before a search of a platform is repeated that failed because of a fault in our own services. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Result for a platform that cannot be searched for calls that are missing from restored data. */
+/** Result of a search for platforms on which posts that are missing from restored data cannot be found. */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
@@ -34,13 +34,13 @@ function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownC
     looks: task.looks,
     now: task.claimedAt,
     timeScale: settings.reconcileTimeScale,
-    // A call with an unknown outcome has an error code; a pending call has none.
+    // A publishing call with an unknown outcome has an error code; a call whose post is still being processed has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
   };
 }
 
-/** Searches the platform for the post of a call with an unknown outcome. */
+/** Searches the platform for the post of a publishing call with an unknown outcome. */
 export async function reconcileTarget(
   context: PublishContext,
   inputs: TaskInputs,
@@ -49,7 +49,7 @@ export async function reconcileTarget(
   const { deps } = context;
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
-  // Stored before the search result is recorded, so that no later try uses handles that cannot be used again.
+  // The handles are stored before the search result is recorded, so that no later try uses handles that cannot be used again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
     const sealed = deps.sealing.seal(task, verdict.handles);
     if (!(await storeHandles(deps.sql, task, sealed))) return DONE;

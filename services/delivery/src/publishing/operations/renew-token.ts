@@ -7,7 +7,7 @@ type Deps = Pick<PublishingDeps, "accounts" | "logger">;
 
 export type RenewedToken =
   | { readonly kind: "renewed"; readonly credential: Credential }
-  /** The token endpoint does not answer. The account stays connected, and the work is tried again later. */
+  /** The platform's token endpoint does not answer. The account stays connected, and the work is tried again later. */
   | { readonly kind: "unavailable"; readonly failure: StepFailure }
   /** The user has to reconnect the account. */
   | {
@@ -65,7 +65,8 @@ export async function requireReconnect(
   try {
     await accounts.requireReconnect(deps.accounts, account, refused.version);
   } catch (error) {
-    // The platform refuses the next task of the account too, and the accounts service is told again then.
+    // If this RPC fails, the platform refuses the token of the account's next task too, and the accounts service is told again
+    // then.
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },

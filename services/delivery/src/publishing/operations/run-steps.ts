@@ -13,21 +13,25 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** The handles that the steps have returned so far, and whether all steps are finished or one has failed. */
+/**
+ * The handles that the steps of a publish task have returned so far, and whether all steps are finished or one has failed.
+ */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
-/** A publication whose publishing call reads its media from the local disk. Disposing removes the media. */
+/**
+ * A publication whose publishing call reads its media from the local disk. Disposing of it removes the media from the disk.
+ */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
-  /** Size of the media that the publishing call sends. */
+  /** Number of bytes of the media that the publishing call sends. */
   readonly bytes: number;
 }
 
-/** Maximum wait of a step during which the worker keeps the task. */
+/** Maximum wait of a step during which the worker keeps the publish task. */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** Average time that a task waits after the media service did not answer. */
+/** Average time that a publish task waits after the media service did not answer. */
 const MEDIA_UNAVAILABLE_MS = 5000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -39,7 +43,7 @@ function isWait(made: StepResult): made is StepWait {
   return made.kind === "wait";
 }
 
-/** Runs the steps that are not done yet, and stores what each returns before the next one begins. */
+/** Runs the steps of a publish task that are not done yet. It stores what each step returns before the next one begins. */
 export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
@@ -61,7 +65,10 @@ interface Step {
   readonly before: Handles;
 }
 
-/** Runs one step until it is finished. The worker keeps the task during a short wait and releases it for a long one. */
+/**
+ * Runs one step of a publish task until it is finished. The worker keeps the task during a short wait and releases it for a
+ * long one.
+ */
 async function finishStep(
   context: PublishContext,
   inputs: TaskInputs,
@@ -79,7 +86,7 @@ async function finishStep(
     const kept = await keep(context, inputs, handles, made);
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
-    // What the step returned is stored before the release, because the next worker of the task continues from there.
+    // What the step returned is stored before the task is released, because the next worker of the task continues from there.
     if (interrupted.aborted) return RELEASE_NOW;
     if (isFailure(made)) return { kind: "failed", handles, failure: made };
     if (!isWait(made)) return { kind: "ready", handles };
@@ -88,7 +95,10 @@ async function finishStep(
   }
 }
 
-/** Stores what a step returned together with what the earlier steps returned; `done` if another worker has the task. */
+/**
+ * Stores what a step returned together with what the earlier steps returned. The result is `done` if another worker has
+ * claimed the task.
+ */
 async function keep(
   { deps }: PublishContext,
   { task }: TaskInputs,
@@ -106,9 +116,9 @@ async function keep(
 }
 
 /**
- * Runs an action before the publishing call. An error that the action throws is a fault of ours or of another service and is
- * tried again like any other failure. A media service that does not answer is not a failure of this post, so it does not
- * count as an attempt.
+ * Runs an action that comes before the publishing call. An error that the action throws is a fault of our code or of another
+ * service, and is tried again like any other failure. When the media service does not answer, that is not a failure of this
+ * post, so it does not count as an attempt.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,

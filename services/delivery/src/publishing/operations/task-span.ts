@@ -2,7 +2,7 @@ import { causeOf, contextOf, sharedCause } from "@postrider/shared/telemetry/cau
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { inSpan } from "@postrider/shared/tracing/tracing";
 
-/** Work on a target, and the event that requested it. */
+/** Work on a publishing target, and the event that requested the work. */
 interface TargetWork {
   readonly workspaceId: string;
   readonly targetId: string;
@@ -16,7 +16,8 @@ function causeOfWork({ cause }: Pick<TargetWork, "cause">) {
 }
 
 /**
- * Runs work on a target in the context of the API request that led to it, so that events, traces and log lines carry its id.
+ * Runs work on a target in the context of the API request that led to it, so that events, traces and log lines carry the id of
+ * that request.
  */
 export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promise<T>): Promise<T> {
   const { workspaceId, targetId, platform } = task;
@@ -30,7 +31,9 @@ export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promis
   );
 }
 
-/** Runs work on several targets at once. It uses the context of an API request only if that request led to all of them. */
+/**
+ * Runs work on several targets at once. The work runs in the context of an API request only if that request led to all of it.
+ */
 export function forTasks<T>(tasks: readonly Pick<TargetWork, "cause">[], work: () => T): T {
   return runInContext(contextOf(sharedCause(tasks.map(causeOfWork))), work);
 }

@@ -12,12 +12,12 @@ export type MarkResult =
   | { readonly kind: "marked"; readonly callNumber: number }
   | { readonly kind: "unmarked"; readonly reason: Unmarked };
 
-/** How long mark requests are collected before they are written in one statement. */
+/** How long requests to begin publishing calls are collected before they are written in one SQL statement. */
 const WINDOW_MS = 2;
-/** Maximum number of calls that one statement marks. */
+/** Maximum number of publishing calls that one SQL statement marks as begun. */
 const MAX_MARKS = 100;
 
-/** Marks the publishing calls of all workers of the process. */
+/** Marks the publishing calls of all workers of the process as begun. */
 export class CallMarker {
   readonly #sql: Sql;
   readonly #batcher: Batcher<MarkRequest, MarkResult>;
@@ -31,7 +31,10 @@ export class CallMarker {
     });
   }
 
-  /** Only a marked call may begin. Throws if the database does not answer; then the call may not begin either. */
+  /**
+   * Marks a publishing call as begun; only then may the call be sent. Throws if the database does not answer; then the call
+   * may not be sent either.
+   */
   mark(request: MarkRequest): Promise<MarkResult> {
     return this.#batcher.submit(request);
   }
@@ -55,8 +58,8 @@ export class CallMarker {
   }
 
   /**
-   * The request of one worker violated a unique index, which undid the statement for all; so each request is marked by
-   * itself.
+   * Marks each publishing call in a statement of its own. It is needed when the request of one worker violated a unique index,
+   * which undid the common statement for all workers.
    */
   async #markOneByOne(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
     if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
@@ -66,18 +69,18 @@ export class CallMarker {
   }
 }
 
-/** The open publishing calls of this process, with their deadlines. */
+/** The publishing calls of this process that have not ended, with their deadlines. */
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /** Registers a call that ends within `callMs`. Disposing the result removes it. */
+  /** Registers a publishing call that ends within `callMs`. Disposing of the result ends the registration. */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);
     return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
   }
 
-  /** Whole milliseconds until the last deadline; 0 when no call is open. */
+  /** Whole milliseconds until the last deadline of the open publishing calls; 0 when no call is open. */
   remainingMs(): number {
     const now = performance.now();
     return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));

@@ -20,14 +20,14 @@ export interface DeletionContext {
   readonly stopping: AbortSignal;
 }
 
-/** A deletion whose worker was lost this many times in a row is given up. */
+/** A deletion task whose worker was lost this many times in a row is given up. */
 const MAX_CRASHES = 5;
 
 /**
- * Works on claimed deletions concurrently. It never throws: a deletion that cannot be released is claimed again when its
- * lease ends.
+ * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be released is claimed again when
+ * its lease ends.
  *
- * @param onEnd Called once per deletion, when the work on it ends.
+ * @param onEnd Called once per deletion task, when the work on it ends.
  */
 export async function workDeletions(
   context: DeletionContext,
@@ -51,7 +51,7 @@ export async function workDeletions(
   );
 }
 
-/** The credentials in the order of the tasks; empty if the accounts service does not answer. */
+/** Returns the credentials in the order of the deletion tasks; empty if the accounts service does not answer. */
 async function findCredentials(
   { deps }: DeletionContext,
   tasks: readonly DeletionTask[],
@@ -91,7 +91,7 @@ async function deleteOne(
   if (stopping.aborted) return await release(context, task, 0);
   const result = await deleteTarget(deps, { task, credential, stopping });
   failpoint("delivery.after-deletion");
-  // The process itself aborted the call, so the error is not an answer of the platform.
+  // The process itself aborted the platform call, so the error is not an answer of the platform.
   if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);
   await recorder.record({ task, result });
 }

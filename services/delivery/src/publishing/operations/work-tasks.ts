@@ -18,7 +18,7 @@ import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
 import { forTasks, inTaskSpan } from "./task-span.ts";
 
-/** A task whose worker was lost this many times in a row is given up before any other work on it. */
+/** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
 
 function isCrashLooping({ crashCount }: ClaimedTask): boolean {
@@ -26,8 +26,8 @@ function isCrashLooping({ crashCount }: ClaimedTask): boolean {
 }
 
 /**
- * Works on claimed tasks concurrently, each to the end of this try. It never throws: a task that cannot be released is
- * claimed again when its lease ends.
+ * Works on claimed publish tasks concurrently, each to the end of its current try. It never throws: a task that cannot be
+ * released is claimed again when its lease ends.
  *
  * @param onEnd Called once per task, when the work on it ends.
  */
@@ -71,7 +71,7 @@ function spanName({ status }: ClaimedTask): string {
   return status === "reconciling" ? "reconcile target" : "publish target";
 }
 
-/** Records or releases the result of the work on a task. Work that throws an error releases its task. */
+/** Records the result of the work on a publish task, or releases the task. Work that throws an error releases its task. */
 async function endWork(
   context: PublishContext,
   task: ClaimedTask,
@@ -98,7 +98,10 @@ async function endWork(
   }
 }
 
-/** The inputs of each task of a group. If the services do not answer, all tasks of the group are released together. */
+/**
+ * Returns the inputs of each publish task of a group. If the posts service or the accounts service does not answer, all tasks
+ * of the group are released together.
+ */
 async function fetchGroup(
   context: PublishContext,
   group: TaskGroup,

@@ -38,9 +38,9 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
 }
 
 /**
- * Ends tasks that have not begun their publishing call, all of them or none. Marking a call and recording an outcome take
- * the same row locks: a call that is marked first makes the cancellation fail, and a cancellation that commits first raises
- * the fence, so that no worker can mark a call afterwards.
+ * Ends publish tasks that have not begun their publishing call, all of them or none. Marking a call as begun and recording an
+ * outcome take the same row locks as the cancellation. A call that is marked first makes the cancellation fail. A cancellation
+ * that commits first raises the fence, so that no worker can mark a call afterwards.
  */
 export async function cancelTargets(
   { sql }: Pick<Dependencies, "sql">,
@@ -52,7 +52,8 @@ export async function cancelTargets(
     try {
       return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
     } catch (error) {
-      // A statement that marks several targets locks them in no fixed order, so it may deadlock with this transaction.
+      // An SQL statement that marks publishing calls of several targets locks the targets in no fixed order, so it may
+      // deadlock with this transaction.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
   }

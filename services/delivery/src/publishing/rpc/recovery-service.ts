@@ -18,7 +18,7 @@ function toPlace(deployment: Deployment & DataCopy) {
   return { systemIdentifier, databaseOid: BigInt(databaseOid), timeline, deploymentId };
 }
 
-/** The current state of the data, without a restore that no process has noticed yet. */
+/** Reads the recovery state of the data. A restore that no process has noticed yet is not included. */
 async function readRecovery(
   sql: ISql,
   deploymentId: string,
@@ -41,7 +41,7 @@ async function readRecovery(
   };
 }
 
-/** The RPCs of RecoveryService. Each runs one statement and then reads the resulting state. */
+/** The RPCs of RecoveryService. Each RPC runs one SQL statement and then reads the resulting state. */
 export function createRecoveryService({
   sql,
   deploymentId,

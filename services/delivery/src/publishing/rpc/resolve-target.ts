@@ -29,7 +29,9 @@ function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
   return { kind: "published", externalId, permalink: link.href };
 }
 
-/** The target's newest generation, with its attempt if that attempt has ended. */
+/**
+ * Locks a target and returns the publish task of its newest generation, with the latest attempt if that attempt has ended.
+ */
 async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {
   const { tasks, now } = await lockTargets(tx, [{ targetId, number: 0 }]);
   const task = tasks.at(-1);
@@ -40,8 +42,9 @@ async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskS
 }
 
 /**
- * Records an operator's statement about an outcome that the platform cannot tell. "Present" makes the target published.
- * "Absent" makes the target failed with an error that allows a retry; nothing is sent before that retry.
+ * Records an operator's statement about a publishing call whose outcome cannot be found on the platform. The statement
+ * "present" makes the target published. "Absent" makes the target failed with an error that allows a retry; nothing is sent
+ * before that retry.
  */
 export async function resolveTarget(
   { sql }: Pick<Dependencies, "sql">,

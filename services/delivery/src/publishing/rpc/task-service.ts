@@ -5,7 +5,6 @@ import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { resolveTarget } from "./resolve-target.ts";
 
-/** The RPCs of TaskService. */
 export function createTaskService(deps: Pick<Dependencies, "sql">) {
   return {
     batchGetTargetStates: (request) => batchGetTargetStates(deps, request),

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A media file that can be read `reads` times from the media service. */
+/** A media file that can be read from the media service only `reads` times. */
 function medium(id: string, reads = 1): PublicationMedia {
   let left = reads;
   return {
@@ -54,7 +54,7 @@ async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-test("spooled media can be read repeatedly from disk and leaves no file behind", async () => {
+test("media in the spool can be read repeatedly from disk, and no file remains on disk afterwards", async () => {
   const all = [medium("a"), medium("b")];
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   await using spooled = await spool.fetch(all, all.map(whole), signal);
@@ -66,7 +66,7 @@ test("spooled media can be read repeatedly from disk and leaves no file behind",
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a range of a file that is not spooled is read from the media service", async () => {
+test("a range of a media file that is not in the spool is read from the media service", async () => {
   const media = medium("a", 2);
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   const part = { media, start: 200_000, length: 100_000 };
@@ -98,7 +98,7 @@ test("downloads that find no room in the spool wait in order, and stop waiting w
   expect(order).toEqual(["second gave up", "third"]);
 });
 
-test("a failed download leaves no file behind and frees its room in the spool", async () => {
+test("a failed download into the spool leaves no file behind and frees its room in the spool", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const short = { ...medium("short"), read: () => Promise.resolve(pieces(CONTENT.subarray(1))) };
   for (const broken of [medium("broken", 0), short])
@@ -116,7 +116,7 @@ test("a failed download leaves no file behind and frees its room in the spool", 
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("media that is larger than the whole spool is downloaded when no other media is spooled", async () => {
+test("a media file that is larger than the whole spool is downloaded when the spool holds no other file", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);

@@ -11,26 +11,28 @@ import { Room } from "./room.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 export interface SpoolOptions {
-  /** Directory of the files; created if it is missing. */
+  /** Directory of the spool files; created if it is missing. */
   readonly folder: string;
-  /** Maximum total size of all files of this process; a download waits until there is room. */
+  /** Maximum total size in bytes of all spool files of this process; a download waits until there is room. */
   readonly maxBytes: number;
 }
 
-/** Media on the local disk; disposing removes it. */
+/** Media on the local disk. Disposing of it removes the files. */
 export interface Spooled extends AsyncDisposable {
-  /** The same media; `read` reads the downloaded parts from disk and the other parts from the media service. */
+  /**
+   * The media that were passed in; `read` reads the downloaded parts from disk and the other parts from the media service.
+   */
   readonly media: readonly PublicationMedia[];
 }
 
 interface Place extends MediaPart {
-  /** Offset in the spool file. */
+  /** Offset of the part in the spool file, in bytes. */
   readonly at: number;
 }
 
 /**
- * Downloads parts of media to the local disk. Each file is unlinked as soon as it is open, so the operating system removes
- * it when the process closes it or dies.
+ * Downloads parts of media to the local disk. Each spool file is unlinked as soon as it is open, so the operating system
+ * removes it when the process closes the file or dies.
  */
 export class Spool {
   readonly #folder: string;
@@ -42,7 +44,9 @@ export class Spool {
   }
 
   /**
-   * @param all The media of a post, to which the parts belong.
+   * Downloads parts of the media of a post to the local disk.
+   *
+   * @param all The media of the post, to which the parts belong.
    * @throws The error of `read` of a part, the signal's reason, or an error of the file system.
    */
   async fetch(
