@@ -5,7 +5,7 @@ import {
   REQUIRED,
   SettingList,
   type Setting,
-  type SettingLevel,
+  type SettingDetails,
   type SettingNote,
 } from "#src/config/settings.ts";
 
@@ -20,17 +20,6 @@ interface NumberRule {
   readonly default?: number;
   readonly min?: number;
   readonly max?: number;
-}
-
-/** What the settings reference says about a setting besides its description. */
-interface SettingDetails {
-  /** How often operators look at the setting. Default: `usual`. */
-  readonly level?: SettingLevel;
-  /**
-   * The text that the settings reference shows as the default if the default depends on the machine or on other
-   * settings.
-   */
-  readonly default?: string;
 }
 
 const NOT_DESCRIBED: SettingNote = { about: "", isSecret: false, level: "usual" };

@@ -31,6 +31,17 @@ export interface SettingNote {
   readonly shownDefault?: string | undefined;
 }
 
+/** What the settings reference says about a setting besides its description. */
+export interface SettingDetails {
+  /** How often operators look at the setting. Default: `usual`. */
+  readonly level?: SettingLevel;
+  /**
+   * The text that the settings reference shows as the default if the default depends on the machine or on other
+   * settings.
+   */
+  readonly default?: string;
+}
+
 /** The default that the reference shows for a setting that must be set. */
 export const REQUIRED = "required";
 
