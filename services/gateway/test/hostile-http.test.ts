@@ -103,7 +103,7 @@ test.concurrent("a client that does not read its answer is disconnected", async 
   });
   const patient = await dial(server);
   patient.pause();
-  // The requested script is larger than the kernel's socket buffers.
+  // The five answers together are larger than the kernel's socket buffers.
   const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
   patient.write(ask.repeat(5));
   await closed;

@@ -11,7 +11,7 @@ createGauge("disk_free_ratio", "Free part of a volume, from 0 to 1.", ["volume"]
   }
 });
 
-/** Returns how much of a folder's disk is free; undefined for a folder that does not exist yet. */
+/** Returns the free fraction of a folder's disk, from 0 to 1; undefined for a folder that does not exist yet. */
 async function measure(folder: string): Promise<number | undefined> {
   try {
     const { bavail, blocks } = await statfs(folder);

@@ -37,9 +37,7 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/**
- * Returns the context in which work for the request that caused it continues; a new context if the request is unknown.
- */
+/** Returns the context in which work that a request caused continues; a new context if the request is unknown. */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),
