@@ -31,8 +31,6 @@ export default defineConfig({
           name: "integration",
           include: ["{packages,services}/*/test/**/*.test.ts"],
           globalSetup: ["./packages/local/src/test-postgres.ts"],
-          // The longest files wait for leases and retries most of their time.
-          maxWorkers: 4,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },

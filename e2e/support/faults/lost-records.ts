@@ -62,7 +62,7 @@ export function testLostRecords(stack: () => FaultStack): void {
 }
 
 /**
- * Tests shuffled, duplicated and dropped records on the Postgres bus only, because the log of Kafka cannot be
+ * Shuffling, duplicating and dropping records is tested only on the Postgres bus, because the log of Kafka cannot be
  * rewritten.
  */
 export function testScrambledRecords(stack: () => FaultStack): void {

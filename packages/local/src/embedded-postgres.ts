@@ -73,7 +73,8 @@ const startTimeoutMs = 60_000;
  *
  * If this process is root, Postgres runs as `nobody`. The next start recovers the data of a killed server.
  *
- * @throws Error in one line: a folder that `nobody` cannot enter, another server on the folder, or the server's own message.
+ * @throws Error with a message of one line, if `nobody` cannot enter the folder, another server uses the folder, or the
+ * server does not start.
  */
 export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,

@@ -40,7 +40,7 @@ const region = "us-east-1";
  * Starts an S3 server on the loopback address that checks signatures. It is for tests only: it does not sync its data to
  * disk.
  *
- * @throws Error in one line: Go is missing, or the message of Go or of the server.
+ * @throws Error with a message of one line, if Go is not installed, the build fails or the server does not start.
  */
 export async function startS3(options: S3Options): Promise<EmbeddedS3> {
   const dataDir = resolve(options.dataDir);

@@ -126,7 +126,7 @@ test("a success of the platform that becomes known after an operator resolved th
   expect(await lastUpdate(sql, target)).toMatchObject({ status: "published", externalId: "late" });
 });
 
-test("a search of the platform that is in progress does not change a target that an operator has resolved with a link", async () => {
+test("when an operator resolves a target with a link while the platform is still being searched for the post, the result of the search is ignored", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

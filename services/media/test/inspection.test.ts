@@ -321,7 +321,7 @@ test("inspection leaves a video unchanged when its metadata only names the progr
   });
 });
 
-test("inspection writes a second file when the metadata of a video exceeds the limits for patches", async () => {
+test("inspection writes a cleaned copy of a video whose metadata is too large to be overwritten in place", async () => {
   const xmp = Buffer.alloc(1_000_000, place);
   const bytes = sampleMp4({ inMovie: [box("udta", box("XMP_", xmp))] });
   const media = await accepted(bytes);

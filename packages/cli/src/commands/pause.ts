@@ -21,7 +21,7 @@ function clientOf(services: Services) {
   return services.client("delivery", PauseService);
 }
 
-/** What to pause or resume: the value of exactly one of the three options for it. */
+/** What to pause or resume: the value of --platform, --account or --workspace, of which exactly one must be given. */
 function getScope(args: Arguments): { readonly kind: string; readonly key: string } {
   const scopes = KINDS.flatMap((kind) => {
     const key = findText(args, kind);

@@ -17,7 +17,7 @@ export function pinnedKey(mediaId: string): string {
 }
 
 /**
- * Returns the key of an object that the media service itself writes, exactly once.
+ * Returns the key for an object that the media service itself writes. Each key is written only once.
  *
  * @param objectId A new id for each write.
  */

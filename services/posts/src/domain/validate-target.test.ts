@@ -365,7 +365,7 @@ test("a text that is too long stays too long when characters are appended", () =
   );
 });
 
-test("a violation of a target contains the limit of the platform registry", () => {
+test("a violation that is reported for a target contains the limit that the platform's rules define", () => {
   for (const platform of PLATFORM_IDS) {
     const { max } = PLATFORMS[platform].text;
     const [found] = check(platform, { text: "a".repeat(max + 1) });

@@ -37,7 +37,7 @@ import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
 /** Maximum number of checks of a post by CreatePost. A check is repeated when the claim on media has expired. */
 const MAX_CHECKS = 2;
-/** Maximum number of attempts to insert a post. An insert is repeated when its refusal is no longer justified. */
+/** Maximum number of attempts to insert a post. An insert is repeated if the row that caused its refusal no longer exists. */
 const MAX_INSERTS = 5;
 
 /** A CreatePost request, and everything from which its post is built. */

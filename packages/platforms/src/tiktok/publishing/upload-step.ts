@@ -133,7 +133,7 @@ async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // TikTok would refuse the same chunk of the video again.
+  // The same chunk is not sent again, because TikTok would refuse it again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
   return advance({ ...upload, sent, stage });
 }

@@ -87,7 +87,7 @@ class Deletions {
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // The next claim skips accounts and platforms that are busy now, so it finds the deletions that wait behind theirs.
+    // The next claim skips accounts and platforms that are busy now, so the deletions of other accounts are found next.
     return true;
   }
 
