@@ -51,6 +51,7 @@ import { expect } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles, TaskStatus } from "#src/publishing/domain/task.ts";
 import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
@@ -59,7 +60,6 @@ import type {
   PublishingDeps,
   PublishingSettings,
 } from "#src/publishing/operations/dependencies.ts";
-import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";

@@ -7,8 +7,8 @@ import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles } from "#src/publishing/domain/task.ts";
-import { createHandleSealing } from "#src/publishing/operations/handle-sealing.ts";
 import {
   openDatabase,
   readHandles,

@@ -1,6 +1,45 @@
+import { randomBytes } from "node:crypto";
+import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
 import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
+
+const NONCE_BYTES = 12;
+
+/**
+ * Seals handles, which are values that the platform returned, before they are stored. For example, the address of an upload is
+ * enough to send the bytes of the upload.
+ */
+export interface HandleSealing {
+  seal(task: TaskKey, handles: Handles): StoredHandles;
+  /** @throws SealError A sealing key is missing, or a handle was changed or belongs to another task. */
+  open(task: TaskKey, stored: StoredHandles | null): Handles;
+}
+
+function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
+  return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
+}
+
+/** Creates the sealing of handles. The first and newest key seals; every key can unseal. */
+export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
+  const sealOne = (task: TaskKey, name: string, text: string) => ({
+    sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
+  });
+  return {
+    seal: (task, handles) => {
+      const entries = Object.entries(handles);
+      return Object.fromEntries(entries.map(([name, text]) => [name, sealOne(task, name, text)]));
+    },
+    open: (task, stored) =>
+      Object.fromEntries(
+        Object.entries(stored ?? {}).map(([name, handle]) => [
+          name,
+          typeof handle === "string" ? handle : unseal(keys, placeOf(task, name), handle.sealed),
+        ]),
+      ),
+  };
+}
 
 /**
  * Stores the handles that a step of a publish task returned, if the worker still holds the task's fence.

@@ -6,10 +6,10 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/publishing/clients/accounts.ts";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { PostsClient } from "#src/publishing/clients/posts.ts";
+import type { HandleSealing } from "#src/publishing/db/handles.ts";
 import type { RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
-import type { HandleSealing } from "./handle-sealing.ts";
 
 export interface PublishingSettings extends RetryPolicy {
   /** Deadline of a publishing call, in milliseconds. */
