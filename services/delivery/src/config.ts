@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { readPlatformAddresses } from "@postrider/platforms/addresses";
-import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/call-time";
+import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";

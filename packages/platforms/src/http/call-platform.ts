@@ -2,7 +2,6 @@ import { inClientSpan } from "@postrider/shared/http/client-span";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { withinTime } from "@postrider/shared/process/within-time";
 import { Agent, request, type Dispatcher } from "undici";
-import { withUploadTime } from "./call-time.ts";
 import {
   describeFailure,
   MAX_ANSWER_BYTES,
@@ -15,6 +14,7 @@ import {
   type PlatformRequest,
   redact,
   toHeaders,
+  withUploadTime,
 } from "./platform-request.ts";
 
 /** The result of a platform call that was sent, at least in part, but got no readable answer. */

@@ -1,4 +1,4 @@
-import { visibleCallTime } from "@postrider/platforms/http/call-time";
+import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
