@@ -48,7 +48,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       'import type { Outcome } from "@postrider/platforms/publishing/connector";',
     ),
     at("services/posts/src/rpc/to-post.ts", "export const a = 1;"),
-    at("services/posts/src/rpc/post-service.ts", "export const a = 1;"),
+    at("services/accounts/src/rpc/platform-service.ts", "export const a = 1;"),
     at("services/gateway/src/http/a.ts", 'import { b } from "./b.ts";'),
     at("services/media/src/inspection/a.ts", 'import { b } from "./b.ts";'),
     at(

@@ -1,4 +1,4 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
@@ -10,25 +10,73 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { createAccountService } from "#src/rpc/account-service.ts";
-import { createAdmissionService } from "#src/rpc/admission-service.ts";
-import { createApiKeyService } from "#src/rpc/api-key-service.ts";
-import { createAuthorizationService } from "#src/rpc/authorization-service.ts";
-import { createCredentialService } from "#src/rpc/credential-service.ts";
+import { admit } from "#src/rpc/admit.ts";
+import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
+import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
+import { batchGetWorkspaces } from "#src/rpc/batch-get-workspaces.ts";
+import { connectAccount } from "#src/rpc/connect-account.ts";
+import { connectSimulatedAccounts } from "#src/rpc/connect-simulated-accounts.ts";
+import { createApiKey } from "#src/rpc/create-api-key.ts";
+import { createWorkspace } from "#src/rpc/create-workspace.ts";
+import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
+import { findTicket } from "#src/rpc/find-ticket.ts";
+import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
+import { getTicket } from "#src/rpc/get-ticket.ts";
+import { issueTicket } from "#src/rpc/issue-ticket.ts";
+import { listAccounts } from "#src/rpc/list-accounts.ts";
+import { listApiKeys } from "#src/rpc/list-api-keys.ts";
+import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
+import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
+import { openTicket } from "#src/rpc/open-ticket.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
-import { createWorkspaceService } from "#src/rpc/workspace-service.ts";
+import { refreshCredential } from "#src/rpc/refresh-credential.ts";
+import { requireReconnect } from "#src/rpc/require-reconnect.ts";
+import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
+import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
+import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
+/** Registers all RPCs of the accounts service. */
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(AccountService, createAccountService(deps));
-    router.service(AdmissionService, createAdmissionService(deps));
-    router.service(ApiKeyService, createApiKeyService(deps));
-    router.service(AuthorizationService, createAuthorizationService(deps));
-    router.service(CredentialService, createCredentialService(deps));
+    router.service(AccountService, {
+      listAccounts: (request) => listAccounts(deps, request),
+      batchGetAccounts: (request) => batchGetAccounts(deps, request),
+      connectSimulatedAccounts: (request) => connectSimulatedAccounts(deps, request),
+      connectAccount: (request) => connectAccount(deps, request),
+      disconnectAccount: (request) => disconnectAccount(deps, request),
+      requireReconnect: (request) => requireReconnect(deps, request),
+    } satisfies ServiceImpl<typeof AccountService>);
+    router.service(AdmissionService, {
+      admit: (request) => admit(deps, request),
+    } satisfies ServiceImpl<typeof AdmissionService>);
+    router.service(ApiKeyService, {
+      createApiKey: (request) => createApiKey(deps, request),
+      listApiKeys: (request) => listApiKeys(deps, request),
+      revokeApiKey: (request) => revokeApiKey(deps, request),
+    } satisfies ServiceImpl<typeof ApiKeyService>);
+    // A "ticket" in the RPC contract is an authorization, which is identified by its connect link.
+    router.service(AuthorizationService, {
+      issueTicket: (request) => issueTicket(deps, request),
+      getTicket: (request) => getTicket(deps, request),
+      findTicket: (request) => findTicket(deps, request),
+      openTicket: (request) => openTicket(deps, request),
+      finishAuthorization: (request) => finishAuthorization(deps, request),
+    } satisfies ServiceImpl<typeof AuthorizationService>);
+    router.service(CredentialService, {
+      batchGetCredentials: (request) => batchGetCredentials(deps, request),
+      listSealingKeys: () => listSealingKeys(deps),
+      refreshCredential: (request) => refreshCredential(deps, request),
+    } satisfies ServiceImpl<typeof CredentialService>);
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
-    router.service(WorkspaceService, createWorkspaceService(deps));
+    router.service(WorkspaceService, {
+      createWorkspace: (request) => createWorkspace(deps, request),
+      listWorkspaces: () => listWorkspaces(deps),
+      batchGetWorkspaces: (request) => batchGetWorkspaces(deps, request),
+      verifyWorkspace: (request) => verifyWorkspace(deps, request),
+      setWorkspaceLimits: (request) => setWorkspaceLimits(deps, request),
+    } satisfies ServiceImpl<typeof WorkspaceService>);
     // The accounts service consumes no events. Its parked events are events that it published and that the broker
     // refused.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

@@ -1,13 +1,28 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
-import { createMediaService } from "#src/rpc/media-service.ts";
+import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
+import { completeUpload } from "#src/rpc/complete-upload.ts";
+import { createUpload } from "#src/rpc/create-upload.ts";
+import { deleteMedia } from "#src/rpc/delete-media.ts";
+import { importMedia } from "#src/rpc/import-media.ts";
+import { releaseMedia } from "#src/rpc/release-media.ts";
+import { useMedia } from "#src/rpc/use-media.ts";
 
+/** Registers all RPCs of the media service. */
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(MediaService, createMediaService(deps));
+    router.service(MediaService, {
+      batchGetMedia: (request) => batchGetMedia(deps, request),
+      useMedia: (request) => useMedia(deps, request),
+      releaseMedia: (request) => releaseMedia(deps, request),
+      createUpload: (request) => createUpload(deps, request),
+      completeUpload: (request) => completeUpload(deps, request),
+      importMedia: (request) => importMedia(deps, request),
+      deleteMedia: (request) => deleteMedia(deps, request),
+    } satisfies ServiceImpl<typeof MediaService>);
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -6,23 +6,56 @@ import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_servi
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { createMediaUseService } from "#src/rpc/media-use-service.ts";
-import { createPostService } from "#src/rpc/post-service.ts";
-import { createQueueSlotService } from "#src/rpc/queue-slot-service.ts";
-import { createQuotaService } from "#src/rpc/quota-service.ts";
-import { createTargetService } from "#src/rpc/target-service.ts";
+import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
+import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
+import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
+import { createPost } from "#src/rpc/create-post.ts";
+import { createQueueSlotRule } from "#src/rpc/create-queue-slot-rule.ts";
+import { deletePost } from "#src/rpc/delete-post.ts";
+import { deleteQueueSlotRule } from "#src/rpc/delete-queue-slot-rule.ts";
+import { getPost } from "#src/rpc/get-post.ts";
+import { getQuota } from "#src/rpc/get-quota.ts";
+import { listPosts } from "#src/rpc/list-posts.ts";
+import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
+import { publishPost } from "#src/rpc/publish-post.ts";
+import { retryPost } from "#src/rpc/retry-post.ts";
+import { updatePost } from "#src/rpc/update-post.ts";
+import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
+import { validatePost } from "#src/rpc/validate-post.ts";
 
 export interface RouteDeps extends PostsDeps {
   readonly parkedEvents: ServiceImpl<typeof ParkedEventService>;
 }
 
+/** Registers all RPCs of the posts service. */
 export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(PostService, createPostService(deps));
-    router.service(QuotaService, createQuotaService(deps));
-    router.service(QueueSlotService, createQueueSlotService(deps));
-    router.service(MediaUseService, createMediaUseService(deps));
-    router.service(TargetService, createTargetService(deps));
+    router.service(PostService, {
+      createPost: (request) => createPost(deps, request),
+      getPost: (request) => getPost(deps, request),
+      batchGetPosts: (request) => batchGetPosts(deps, request),
+      listPosts: (request) => listPosts(deps, request),
+      validatePost: (request) => validatePost(deps, request),
+      updatePost: (request) => updatePost(deps, request),
+      publishPost: (request) => publishPost(deps, request),
+      retryPost: (request) => retryPost(deps, request),
+      deletePost: (request) => deletePost(deps, request),
+    } satisfies ServiceImpl<typeof PostService>);
+    router.service(QuotaService, {
+      getQuota: (request) => getQuota(deps, request),
+    } satisfies ServiceImpl<typeof QuotaService>);
+    router.service(QueueSlotService, {
+      listQueueSlotRules: (request) => listQueueSlotRules(deps, request),
+      createQueueSlotRule: (request) => createQueueSlotRule(deps, request),
+      updateQueueSlotRule: (request) => updateQueueSlotRule(deps, request),
+      deleteQueueSlotRule: (request) => deleteQueueSlotRule(deps, request),
+    } satisfies ServiceImpl<typeof QueueSlotService>);
+    router.service(MediaUseService, {
+      batchGetMediaUses: (request) => batchGetMediaUses(deps, request),
+    } satisfies ServiceImpl<typeof MediaUseService>);
+    router.service(TargetService, {
+      batchGetTargetContents: (request) => batchGetTargetContents(deps, request),
+    } satisfies ServiceImpl<typeof TargetService>);
     router.service(ParkedEventService, deps.parkedEvents);
   };
 }

@@ -1,17 +1,24 @@
-import type { ConnectRouter } from "@connectrpc/connect";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { batchGetTargetStates } from "./batch-get-target-states.ts";
+import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { createPauseService } from "./pause-service.ts";
 import { createRecoveryService } from "./recovery-service.ts";
-import { createTaskService } from "./task-service.ts";
+import { resolveTarget } from "./resolve-target.ts";
 
+/** Registers all RPCs of the delivery service. */
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(TaskService, createTaskService(deps));
+    router.service(TaskService, {
+      batchGetTargetStates: (request) => batchGetTargetStates(deps, request),
+      cancelTargets: (request) => cancelTargets(deps, request),
+      resolveTarget: (request) => resolveTarget(deps, request),
+    } satisfies ServiceImpl<typeof TaskService>);
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(ParkedEventService, createParkedEventService(deps));
