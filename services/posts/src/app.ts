@@ -10,6 +10,7 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
+import { createDatabaseClock } from "@postrider/shared/postgres/clock";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
@@ -23,7 +24,6 @@ import {
 } from "#src/clients/accounts.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
-import { createDatabaseClock } from "#src/db/clock.ts";
 import { deriveCursorKeys } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";

@@ -50,6 +50,7 @@ import { conflict, unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
+import { createDatabaseClock, type DatabaseClock } from "@postrider/shared/postgres/clock";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
@@ -61,7 +62,6 @@ import {
 import type { MediaClient } from "#src/clients/media.ts";
 import { MIGRATIONS } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
-import { createDatabaseClock, type DatabaseClock } from "#src/db/clock.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";

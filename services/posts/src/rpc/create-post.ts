@@ -7,10 +7,10 @@ import type {
 import { conflict, unavailable, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
-import { readClock } from "#src/db/clock.ts";
 import { toGuards } from "#src/db/duplicate-guards.ts";
 import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { DeletionKey, DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 
@@ -98,7 +99,7 @@ export async function lockDeletions(
   held: readonly HeldDeletion[],
 ): Promise<{ readonly tasks: readonly DeletionTask[]; readonly now: Date }> {
   // Deletion tasks are locked in the order of their keys, so that two transactions cannot deadlock.
-  const [tasks, clock] = await Promise.all([
+  const [tasks, now] = await Promise.all([
     tx<DeletionTask[]>`
       select ${deletionColumns(tx)}
       from jsonb_to_recordset(${tx.json(held.map(toHeldRow))})
@@ -108,9 +109,9 @@ export async function lockDeletions(
       where d.status = 'working'
       order by d.target_id, d.deletion
       for update of d`,
-    tx<{ now: Date }[]>`select clock_timestamp() as now`,
+    readClock(tx),
   ]);
-  return { tasks, now: clock[0]?.now ?? new Date() };
+  return { tasks, now };
 }
 
 /** Writes the new state of locked deletion tasks. */

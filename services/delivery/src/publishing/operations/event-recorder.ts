@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { targetUpdated } from "#src/events.ts";
@@ -187,12 +188,12 @@ export async function lockTargets(
   keys: readonly AttemptKey[],
 ): Promise<LockedTargets> {
   const targetIds = [...new Set(keys.map((key) => key.targetId))];
-  const [tasks, attempts, clock] = await Promise.all([
+  const [tasks, attempts, now] = await Promise.all([
     lockTasks(tx, targetIds),
     listAttempts(tx, keys),
-    tx<{ now: Date }[]>`select clock_timestamp() as now`,
+    readClock(tx),
   ]);
-  return { tasks, attempts, now: clock[0]?.now ?? new Date() };
+  return { tasks, attempts, now };
 }
 
 /** Returns the last item of each key. */

@@ -1,4 +1,4 @@
-import type { ISql, Sql } from "@postrider/shared/postgres";
+import type { ISql, Sql } from "#src/postgres.ts";
 
 /** Reads the database's time, which decides about schedules and deadlines; the clocks of replicas may differ. */
 export type DatabaseClock = () => Promise<Date>;
