@@ -1,7 +1,6 @@
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { defined } from "#src/http/defined.ts";
 import { fromOptionalInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
@@ -25,15 +24,16 @@ export function registerCreateRoutes(
 
 /** The fields that creating and validating a post have in common. */
 function toPostFields(workspaceId: string, body: ValidateBody) {
-  const { content, accountIds, mediaIds = [], options, scheduledAt } = body;
-  return defined({
+  const { content, accountIds, mediaIds = [], options } = body;
+  const scheduledAt = fromOptionalInstant("/scheduledAt", body.scheduledAt);
+  return {
     workspaceId,
     content,
     accountIds,
     mediaIds,
     options: fromOptions(options),
-    scheduledAt: fromOptionalInstant("/scheduledAt", scheduledAt),
-  });
+    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+  };
 }
 
 /**
