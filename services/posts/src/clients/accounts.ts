@@ -5,6 +5,7 @@ import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
+import { Batcher } from "@postrider/shared/process/batcher";
 import {
   findContext,
   runInContext,
@@ -21,12 +22,10 @@ export interface AccountDirectory {
   ): Promise<ReadonlyMap<string, PostAccount>>;
 }
 
-interface Question {
+interface Lookup {
   readonly workspaceId: string;
-  readonly ids: readonly string[];
+  readonly accountId: string;
   readonly context: RequestContext | undefined;
-  readonly resolve: (accounts: ReadonlyMap<string, PostAccount>) => void;
-  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -41,22 +40,20 @@ const MAX_REFS_PER_CALL = 1000;
  * call.
  */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
-  let waiting: Question[] = [];
-  const flush = (): void => {
-    const questions = waiting;
-    waiting = [];
-    if (questions.length > 0)
-      runInContext(contextOf(questions), () => void answer(client, questions));
-  };
+  const batcher = new Batcher<Lookup, PostAccount | undefined>({
+    windowMs: BATCH_WAIT_MS,
+    maxItems: MAX_REFS_PER_CALL,
+    flush: (lookups) => runInContext(contextOf(lookups), () => getAccounts(client, lookups)),
+  });
   return {
-    findAccounts: (workspaceId, ids) => {
-      const { promise, resolve, reject } =
-        Promise.withResolvers<ReadonlyMap<string, PostAccount>>();
-      const count = waiting.reduce((sum, question) => sum + question.ids.length, ids.length);
-      if (count > MAX_REFS_PER_CALL) flush();
-      if (waiting.length === 0) setTimeout(flush, BATCH_WAIT_MS);
-      waiting.push({ workspaceId, ids, context: findContext(), resolve, reject });
-      return promise;
+    findAccounts: async (workspaceId, ids) => {
+      const context = findContext();
+      const accounts = await Promise.all(
+        ids.map((accountId) => batcher.submit({ workspaceId, accountId, context })),
+      );
+      return new Map(
+        accounts.flatMap((account) => (account === undefined ? [] : [[account.id, account]])),
+      );
     },
   };
 }
@@ -65,35 +62,24 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
  * The request context of a shared call to the accounts service. A call for several requests has the context of none of
  * them, so that the deadline and ids of one request do not apply to the others.
  */
-function contextOf([first, ...others]: readonly Question[]): RequestContext {
-  const alone = others.length === 0 ? first?.context : undefined;
-  return alone ?? { requestId: newId() };
+function contextOf([first, ...others]: readonly Lookup[]): RequestContext {
+  const isShared = others.some(({ context }) => context !== first?.context);
+  return (isShared ? undefined : first?.context) ?? { requestId: newId() };
 }
 
-async function answer(
+/** Returns the accounts in the order of the lookups. */
+async function getAccounts(
   client: Client<typeof AccountService>,
-  questions: readonly Question[],
-): Promise<void> {
-  const refs = questions.flatMap(({ workspaceId, ids }) =>
-    ids.map((accountId) => ({ workspaceId, accountId })),
+  lookups: readonly Lookup[],
+): Promise<readonly (PostAccount | undefined)[]> {
+  const refs = lookups.map(({ workspaceId, accountId }) => ({ workspaceId, accountId }));
+  const { accounts } = await client.batchGetAccounts({ refs });
+  const found = new Map(
+    accounts.map((account) => [`${account.workspaceId} ${account.id}`, account]),
   );
-  try {
-    const { accounts } = await client.batchGetAccounts({ refs });
-    const found = new Map(
-      accounts.map((account) => [`${account.workspaceId} ${account.id}`, account]),
-    );
-    for (const question of questions) question.resolve(answerOf(question, found));
-  } catch (error) {
-    for (const question of questions) question.reject(error);
-  }
-}
-
-function answerOf(
-  { workspaceId, ids }: Question,
-  found: ReadonlyMap<string, Account>,
-): ReadonlyMap<string, PostAccount> {
-  const accounts = ids.flatMap((id) => toPostAccount(found.get(`${workspaceId} ${id}`)) ?? []);
-  return new Map(accounts.map((account) => [account.id, account]));
+  return refs.map(({ workspaceId, accountId }) =>
+    toPostAccount(found.get(`${workspaceId} ${accountId}`)),
+  );
 }
 
 function toPostAccount(account: Account | undefined): PostAccount | undefined {

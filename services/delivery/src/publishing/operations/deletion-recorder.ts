@@ -1,4 +1,5 @@
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import { deletionUpdated } from "#src/events.ts";
@@ -11,7 +12,6 @@ import {
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
-import { Batcher } from "./batcher.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "settings" | "random" | "onEvents">;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
+import { Batcher } from "@postrider/shared/process/batcher";
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { targetUpdated } from "#src/events.ts";
@@ -20,7 +21,6 @@ import {
 } from "#src/publishing/domain/decision.ts";
 import { nextAccountPauseMs } from "#src/publishing/domain/retry-policy.ts";
 import { type AttemptKey, isFinal, nameTask, type Task } from "#src/publishing/domain/task.ts";
-import { Batcher } from "./batcher.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { countUpdates } from "./metrics.ts";
 

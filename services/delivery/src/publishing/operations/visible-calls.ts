@@ -1,4 +1,5 @@
 import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
+import { Batcher } from "@postrider/shared/process/batcher";
 import {
   explainUnmarked,
   markCalls,
@@ -6,7 +7,6 @@ import {
   type Unmarked,
 } from "#src/publishing/db/marks.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
-import { Batcher } from "./batcher.ts";
 
 export type MarkResult =
   | { readonly kind: "marked"; readonly callNumber: number }

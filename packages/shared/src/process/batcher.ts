@@ -4,7 +4,10 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Collects items that workers submit within a short time, so that all of them need one SQL statement instead of one each. */
+/**
+ * Collects items that callers submit within a short time, so that all of them need one SQL statement or call instead of
+ * one each.
+ */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;
@@ -13,7 +16,11 @@ export class Batcher<I, R> {
   #waiting: Waiting<I, R>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param options.flush Returns one result per item, in their order. If it throws, every item of the batch rejects. */
+  /**
+   * @param options.windowMs How long the first item of a batch waits for further items.
+   * @param options.maxItems Number of items with which a batch no longer waits.
+   * @param options.flush Returns one result per item, in their order. If it throws, every item of the batch rejects.
+   */
   constructor(options: {
     readonly windowMs: number;
     readonly maxItems: number;
@@ -32,7 +39,7 @@ export class Batcher<I, R> {
     return promise;
   }
 
-  /** Resolves when all items that were submitted so far are written. */
+  /** Resolves when all items that were submitted so far are flushed. */
   async drain(): Promise<void> {
     this.#start();
     await Promise.all(this.#running);

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { Batcher } from "./batcher.ts";
+
+/** A window that does not end during a test. */
+const LONG_MS = 3_600_000;
+
+function createDoubler(windowMs: number, maxItems: number) {
+  const batches: (readonly number[])[] = [];
+  const batcher = new Batcher<number, number>({
+    windowMs,
+    maxItems,
+    flush: (items) => {
+      batches.push(items);
+      return Promise.resolve(items.map((item) => item * 2));
+    },
+  });
+  return { batcher, batches };
+}
+
+test("items that are submitted within the window of a batcher are flushed together", async () => {
+  const { batcher, batches } = createDoubler(1, 100);
+  const results = await Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
+  expect(results).toEqual([2, 4, 6]);
+  expect(batches).toEqual([[1, 2, 3]]);
+});
+
+test("a full batch is flushed before its window ends", async () => {
+  const { batcher, batches } = createDoubler(LONG_MS, 2);
+  const results = await Promise.all([1, 2, 3, 4].map((item) => batcher.submit(item)));
+  expect(results).toEqual([2, 4, 6, 8]);
+  expect(batches).toEqual([
+    [1, 2],
+    [3, 4],
+  ]);
+});
+
+test("draining a batcher flushes the waiting items at once", async () => {
+  const { batcher, batches } = createDoubler(LONG_MS, 100);
+  const result = batcher.submit(1);
+  await batcher.drain();
+  expect(batches).toEqual([[1]]);
+  expect(await result).toBe(2);
+});
+
+test("every item of a batch rejects with the error of its flush, and the next batch succeeds", async () => {
+  let isFirst = true;
+  const batcher = new Batcher<number, number>({
+    windowMs: LONG_MS,
+    maxItems: 2,
+    flush: (items) => {
+      if (!isFirst) return Promise.resolve(items);
+      isFirst = false;
+      return Promise.reject(new Error("the service is unavailable"));
+    },
+  });
+  const failed = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
+  expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await Promise.all([batcher.submit(3), batcher.submit(4)])).toEqual([3, 4]);
+});

@@ -1,0 +1,74 @@
+import {
+  AccountService,
+  type BatchGetAccountsRequest,
+} from "@postrider/contracts/accounts/v1/account_service_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { beforeEach, expect, test } from "vitest";
+import { createAccountDirectory } from "./accounts.ts";
+
+let calls: { readonly refs: BatchGetAccountsRequest["refs"]; readonly requestId?: string }[] = [];
+let fails = false;
+beforeEach(() => {
+  calls = [];
+  fails = false;
+});
+
+const directory = createAccountDirectory(
+  createTestPeer((router) => {
+    router.service(AccountService, {
+      batchGetAccounts: ({ refs }) => {
+        const requestId = findContext()?.requestId;
+        calls.push({ refs, ...(requestId === undefined ? {} : { requestId }) });
+        if (fails) throw unavailable();
+        return {
+          accounts: refs
+            .filter(({ accountId }) => accountId !== "missing")
+            .map(({ workspaceId, accountId: id }) => ({
+              workspaceId,
+              id,
+              platform: "x",
+              username: `user-${id}`,
+              status: "active",
+            })),
+        };
+      },
+    });
+  }).client(AccountService),
+);
+
+/** Looks accounts up on behalf of the request with this id. */
+async function find(requestId: string, workspaceId: string, ids: readonly string[]) {
+  const found = await runInContext({ requestId }, () => directory.findAccounts(workspaceId, ids));
+  return [...found].map(([id, { username }]) => ({ id, username }));
+}
+
+test("a lookup of several accounts is one call with the context of its request, and a missing account has no entry", async () => {
+  expect(await find("request-1", "w1", ["a1", "missing", "a2"])).toEqual([
+    { id: "a1", username: "user-a1" },
+    { id: "a2", username: "user-a2" },
+  ]);
+  expect(calls).toMatchObject([{ requestId: "request-1", refs: { length: 3 } }]);
+});
+
+test("lookups of two requests share one call, which carries the context of neither", async () => {
+  const results = await Promise.all([
+    find("request-1", "w1", ["a1"]),
+    find("request-2", "w2", ["a2"]),
+  ]);
+  expect(results.flat().map(({ id }) => id)).toEqual(["a1", "a2"]);
+  expect(calls).toHaveLength(1);
+  expect(["request-1", "request-2"]).not.toContain(calls[0]?.requestId);
+});
+
+test("every lookup of a failed call fails, and the next lookup calls the accounts service again", async () => {
+  fails = true;
+  const results = await Promise.allSettled([
+    find("request-1", "w1", ["a1"]),
+    find("request-2", "w2", ["a2"]),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  fails = false;
+  expect(await find("request-3", "w1", ["a1"])).toHaveLength(1);
+});
