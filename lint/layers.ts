@@ -50,8 +50,8 @@ const PURE_BUILTINS = new Set(["node:crypto"]);
 const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
 
 /**
- * Files beside those of the RPCs in the folder `rpc`: the table of routes, shared dependencies, services whose RPCs have
- * a few lines each, and the mapping of messages.
+ * Files beside those of the RPCs in the folder `rpc`: the table of routes, shared dependencies, and the mapping of
+ * messages.
  */
 const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
 

@@ -5,8 +5,8 @@ interface Waiting<I, R> {
 }
 
 /**
- * Collects items that callers submit within a short time, so that all of them need one SQL statement or call instead of
- * one each.
+ * Collects the items that several callers submit within a short time, so that one SQL statement or one RPC handles all
+ * of them.
  */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
@@ -19,7 +19,8 @@ export class Batcher<I, R> {
   /**
    * @param options.windowMs How long the first item of a batch waits for further items.
    * @param options.maxItems Number of items with which a batch no longer waits.
-   * @param options.flush Returns one result per item, in their order. If it throws, every item of the batch rejects.
+   * @param options.flush Handles one batch and returns one result per item, in their order. If it throws, every
+   * `submit` of the batch rejects.
    */
   constructor(options: {
     readonly windowMs: number;
