@@ -1,5 +1,4 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import { withinTime } from "@postrider/shared/process/within-time";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
@@ -14,8 +13,6 @@ import {
 
 /** Maximum duration of one search of a platform. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Time in milliseconds after its maximum duration within which a search must have ended, whatever the connector does. */
-const SETTLE_MS = 5000;
 /** Wait before a search of a platform is repeated that failed because of a fault in our own services. */
 const LOOK_AGAIN_MS = 60_000;
 
@@ -73,11 +70,8 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const call = toUnknownCall(context, inputs);
     const publication = toPublication(context, inputs);
     const { handles } = task;
-    const search = async (): Promise<Verdict> =>
-      task.isRestored
-        ? ((await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL)
-        : await connector.reconcile(publication, handles, call, signal);
-    return await withinTime(search(), LOOK_TIMEOUT_MS + SETTLE_MS, "the search did not end");
+    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
   } catch (error) {
     const { logger, settings } = context.deps;
     logger.warn(
