@@ -109,7 +109,8 @@ export class KafkaBatches implements Disposable {
   }
 
   /**
-   * Stops the heartbeats to the Kafka broker, so that it reassigns the partitions even if the current work never ends.
+   * Stops the heartbeats to the Kafka broker. The broker then reassigns the partitions, even if the current work never
+   * ends.
    */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
@@ -117,7 +118,9 @@ export class KafkaBatches implements Disposable {
   }
 }
 
-/** Sends heartbeats to the Kafka broker during long work; lost when the broker rebalances the group. */
+/**
+ * Sends heartbeats to the Kafka broker during long work. `isLost` becomes true when the broker rebalances the group.
+ */
 class Heartbeat implements Disposable {
   readonly #timer: NodeJS.Timeout;
   isLost = false;

@@ -23,13 +23,14 @@ const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The accepted internal secret, or all accepted secrets during a rotation. */
+  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
 
 /**
- * Refuses RPC callers without the internal secret, and provides the caller's ids to everything that the handler calls.
+ * Refuses RPCs without the internal secret. Puts the request id and the other ids of the caller into the request
+ * context.
  */
 function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
   const authorize = createAuthorizer(internalSecret);
@@ -83,7 +84,8 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
-    // While the server stops, it still answers requests on open connections, then closes each connection.
+    // While the server stops, it still answers requests on open connections and closes each connection after its
+    // answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
       createServer(
