@@ -78,8 +78,8 @@ export class KafkaBatches implements Disposable {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // The usual cause of a failed offset commit is a rebalance of the group. The effect of the batch is committed,
-      // and repeating the batch in another member is harmless.
+      // An offset commit usually fails because of a rebalance of the Kafka group. The effect of the batch is committed,
+      // so another member that processes the batch again does no harm.
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },

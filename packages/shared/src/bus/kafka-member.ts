@@ -38,7 +38,7 @@ export class KafkaMember implements AsyncDisposable {
       // Limits how many records of a Kafka partition are processed again after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // kafkajs joins again after an outage of the broker of any length, unless this member is leaving.
+      // kafkajs joins the Kafka group again after an outage of the broker of any length, unless this member is leaving.
       retry: {
         initialRetryTime: 200,
         maxRetryTime: 5_000,

@@ -4,7 +4,7 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** All topics. The only producer of a topic is the service after which the topic is named. */
+/** Names of all topics of the event bus. The only producer of a topic is the service after which the topic is named. */
 export const TOPICS = [
   "accounts.events.v1",
   "delivery.events.v1",

@@ -93,7 +93,7 @@ export async function lockPosition(
   return row?.position;
 }
 
-/** Reads the next records of a topic after a position. */
+/** Reads the records of a topic that follow a position in the log of the Postgres bus. */
 export async function readRecords(
   tx: TransactionSql,
   topic: string,
@@ -109,8 +109,8 @@ export async function readRecords(
 }
 
 /**
- * Returns the last id of a topic. The id is read in a separate statement after the lock, so that its snapshot is not
- * older than the position.
+ * Returns the id of the last record of a topic. The id is read in a separate statement after the lock, so that its
+ * snapshot is not older than the position.
  */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`

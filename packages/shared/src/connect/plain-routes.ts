@@ -19,7 +19,10 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
-/** How long the rest of a refused request body is read and discarded, so that its sender receives the answer. */
+/**
+ * Milliseconds for which the rest of a refused request body is read and discarded, so that its sender receives the
+ * answer.
+ */
 const DISCARD_MS = 2_000;
 
 function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {

@@ -56,7 +56,7 @@ function endCallSpan(span: Span, code: Code | undefined): void {
 export interface RpcCall {
   /** The trace context for calls and events that the RPC causes; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
-  /** @param code The code of a failed call; undefined after success. */
+  /** @param code The error code of a failed RPC; undefined after success. */
   end(code?: Code): void;
 }
 

@@ -11,12 +11,12 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
 
-/** Maximum deadline that the caller of an RPC may set. */
+/** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
- * Maximum time to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on a slow
- * connection.
+ * Maximum time in milliseconds to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on
+ * a slow connection.
  */
 const MAX_REQUEST_MS = 60 * 60_000;
 const MAX_HEADERS_MS = 10_000;

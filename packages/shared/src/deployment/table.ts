@@ -56,7 +56,7 @@ export async function insertDeployment(
 
 /**
  * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Use
- * it only for tables without further columns.
+ * it only for a service whose table `deployment` has no columns of its own.
  */
 export async function readOwnership(
   sql: ISql,

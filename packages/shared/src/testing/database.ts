@@ -105,7 +105,8 @@ async function ensureTemplate(
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  // Test files run in parallel processes. The provisioning lock belongs to this connection and ends with it.
+  // Test files run in parallel processes, so a lock is taken before a test database is created. The lock belongs to
+  // this connection and ends with it.
   await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const exists = await cluster`select 1 from pg_database where datname = ${name}`;
