@@ -25,7 +25,7 @@ const URL_VARIABLES = {
 } satisfies Record<ServiceName, string>;
 
 /**
- * The folder in which `npm start` stores the description of the running local stack; POSTRIDER_DATA_DIR overrides it.
+ * Default folder in which `npm start` stores the description of the local stack. POSTRIDER_DATA_DIR overrides it.
  */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 

@@ -31,7 +31,7 @@ export interface DemoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Options of a post that only one platform has. */
+/** Platform-specific options of a post. */
 export interface DemoOptions {
   readonly title?: string;
   readonly privacy?: string;

@@ -51,7 +51,7 @@ export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly 
  */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
-  // JPEG, because it is the only image type that every platform accepts.
+  // The picture is a JPEG, because this is the only image type that every platform accepts.
   const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
   // The smallest video that TikTok accepts.
   const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });
