@@ -13,7 +13,9 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x"],
-  hasCrashed: false,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };

@@ -22,7 +22,9 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x", "bluesky"],
-  hasCrashed: false,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };

@@ -16,7 +16,9 @@ function claim(sql: Sql, limit = 50) {
     leaseMs: 60_000,
     limit,
     platforms: ["x"],
-    hasCrashed: false,
+    suspectAfter: 3,
+    maxSuspects: 1,
+    mayTakeOver: true,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
   });

@@ -139,12 +139,13 @@ function toTaskRow(task: Task) {
   };
 }
 
-/** Writes the new state of locked publish tasks. */
+/** Writes the new state of locked publish tasks. Their processes have not crashed, because they recorded an outcome. */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t
     set status = k.status,
       wake_at = k.wake_at,
+      crash_count = 0,
       is_attempt_open = k.is_attempt_open,
       retry_count = k.retry_count,
       unknown_count = k.unknown_count,

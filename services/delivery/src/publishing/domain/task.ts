@@ -92,6 +92,16 @@ export interface Task extends HeldKey {
  */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
+/**
+ * Number of crashes in a row after which a task is a suspect: the work on it may be the cause. A process works on one suspect
+ * at a time, so that a task that was only in work beside the cause ends without a further crash.
+ */
+export const SUSPECT_CRASHES = 3;
+
+export function isSuspect({ crashCount }: Task): boolean {
+  return crashCount >= SUSPECT_CRASHES;
+}
+
 /** A publish task that this process has just claimed. */
 export interface ClaimedTask extends Task {
   /** Handles (upload ids and similar values) that the platform returned to the finished steps of the publish task. */

@@ -2,7 +2,7 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import { releaseTasks } from "#src/publishing/db/claims.ts";
+import { releaseTasks } from "#src/publishing/db/leases.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";

@@ -1,5 +1,4 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import { withinTime } from "@postrider/shared/process/within-time";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
@@ -14,11 +13,6 @@ import {
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/**
- * Extra time in milliseconds after which a search of a platform is given up if the connector has not ended it at its
- * maximum duration.
- */
-const SETTLE_MS = 5000;
 /**
  * Wait in milliseconds before a search of a platform is repeated that failed because of a fault in our own services.
  */
@@ -82,11 +76,8 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const call = toUnknownCall(context, inputs);
     const publication = toPublication(context, inputs);
     const { handles } = task;
-    const search = async (): Promise<Verdict> =>
-      task.isRestored
-        ? ((await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL)
-        : await connector.reconcile(publication, handles, call, signal);
-    return await withinTime(search(), LOOK_TIMEOUT_MS + SETTLE_MS, "the search did not end");
+    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
   } catch (error) {
     const { logger, settings } = context.deps;
     logger.warn(
