@@ -51,7 +51,7 @@ async function interruptDatabase(
   await cluster.end({ timeout: 1 });
 }
 
-test("a publish task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
+test("a publish task whose worker dies in a step before the publishing call is claimed by another worker when the lease ends", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -73,7 +73,7 @@ test("a publish task whose worker dies in a step is claimed by another worker wh
   ]);
 });
 
-test("the lease of a publish task is renewed while a step of the task runs", async () => {
+test("the lease of a publish task is renewed while a step before the publishing call runs", async () => {
   await using database = await openDatabase();
   const world = new World();
   const gate = Promise.withResolvers<void>();
@@ -174,7 +174,7 @@ test("when a worker dies in the publishing call, no other worker acts on the tas
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was delayed between recording a publishing call and sending it does not send the call when its %s clock shows the delay",
+  "a publishing call is not sent when the %s clock shows that its process was delayed between recording and sending the call",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();
@@ -310,7 +310,7 @@ test("a stopping process waits for its open publishing call, records the outcome
   expect(world.calls).toHaveLength(1);
 });
 
-test("when the decision about a success cannot be written, the success is stored in its attempt and adopted by the next worker", async () => {
+test("when the database refuses to record a published target, the success is stored in its attempt and adopted by the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];

@@ -4,7 +4,9 @@ interface Waiting<I, R> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Collects items that workers submit within a short time, so that all of them need one SQL statement instead of one each. */
+/**
+ * Collects the items that several workers submit within a short time, so that one SQL statement handles all of them.
+ */
 export class Batcher<I, R> {
   readonly #flush: (items: readonly I[]) => Promise<readonly R[]>;
   readonly #windowMs: number;
@@ -13,7 +15,10 @@ export class Batcher<I, R> {
   #waiting: Waiting<I, R>[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param options.flush Returns one result per item, in their order. If it throws, every item of the batch rejects. */
+  /**
+   * @param options.flush Handles one batch and returns one result per item, in their order. If it throws, every
+   * `submit` of the batch rejects.
+   */
   constructor(options: {
     readonly windowMs: number;
     readonly maxItems: number;

@@ -6,12 +6,12 @@ import type { StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 const NONCE_BYTES = 12;
 
 /**
- * Seals handles, which are values that the platform returned, before they are stored. For example, the address of an upload is
- * enough to send the bytes of the upload.
+ * Encrypts handles before they are stored. Handles are values that the platform returned and that must stay secret:
+ * anyone who has the URL of an upload can send bytes to it.
  */
 export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
-  /** @throws SealError A sealing key is missing, or a handle was changed or belongs to another task. */
+  /** @throws SealError An encryption key is missing, or a handle was changed or belongs to another task. */
   open(task: TaskKey, stored: StoredHandles | null): Handles;
 }
 
@@ -19,7 +19,7 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-/** Creates the sealing of handles. The first and newest key seals; every key can unseal. */
+/** Creates the encryption of handles. The first and newest key encrypts; every key can decrypt. */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),

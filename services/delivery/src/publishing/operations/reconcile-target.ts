@@ -11,12 +11,17 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Maximum duration of one search of a platform. */
+/** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Wait before a search of a platform is repeated that failed because of a fault in our own services. */
+/**
+ * Wait in milliseconds before a search of a platform is repeated that failed because of a fault in our own services.
+ */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Result of a search for platforms on which posts that are missing from restored data cannot be found. */
+/**
+ * Search result for platforms that cannot be searched for a post whose publishing call the restored data does not
+ * contain.
+ */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
@@ -49,7 +54,8 @@ export async function reconcileTarget(
   const { deps } = context;
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
-  // The handles are stored before the search result is recorded, so that no later try uses handles that cannot be used again.
+  // The new handles are stored before the search result is recorded. Otherwise the next try would use old handles that
+  // the platform does not accept again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
     const sealed = deps.sealing.seal(task, verdict.handles);
     if (!(await storeHandles(deps.sql, task, sealed))) return DONE;
