@@ -182,7 +182,7 @@ describe("other units of text length", () => {
     );
   });
 
-  test("a text counter with a cache returns the same lengths as countText", () => {
+  test("a text counter that caches lengths returns the same lengths as countText", () => {
     const count = createTextCounter();
     for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
       expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
