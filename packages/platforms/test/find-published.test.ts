@@ -74,7 +74,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       expect(await find({ ...publication, text: "second" })).toEqual({ kind: "absent" });
     });
 
-    test(`the ${name} connector ignores matching posts that belong to another target`, async () => {
+    test(`the ${name} connector ignores matching posts that belong to another Postrider post`, async () => {
       const publication = await withImage("the same twice");
       await platform.publish(connector, publication);
       const isOwned: UnknownCall["isOwned"] = (ids) => Promise.resolve(new Set(ids));

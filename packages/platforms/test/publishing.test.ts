@@ -153,7 +153,7 @@ describe("an unknown outcome on X", () => {
     });
   });
 
-  test("the X connector ignores a matching post that belongs to another target", async () => {
+  test("the X connector ignores a matching post that belongs to another Postrider post", async () => {
     const publication = await createPublication("x", text);
     const earlier = await publish("x", publication);
     const owned = new Set(
