@@ -139,7 +139,7 @@ describe("failing preparation steps on Facebook", () => {
     expect(calls).toHaveLength(6);
   });
 
-  test("the upload of a Facebook reel whose answer was lost reads from Facebook how many bytes arrived and sends no byte twice", async () => {
+  test("after a lost answer to the upload of a reel, the Facebook connector asks Facebook how many bytes arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);

@@ -196,7 +196,7 @@ describe("failing preparation steps on Instagram", () => {
     expect(waits).toEqual([1000, 2000, 4000]);
   });
 
-  test("an expired Instagram container is created again, with a carousel of the new parts", async () => {
+  test("an Instagram media container that has expired is created again, and the carousel contains the new parts", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -325,7 +325,7 @@ describe("reconciling on Instagram", () => {
     return { publication, ...(await prepare(publication)) };
   }
 
-  test("the second check that finds an Instagram container still ready proves that the post is absent, and the container is published again", async () => {
+  test("an Instagram container that is still ready at the second check proves that the post is absent, and the container is published again", async () => {
     const { publication, handles } = await ready();
     const first = await driver.reconcile(publication, handles);
     expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
@@ -353,7 +353,7 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("the Instagram connector waits until the account's list contains the post of a published container", async () => {
+  test("the Instagram connector waits until Instagram's list of the account's posts contains the post of a published container", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
@@ -369,7 +369,7 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("an Instagram container that is not found or cannot be read leaves the outcome unknown", async () => {
+  test("an Instagram container that is not found or cannot be read leaves the outcome of the publishing call unknown", async () => {
     const { publication, handles } = await ready();
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
@@ -386,14 +386,14 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("the Instagram connector finds a post in the account's list when its container is not found", async () => {
+  test("the Instagram connector finds a post in Instagram's list of the account's posts when the post's container is not found", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("status", "status", { status: 404 });
     expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the container", async () => {
+  test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the media container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
     expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });

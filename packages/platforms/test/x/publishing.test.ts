@@ -230,7 +230,7 @@ describe("an unknown outcome with media on X", () => {
   }
 
   test.each(["is it there?", ""])(
-    "the X connector finds a post with the text %j, whose answer was lost, by its media",
+    "after a lost answer, the X connector finds a post with the text %j by its media",
     async (text) => {
       const [publication, handles] = await lose("drop_after_commit", text);
       const [entry] = await platform.visible();

@@ -371,7 +371,7 @@ describe("an unknown outcome on YouTube", () => {
     return [publication, handles];
   }
 
-  test("the YouTube connector finds a video through its upload session", async () => {
+  test("the YouTube connector finds out from the upload session that the publishing call created a video", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const [entry] = await platform.visible();
     expect(await reconcile(publication, handles)).toEqual({

@@ -14,8 +14,8 @@ import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 /**
- * Wait in milliseconds before the preparation steps run again from the first. It is so long that the delivery service
- * releases the task in the meantime.
+ * Wait in milliseconds before the preparation steps run again from the first. The delivery service releases the task
+ * during a wait of this length.
  */
 const RESTART_WAIT_MS = 1500;
 
