@@ -7,7 +7,10 @@ export interface Answer {
   readonly body: Body;
 }
 
-/** Any JSON value. Tests read it by path without type checks: a wrong path gives undefined. */
+/**
+ * Any JSON value. A test can read any path in it without type checks; a path that does not exist
+ * gives undefined.
+ */
 export interface Body {
   readonly [name: string]: Body;
 }
@@ -40,7 +43,7 @@ interface RequestOptions {
   readonly parts?: FormData;
 }
 
-/** A running simulator, with the calls that tests make to the simulator. */
+/** Starts a simulator for a test, and sends the test's calls to the simulator. */
 export class TestSimulator implements AsyncDisposable {
   readonly url: string;
   readonly #stop: () => Promise<void>;
@@ -109,7 +112,7 @@ function parsed(text: string): Body {
   }
 }
 
-/** The bytes of a PNG of one pixel. Different nonces give different files. */
+/** The bytes of a PNG image of one pixel. A different nonce gives a different file. */
 export function pngBytes(nonce = 0): Buffer {
   const bytes = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
@@ -119,7 +122,8 @@ export function pngBytes(nonce = 0): Buffer {
 }
 
 /**
- * The bytes of a JPEG header with the given size in pixels. Different nonces give different files.
+ * The bytes of a JPEG header with the given size in pixels. A different nonce gives a different
+ * file.
  */
 export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   const size = Buffer.alloc(4);
@@ -131,7 +135,7 @@ export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
 }
 
 /**
- * Bytes of the given length that begin like an MP4 video. Different nonces give different files.
+ * Bytes of the given length that begin like an MP4 video. A different nonce gives a different file.
  */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
@@ -139,7 +143,6 @@ export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   return bytes;
 }
 
-/** Publishes a tweet on the simulated X. */
 export function tweet(
   simulator: TestSimulator,
   account: TestAccount,

@@ -11,18 +11,20 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 interface Blob {
   readonly mimeType: string;
   readonly size: number;
-  /** The detected media; absent when the blob is neither an image nor a video. */
+  /**
+   * The type and size of the blob's image or video, detected from its bytes; absent when the blob
+   * is neither an image nor a video.
+   */
   readonly media?: PostedMedia;
   /**
-   * When the blob was uploaded: platform time in Unix milliseconds. From then on, records can
-   * reference the blob.
+   * When the blob was uploaded, in Unix milliseconds of the simulator's clock. From then on,
+   * records can reference the blob.
    */
   readonly uploadedAt: number;
   /** Whether a record has ever referenced the blob. A referenced blob does not expire. */
   readonly isUsed: boolean;
 }
 
-/** A file that a client sent to Bluesky. */
 export interface Upload {
   readonly sha256: string;
   readonly size: number;
@@ -30,7 +32,7 @@ export interface Upload {
   readonly received: ReceivedMedia | undefined;
 }
 
-/** How long a Bluesky blob exists while no record references it. */
+/** How long the simulated Bluesky keeps a blob that no record references. */
 const UNUSED_LIFETIME_MS = 3_600_000;
 
 function existsAt(blob: Blob, now: number): boolean {

@@ -26,8 +26,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * A value as JSON with sorted keys, so that the order in which the client sent the fields does not
- * matter.
+ * Serializes a value as JSON with sorted keys, so that two values with the same fields in different
+ * order give the same text.
  */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) {

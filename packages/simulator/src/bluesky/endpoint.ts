@@ -19,8 +19,8 @@ const POINTS_PER_DAY = 35_000;
 export interface XrpcCall extends Moment {
   readonly call: Call;
   /**
-   * Counts the call against additional rate limits. Answers the call with 429 when one of these
-   * limits is exhausted.
+   * Counts the XRPC call against rate limits in addition to those of its endpoint. Answers the call
+   * with 429 when one of these limits is exhausted.
    */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }

@@ -3,7 +3,9 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-/** A Bluesky service token: what an account allows another service to do on its behalf. */
+/**
+ * A Bluesky service token. With it, another service can call XRPC methods on behalf of an account.
+ */
 export interface ServiceToken {
   readonly did: string;
   /** DID of the server that accepts the Bluesky service token. */

@@ -26,7 +26,6 @@ export interface SessionTokens {
   readonly refreshJwt: string;
 }
 
-/** Result of checking a Bluesky bearer token. */
 export type TokenCheck =
   | { readonly did: string; readonly session: string }
   | "unknown"

@@ -10,8 +10,8 @@ export interface Plan {
    */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
   /**
-   * Delay in milliseconds before the response is sent or the connection is closed. For a request
-   * with `acts: "late"`: delay before the request is carried out.
+   * Delay in milliseconds before the simulator sends the response or closes the connection. For a
+   * request that the platform carries out late: delay before the platform carries it out.
    */
   readonly holdMs: number;
   readonly status: number;

@@ -62,8 +62,8 @@ export interface Fault extends FaultRule {
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
 /**
- * Why no request can ever match a fault rule whose fields have the right types; undefined when a
- * request can match the rule.
+ * Explains why a fault rule can never match a request, although each of its fields has the right
+ * type; undefined when a request can match the rule.
  */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads") {

@@ -12,7 +12,10 @@ export interface GraphFault {
   readonly isTransient?: boolean;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /** Additional data of the Graph API error, for example the offsets of an interrupted upload. */
+  /**
+   * Additional data in the response to a Graph API call that failed, for example the offsets of an
+   * interrupted upload.
+   */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 

@@ -13,11 +13,11 @@ export interface Upload {
   readonly id: string;
   /** External id of the account that uploads the file. */
   readonly owner: string;
-  /** Number of bytes of each piece of the upload that has arrived, in order. */
+  /** Length in bytes of each piece of the Graph API upload that has arrived, in order. */
   readonly pieces: readonly number[];
   /**
-   * When the last byte of the upload arrived: platform time in Unix milliseconds; null while the
-   * upload is incomplete.
+   * When the last byte of the upload arrived, in Unix milliseconds of the simulator's clock; null
+   * while the upload is incomplete.
    */
   readonly completedAt: number | null;
   /**
@@ -27,7 +27,7 @@ export interface Upload {
   readonly received: ReceivedMedia | null;
 }
 
-/** Number of bytes of an upload that have arrived. */
+/** Number of bytes of a Graph API upload that have arrived. */
 export function receivedBytes({ pieces }: Upload): number {
   return pieces.reduce((sum, bytes) => sum + bytes, 0);
 }
@@ -54,7 +54,7 @@ export class Uploads {
     return this.#rows.get(id);
   }
 
-  /** Appends a piece of a file to the bytes that have already arrived. */
+  /** Appends a piece of the file to the bytes of a Graph API upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
     const next = { ...upload, pieces: [...upload.pieces, bytes.length] };

@@ -1,7 +1,6 @@
 import { contentType } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** One part of a `multipart/form-data` body. */
 export interface FormPart {
   readonly name: string;
   /** Name of the file in the form part; absent for a part that is not a file. */

@@ -11,7 +11,10 @@ export function proxyPage(status: number): Reply {
   return { status, headers: HTML, body: page };
 }
 
-/** A response with status 200 whose body does not have the format that the caller expects. */
+/**
+ * A response of a `garbage_body` fault: status 200 with a body in a format that the caller does not
+ * expect.
+ */
 export const GARBAGE_PAGE: Reply = {
   status: 200,
   headers: HTML,

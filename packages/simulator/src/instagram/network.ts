@@ -21,7 +21,7 @@ export interface InstagramNetwork extends GraphHost {
   readonly details: PostDetails;
   /**
    * The Facebook Page and the user of each Instagram account, by the account's external id. Like
-   * accounts, these rows survive a reset of the simulator.
+   * accounts, they survive a reset of the simulator.
    */
   readonly ownerships: Table<Ownership>;
   /** Whether an Instagram comment is hidden, by the comment's id. */
@@ -60,7 +60,7 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The account's Instagram post with the given id, including a deleted post. */
+/** The post of an Instagram account with the given id, also when the post is deleted. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

@@ -13,7 +13,6 @@ export interface AuthorizeRules {
   readonly pkce: "required" | "optional" | "none";
 }
 
-/** An OAuth authorization request of an app. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -44,8 +43,8 @@ function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | 
 }
 
 /**
- * Reads an OAuth authorization request, or says why the request is invalid. An invalid request must
- * never redirect the browser.
+ * Reads an OAuth authorization request, or says why the request is invalid. An invalid request gets
+ * an error page instead of a redirect, because its redirect URI is not trustworthy.
  */
 export function readRequest(
   rules: AuthorizeRules,

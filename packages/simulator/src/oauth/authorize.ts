@@ -22,8 +22,8 @@ export interface AuthorizePage extends AuthorizeRules {
 }
 
 /**
- * The usernames in the form of the approval page, separated by commas. Returns one undefined entry
- * when the form has no username.
+ * Reads the usernames from the form of the OAuth approval page, where they are separated by commas.
+ * Returns one undefined entry when the form has no username.
  */
 function namesIn(text: string): readonly (string | undefined)[] {
   const names = text.split(",").map((name) => name.trim());

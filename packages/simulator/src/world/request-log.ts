@@ -1,6 +1,6 @@
 /**
- * Whether the simulated platform carried a request out. `done` and `refused` also hold when the
- * caller did not get the response.
+ * The state of a request to a simulated platform: not finished, carried out, refused, or dropped. A
+ * request counts as `done` or `refused` even when the caller did not get the response.
  */
 export type RequestOutcome = "pending" | "done" | "refused" | "dropped";
 
@@ -10,7 +10,7 @@ export interface LoggedRequest {
   /** The path of the request below the platform's prefix, without the query and without secrets. */
   readonly path: string;
   readonly operation: string;
-  /** When the request arrived: platform time in Unix milliseconds. */
+  /** When the request arrived, in Unix milliseconds of the simulator's clock. */
   readonly time: number;
   outcome: RequestOutcome;
   readonly account: string | null;

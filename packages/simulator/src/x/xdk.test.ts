@@ -87,7 +87,7 @@ test("every answer of the X simulator about media and links conforms to X's sche
   expect(CONFORMING).not.toContain(false);
 });
 
-test("X's client creates a post in the simulator, finds the post in three ways and deletes it", async () => {
+test("X's official client library creates a post in the simulator, finds the post in three ways and deletes it", async () => {
   const { data: me } = await client.users.getMe({ userFields: ["verified", "profile_image_url"] });
   expect(me).toMatchObject({ id: account.externalId, username: account.username, verified: false });
   const made = await client.posts.create({ text: "Ships & boats: example.com", madeWithAi: true });
@@ -136,7 +136,7 @@ test("X's client creates a post in the simulator, finds the post in three ways a
   expect((await visible()).map((post) => post["id"])).toEqual([idOf(reply)]);
 });
 
-test("X's client reads all pages of a timeline from the simulator", async () => {
+test("X's official client library reads all pages of a timeline from the simulator", async () => {
   const ids: string[] = [];
   for (let number = 0; number < 7; number += 1)
     ids.unshift(idOf(await client.posts.create({ text: `Number ${number}` })));
@@ -148,7 +148,7 @@ test("X's client reads all pages of a timeline from the simulator", async () => 
   expect(second.meta).not.toHaveProperty("nextToken");
 });
 
-test("X's client uploads each image to the simulator in one call and creates posts with the images", async () => {
+test("X's official client library uploads each image to the simulator in one call and creates posts with the images", async () => {
   const files = [pngBytes(1), jpegBytes(2)];
   const mediaIds: string[] = [];
   for (const bytes of files) {
@@ -165,7 +165,7 @@ test("X's client uploads each image to the simulator in one call and creates pos
   ]);
 });
 
-test("X's client uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
+test("X's official client library uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
   const bytes = mp4Bytes(2500);
   const started = await client.media.initializeUpload({
     mediaType: "video/mp4",
@@ -195,7 +195,7 @@ test("X's client uploads a video to the simulator in segments, waits for its pro
   ]);
 });
 
-test("X's client reads, replies to and hides comments on the simulated X", async () => {
+test("X's official client library reads, replies to and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
   const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };
@@ -216,7 +216,7 @@ test("X's client reads, replies to and hides comments on the simulated X", async
   });
 });
 
-test("X's client reports each refusal of the simulator with X's status and error body", async () => {
+test("X's official client library reports each refusal of the simulator with X's status and error body", async () => {
   await client.posts.create({ text: "Once" });
   await expect(client.posts.create({ text: "Once" })).rejects.toMatchObject({
     status: 403,
@@ -242,7 +242,7 @@ test("X's client reports each refusal of the simulator with X's status and error
   await expect(otherClient.posts.delete(id)).rejects.toMatchObject({ status: 403 });
 });
 
-test("X's client reads the number of remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
+test("X's official client library reads the number of remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
   const of = (headers: Headers) =>
     ["limit", "remaining"].map((name) => headers.get(`x-rate-limit-${name}`));
   for (let number = 1; number <= 75; number += 1) {
@@ -259,7 +259,7 @@ test("X's client reads the number of remaining calls and the time of the reset f
   expect((await client.users.getMe()).data?.id).toBe(account.externalId);
 });
 
-test("X's client authorizes an account with PKCE and renews its tokens, and a used refresh token is refused", async () => {
+test("X's official client library authorizes an account with PKCE and renews its tokens, and a used refresh token is refused", async () => {
   await simulator.control("/settings", { authorize: "approve" });
   vi.stubGlobal("fetch", toSimulator);
   const authorization = new OAuth2({

@@ -78,7 +78,7 @@ async function upload(bytes: Buffer): Promise<string> {
   return video.id ?? "";
 }
 
-test("Google's client reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
+test("Google's client library reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
   const bytes = mp4Bytes(1000);
   const id = await upload(bytes);
   const channels = await client.channels.list(
@@ -104,7 +104,7 @@ test("Google's client reads a channel, its uploads and a video's counters from t
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });
 
-test("Google's client reads, replies to and hides comments on the simulated YouTube", async () => {
+test("Google's client library reads, replies to and hides comments on the simulated YouTube", async () => {
   const videoId = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   const comment = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };

@@ -10,7 +10,7 @@ export type UploadRange =
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Index of the last byte of the uploaded range, inclusive. */
+      /** Position of the last byte of the uploaded range in the file, inclusive. */
       readonly last: number;
       /** Size of the uploaded file in bytes; undefined while the client does not know it. */
       readonly total: number | undefined;

@@ -357,7 +357,7 @@ test("the simulated YouTube returns a video's counters as strings, and lists, re
   expect((await threads("heldForReview")).length).toBe(0);
 });
 
-test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking one of them invalidates both", async () => {
+test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking either token invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };
   const renewal = { ...app, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -416,7 +416,7 @@ test("the simulated YouTube allows any number of uploads per day when the settin
   }
 });
 
-test("fault rules distinguish the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
+test("fault rules can match separately the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;
   for (const operation of ["create", "upload", "publish", "status"]) {
