@@ -21,8 +21,8 @@ export interface Route {
    */
   readonly fetches?: (call: Call) => readonly string[];
   /**
-   * Handles a platform call synchronously, so that no other call runs between the reads and the
-   * writes of this call. May throw `Refused`.
+   * Handles a platform call synchronously, so that no other call runs between its reads and its
+   * writes. May throw `Refused` to answer with an error.
    */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
@@ -52,18 +52,21 @@ export interface Platform {
   /** Why the platform does not allow a username; undefined when the platform allows it. */
   readonly usernameFault: (username: string) => string | undefined;
   /**
-   * Issues new credentials for the account with the given username, after creating the account if
-   * it does not exist. Without a username, always creates an account.
+   * Issues new credentials for the simulated account with the given username, and creates the
+   * account if it does not exist. Without a username, always creates an account.
    */
   readonly issueAccount: (username: string | undefined) => IssuedAccount;
   /**
-   * The account to which the token of a platform call belongs, also when the token is no longer
-   * valid.
+   * Returns the account to which the token of a platform call belongs, also when the token is no
+   * longer valid.
    */
   readonly accountOf: (call: Call) => Account | undefined;
   /** Returns the path of a platform call as the request log shows it, without secrets. */
   readonly loggedPath: (path: string) => string;
-  /** The error with the given HTTP status in the platform's error format. */
+  /**
+   * Returns the error response of the simulated platform for an HTTP status, in the platform's
+   * error format.
+   */
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
   /**
    * The response with which the simulated platform permanently refuses a call, with the platform's

@@ -15,12 +15,12 @@ export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of a JSON value in a response, if the value is an array; empty for other values. */
+/** The items of an array in a JSON response; empty when the JSON value is not an array. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }
 
-/** Returns a JSON value that is a string. Throws for other values. */
+/** Returns the JSON value when it is a string. Throws for other values. */
 export function textOf(part: unknown): string {
   if (typeof part !== "string") {
     throw new TypeError(`not a string: ${JSON.stringify(part)}`);
@@ -39,7 +39,7 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Fields and files that the test call sends as `multipart/form-data`. */
+  /** Fields and files that a test sends as `multipart/form-data`. */
   readonly parts?: FormData;
 }
 
@@ -164,7 +164,7 @@ export function telegram(
   return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
 }
 
-/** Waits until the condition holds. Only the timeout of the test limits the wait. */
+/** Waits until the given condition holds. Only the timeout of the test limits the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -21,7 +21,10 @@ interface Blob {
    * records can reference the blob.
    */
   readonly uploadedAt: number;
-  /** Whether a record has ever referenced the blob. A referenced blob does not expire. */
+  /**
+   * Whether a Bluesky record has ever referenced the blob. The simulated server never deletes a
+   * referenced blob.
+   */
   readonly isUsed: boolean;
 }
 
@@ -49,8 +52,8 @@ export class Blobs {
   }
 
   /**
-   * Stores a blob and returns the reference with which records name the blob. Adding the same bytes
-   * again restarts the blob's lifetime.
+   * Stores a file as a Bluesky blob and returns the reference with which records name the blob.
+   * Storing the same bytes again restarts the blob's lifetime.
    */
   add(did: string, { sha256, size, mimeType, received }: Upload, uploadedAt: number): unknown {
     const cid = blobCidOf(sha256);
@@ -66,8 +69,8 @@ export class Blobs {
   }
 
   /**
-   * Marks blobs as referenced by a record and returns the media that readers of the record see.
-   * Refuses a reference that does not match its blob.
+   * Marks the blobs that a Bluesky record references and returns them as readers of the record see
+   * them. Refuses a reference whose size or type does not match its blob.
    */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ cid: ref.cid, blob: this.#require(did, ref, now) }));

@@ -166,8 +166,8 @@ export function queryText(call: Call, name: string): string {
 }
 
 /**
- * The account that owns the call's bearer token. Refuses the call unless the token is valid and of
- * the given kind.
+ * The Bluesky account that owns the bearer token of an XRPC call. Refuses the call unless the token
+ * is valid and of the given kind.
  */
 export function requireAuth(
   network: BlueskyNetwork,

@@ -11,10 +11,11 @@ export interface ServiceToken {
   /** DID of the server that accepts the Bluesky service token. */
   readonly aud: string;
   /**
-   * The only XRPC method that the service token allows; null when the token allows every method.
+   * The only XRPC method that the Bluesky service token allows; null when the token allows every
+   * method.
    */
   readonly lxm: string | null;
-  /** When the service token expires: Unix milliseconds. */
+  /** When the service token expires, in Unix milliseconds. */
   readonly expiresAt: number;
 }
 

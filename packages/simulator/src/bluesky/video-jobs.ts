@@ -67,7 +67,7 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The account's latest video job for the file with the given CID. */
+  /** The Bluesky account's latest video job for the file with the given CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

@@ -58,8 +58,8 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * Returns the DID of the account that issued the call's service token. Refuses the call unless the
- * token is valid and lets the video service upload blobs for this account.
+ * Returns the DID of the Bluesky account that issued the call's service token. Refuses the call
+ * unless the token is valid and lets the video service upload blobs for this account.
  */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
@@ -71,8 +71,8 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
 }
 
 /**
- * Finds an earlier video job for the same bytes, if the job is in progress or its blob still
- * exists.
+ * Finds an earlier Bluesky video job for the same bytes, if the job is in progress or its blob
+ * still exists.
  */
 function findEarlier(
   network: BlueskyNetwork,

@@ -1,8 +1,8 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What the simulator does with a request under a fault rule. */
+/** What the simulator does with a request to which a fault rule applies. */
 export interface Plan {
-  /** When the simulated platform carries the request out. */
+  /** When the simulated platform carries out the request: at once, later, or not at all. */
   readonly acts: "now" | "late" | "never";
   /**
    * The response to the request. `own`: the platform's response · `proxy`: a load balancer's HTML

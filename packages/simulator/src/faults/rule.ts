@@ -13,8 +13,8 @@ export const FAULT_MODES = [
 export type FaultMode = (typeof FAULT_MODES)[number];
 
 /**
- * Names of operations for fault rules. Calls with the same purpose have the same operation name on
- * every platform, although their paths differ.
+ * Names of operations for which fault rules can be added. Calls with the same purpose have the same
+ * operation name on every platform, although their paths differ.
  */
 export const OPERATIONS = [
   "create",

@@ -34,7 +34,7 @@ export interface GraphEndpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Permission that the access token must have for this endpoint. */
+  /** Permission that the access token must have for this Graph API endpoint. */
   readonly scope?: string;
   /**
    * Names of the parameters that contain media URLs. The simulator fetches these URLs before it

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Refused } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 
-/** The content of a Graph API error without its trace id. */
+/** An error of the Graph API, without the trace id that each response has. */
 export interface GraphFault {
   readonly code: number;
   readonly subcode?: number;

@@ -23,7 +23,10 @@ export interface FacebookLogin {
   readonly scopes: readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
-  /** The Facebook Page of an account as `/me/accounts` returns it, with the Page's access token. */
+  /**
+   * The Facebook Page of an account with the Page's access token, in the form in which
+   * `/me/accounts` returns it.
+   */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 

@@ -11,7 +11,7 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 export interface Upload {
   /** Id of the Facebook video or the Instagram container to which the uploaded file belongs. */
   readonly id: string;
-  /** External id of the account that uploads the file. */
+  /** External id of the account that uploads the file to the Graph API. */
   readonly owner: string;
   /** Length in bytes of each piece of the Graph API upload that has arrived, in order. */
   readonly pieces: readonly number[];
@@ -21,8 +21,8 @@ export interface Upload {
    */
   readonly completedAt: number | null;
   /**
-   * The uploaded media; null while the upload is incomplete, and when the uploaded file is neither
-   * an image nor a video.
+   * The type and size of the uploaded file, detected from its bytes; null while the Graph API
+   * upload is incomplete, and when the file is neither an image nor a video.
    */
   readonly received: ReceivedMedia | null;
 }
@@ -33,7 +33,8 @@ export function receivedBytes({ pieces }: Upload): number {
 }
 
 /**
- * Graph API uploads in pieces, through the upload host `rupload` or with `upload_phase=transfer`.
+ * The Graph API uploads of files in several pieces, through the upload host `rupload` or with
+ * `upload_phase=transfer`.
  */
 export class Uploads {
   readonly #rows: Table<Upload>;
@@ -176,7 +177,7 @@ export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): R
   };
 }
 
-/** The Graph API URL to which the client sends the bytes of a file. */
+/** The Graph API URL to which a client sends the bytes of a file. */
 export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
   return `${baseUrl}/rupload/${edge}/${version}/${id}`;
 }

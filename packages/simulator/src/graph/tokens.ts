@@ -13,8 +13,8 @@ export type TokenKind = "user" | "page" | "instagram";
 export interface GraphToken {
   readonly kind: TokenKind;
   /**
-   * External id of the account for which the token acts. For a user token: the first account that
-   * the user selected.
+   * External id of the account for which the Graph API token acts. For the token of a user: the
+   * first account that the user selected.
    */
   readonly account: string;
   /**

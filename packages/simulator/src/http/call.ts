@@ -4,7 +4,9 @@ import type { FetchedFiles } from "#src/http/fetch-media.ts";
 /** A request to a simulated platform with its complete body. */
 export interface Call {
   readonly method: string;
-  /** Path of the platform call below the platform's prefix in the simulator, without the query. */
+  /**
+   * Path of the platform call without the query and without the platform's prefix in the simulator.
+   */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

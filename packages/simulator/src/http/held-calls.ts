@@ -4,8 +4,8 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 /**
- * The stored form of a platform call that a `commit_late` fault has accepted but not carried out
- * yet.
+ * A platform call that a `commit_late` fault has accepted but the platform has not carried out yet,
+ * in the form in which it is stored.
  */
 export interface HeldCall {
   readonly platform: string;

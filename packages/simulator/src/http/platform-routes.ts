@@ -40,7 +40,7 @@ async function send(reply: FastifyReply, answer: Reply): Promise<void> {
     .send(isText ? answer.body : JSON.stringify(answer.body));
 }
 
-/** The route for every path that the simulated platform does not have. */
+/** The route that answers requests to paths that the simulated platform does not have. */
 function missingRoute(platform: Platform): Route {
   return {
     method: "GET",

@@ -3,8 +3,8 @@ import type { Reply } from "#src/http/call.ts";
 const HTML = { "content-type": "text/html" };
 
 /**
- * The HTML page of a load balancer whose backend is down, without JSON and without rate-limit
- * headers.
+ * The response of a load balancer whose backend is down: an HTML page, without JSON and without
+ * rate-limit headers.
  */
 export function proxyPage(status: number): Reply {
   const page = `<html>\r\n<head><title>${status} Bad Gateway</title></head>\r\n<body>\r\n<center><h1>${status} Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n`;

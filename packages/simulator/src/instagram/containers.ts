@@ -5,7 +5,7 @@ import type { PostedMedia } from "#src/world/posts.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
-/** Why Instagram cannot publish a media container. */
+/** The reason why Instagram cannot publish a media container. */
 export interface ContainerError {
   readonly subcode: number;
   readonly message: string;

@@ -11,7 +11,7 @@ import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 /**
- * Simulator paths below `/login` stand for www.instagram.com, api.instagram.com and
+ * Simulator paths below `/login` replace the hosts www.instagram.com, api.instagram.com and
  * graph.instagram.com.
  */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };

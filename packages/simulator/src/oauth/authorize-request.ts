@@ -1,6 +1,6 @@
 import type { Reply } from "#src/http/call.ts";
 
-/** What a platform requires of an OAuth authorization request. */
+/** What a platform requires of the OAuth authorization requests that apps send to it. */
 export interface AuthorizeRules {
   /** Name of the query parameter that contains the OAuth client id of the app. */
   readonly clientParameter: "client_id" | "client_key";
@@ -73,7 +73,7 @@ export function readRequest(
   return fault ?? { clientId, redirectUri, state, scopes, codeChallenge };
 }
 
-/** Redirects the browser of the user back to the app. */
+/** Redirects the user's browser back to the app after an OAuth authorization request. */
 export function redirect(
   { redirectUri, state }: AuthorizeRequest,
   answer: Readonly<Record<string, string>>,

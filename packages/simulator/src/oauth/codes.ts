@@ -10,7 +10,10 @@ export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Base64url SHA-256 of the PKCE verifier; null when the app sent no code challenge. */
+  /**
+   * The PKCE code challenge, which is the base64url SHA-256 of the verifier; null when the app sent
+   * no code challenge.
+   */
   readonly codeChallenge: string | null;
   /** External ids of the accounts to which the user gave the app access. */
   readonly accounts: readonly string[];

@@ -52,7 +52,10 @@ export class Store implements Disposable {
     return table as Table<T>;
   }
 
-  /** Writes the changes since the last commit to the journal. After that, they survive a kill. */
+  /**
+   * Writes the changes since the last commit to the simulator's journal. After that, a kill of the
+   * process does not lose them.
+   */
   commit(): void {
     if (this.#pending.length === 0) {
       return;

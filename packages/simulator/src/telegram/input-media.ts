@@ -14,12 +14,12 @@ export interface InputMedia {
   readonly received: ReceivedMedia;
   readonly caption: string;
   /**
-   * Width of the image or video in pixels, as the caller gave it. When the caller gave none, the
-   * width found in the bytes.
+   * Width of a Telegram image or video in pixels: as the caller gave it, otherwise as found in the
+   * bytes.
    */
   readonly width: number;
   readonly height: number;
-  /** Duration of the video or animation in seconds. */
+  /** Duration of a Telegram video or animation in seconds. */
   readonly duration: number;
 }
 

@@ -21,7 +21,7 @@ export interface TelegramNetwork {
   readonly latestMessageIds: Table<number>;
 }
 
-/** A call of a method of Telegram's Bot API by a known bot. */
+/** A call of a method of Telegram's Bot API, with a bot that exists. */
 export interface BotCall extends Moment {
   readonly bot: Bot;
   readonly parameters: Parameters;

@@ -42,8 +42,8 @@ export function textOf(parameters: Parameters, name: string): string {
 }
 
 /**
- * A positive integer that the caller of the Bot API sent as a number or a string; undefined for
- * other values.
+ * Reads a positive integer that a caller of Telegram's Bot API sent as a number or a string;
+ * undefined for other values.
  */
 export function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;

@@ -76,10 +76,7 @@ const PROCESSING_MS = 1_200;
  */
 const MODERATION_MS = 1_500;
 
-/**
- * The status of the TikTok publish at the given instant, for example that TikTok still processes
- * the media.
- */
+/** The status that TikTok reports for a publish at the given instant. */
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
   if (isDone) {

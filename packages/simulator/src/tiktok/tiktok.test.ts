@@ -415,7 +415,7 @@ describe("TikTok faults", () => {
   const fault = (operation: string, mode: string, extra: object = {}) =>
     simulator.control("/faults", { platform: "tiktok", operation, mode, ...extra });
 
-  test("a fault rule for the operation publish applies to the last chunk of a simulated TikTok upload, not to earlier chunks", async () => {
+  test("a fault rule for the operation publish applies to the last chunk of a simulated TikTok upload, but not to earlier chunks", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     await fault("publish", "drop_after_commit");

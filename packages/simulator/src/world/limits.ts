@@ -15,7 +15,7 @@ export interface LimitRule {
   readonly cost?: number;
 }
 
-/** The state of a rate limit after a use. */
+/** The state of a rate limit of a simulated platform after a use. */
 export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;

@@ -16,18 +16,18 @@ export interface PostedMedia {
  */
 export interface Post {
   readonly platform: string;
-  /** External id of the account that published the post. */
+  /** External id of the account on the simulated platform that published the post. */
   readonly account: string;
   /** The post's id on the platform, which Postrider stores as `externalId`. */
   readonly id: string;
-  /** The text of the post as the client sent it. */
+  /** The text of the post as the publishing client sent it. */
   readonly text: string;
   readonly media: readonly PostedMedia[];
   /** When the post became visible, in Unix milliseconds of the simulator's clock. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
   /**
-   * Number of publishing calls that the platform answered with this post. A repeated call that
+   * Number of publishing calls to which the platform answered with this post. A repeated call that
    * creates no new post counts too.
    */
   readonly createCalls: number;
@@ -81,8 +81,8 @@ export class Posts {
   }
 
   /**
-   * Replaces properties of a post. A post with a new creation time becomes the newest post in all
-   * lists of posts.
+   * Replaces properties of a post on a simulated platform. A post with a new creation time becomes
+   * the newest post in all lists of posts.
    */
   change(post: Post, part: Partial<Post>): Post {
     const changed = { ...post, ...part };
@@ -94,7 +94,10 @@ export class Posts {
     return changed;
   }
 
-  /** The posts that match the filter and that readers see now, oldest first. */
+  /**
+   * The posts that match the filter and that readers of the simulated platforms see now, oldest
+   * first.
+   */
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;

@@ -32,7 +32,7 @@ function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
 }
 
-/** A reader's comment on X in the form of a tweet. */
+/** A reader's comment on X, as the X API returns it: in the form of a tweet. */
 function commentPost(comment: Comment): Post {
   return {
     platform: "x",

@@ -89,8 +89,8 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   if (protocol !== "") {
     return { start: at, end, url: text.slice(at, end) };
   }
-  // Without a protocol, only a host name of Latin letters is a link, and only when it is not part
-  // of a longer word.
+  // In a tweet, a host name without a protocol is a link only when it consists of Latin letters and
+  // is not part of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
   if (ascii === undefined || /[-_./]/.test(before)) {
     return undefined;

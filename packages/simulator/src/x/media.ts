@@ -29,8 +29,8 @@ export interface XMedia {
 export const UPLOAD_LIFETIME_SECONDS = 1_295_999;
 export const MEDIA_LIFETIME_SECONDS = 86_400;
 /**
- * How long X processes a GIF or a video, long enough that a caller that polls every second sees the processing
- * status.
+ * How long X processes a GIF or a video. A caller that polls every second therefore sees the
+ * processing status.
  */
 const PROCESSING_MS = 1_200;
 

@@ -69,8 +69,8 @@ export function postSelection(query: URLSearchParams): PostSelection {
 }
 
 /**
- * Reads an RFC 3339 time in a query parameter as Unix milliseconds; undefined when the parameter is
- * missing.
+ * Reads an RFC 3339 time from a query parameter of an X call, in Unix milliseconds; undefined when
+ * the parameter is missing.
  */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
