@@ -100,7 +100,7 @@ describe("TikTok video uploads", () => {
       },
       body: JSON.stringify({ publish_id: id }),
     });
-    // The post id is a JSON number that JavaScript cannot represent.
+    // TikTok's post id is a JSON number that is too large for a JavaScript number.
     expect(await response.text()).toContain(
       `"publicaly_available_post_id":[${textOf(shown?.["id"])}]`,
     );

@@ -12,8 +12,8 @@ type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 
 /**
- * The names of properties in a view that X's schema does not have or has with another type. X's
- * client writes the schema in camel case.
+ * Names of the properties that the simulator returns but X's schema does not have, or has with
+ * another type. X's client library declares the schema with names in camel case.
  */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
@@ -47,14 +47,18 @@ const CONFORMING: readonly [
   Conforms<UrlEntity[], Urls>,
 ] = [true, true, true, true];
 
-/** These tests use X's own client, generated from its OpenAPI document, to check that the simulator behaves like X. */
+/**
+ * These tests use X's official client library, generated from X's OpenAPI document, to check that
+ * the simulator behaves like X.
+ */
 let simulator: TestSimulator;
 let account: TestAccount;
 let client: Client;
 
 const send = globalThis.fetch;
 /**
- * X's client has a fixed host for token calls, so the tests redirect these calls to the simulator.
+ * X's client library sends token calls to a fixed host, so the tests redirect these calls to the
+ * simulator.
  */
 const toSimulator: typeof fetch = (input, init) => {
   const request = new Request(input, init);

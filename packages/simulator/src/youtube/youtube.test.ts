@@ -381,8 +381,8 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
 });
 
 /**
- * Milliseconds until 19:00 UTC of the next day in California. In California, this time is 11:00 or
- * 12:00.
+ * Milliseconds until 19:00 UTC on the next day in California. That is 11:00 or 12:00 in California,
+ * far from midnight, when YouTube's daily quota starts again.
  */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
