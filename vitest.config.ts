@@ -3,15 +3,16 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 import { summaryReporter } from "./scripts/summary-reporter.ts";
 
 /**
- * Three projects, run one after the other: later ones start processes and would disturb each other's timing.
- * A test that fails once is a failure: nothing is retried.
+ * The test projects (unit, integration, e2e, pds) run one after the other, because the integration and e2e tests start
+ * processes that would disturb the timing of other tests. A failed test is not retried.
  */
 export default defineConfig({
   test: {
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
-    // One more than the cores of a small machine: many of the tests on real servers wait more than they work.
+    // Number of test files that run at once: one more than the cores of a small machine, because many tests mostly wait
+    // for servers.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -20,7 +21,8 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
-          // Generous, because a slow machine must not fail a test: tests of a time limit assert it themselves.
+          // The timeout is longer than any test needs, so that a slow machine fails no test. A test of a time limit
+          // checks the time itself.
           testTimeout: 30_000,
           sequence: { groupOrder: 0 },
         },
@@ -41,9 +43,10 @@ export default defineConfig({
         test: {
           name: "e2e",
           include: ["e2e/*.test.ts"],
-          // The stack that most files share; the others start one of their own, so no file disturbs another.
+          // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
+          // that no file disturbs another.
           globalSetup: ["./e2e/support/shared-stack.ts"],
-          // Each waits about as much as it works: two keep a small machine busy and still fit it.
+          // An e2e file waits about half of its time, so two files at once keep a small machine busy.
           maxWorkers: 2,
           testTimeout: 180_000,
           hookTimeout: 180_000,
@@ -53,7 +56,8 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Needs a server that is installed by itself: npm run test:pds.
+          // These tests need a real Bluesky server (PDS), which is not installed with the other packages. Run them with
+          // `npm run test:pds`.
           name: "pds",
           include: ["e2e/real-pds/*.test.ts"],
           testTimeout: 180_000,

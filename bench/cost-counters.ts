@@ -4,13 +4,13 @@ import type postgres from "postgres";
 import { cpuSeconds, TICKS_PER_SECOND } from "./measure.ts";
 
 /**
- * The counters of processes, database and events that grow when a post is published, by name. One map holds all of
- * them, so that two readings are subtracted at once.
+ * The counters that grow when a post is published, by name: those of processes, of the database and of events. One map
+ * holds all counters, so that one subtraction compares two readings.
  */
 export type Counters = ReadonlyMap<string, number>;
 
 /**
- * Reads the counters: `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the statistics of
+ * Reads all counters: `cpu/<process>` in ms, `kB/<schema>` of tables and indexes, `events`, and the statistics of
  * Postgres.
  */
 export async function readCounters(local: LocalStack, sql: postgres.Sql): Promise<Counters> {
@@ -19,8 +19,8 @@ export async function readCounters(local: LocalStack, sql: postgres.Sql): Promis
 }
 
 /**
- * The cost of one post: the growth of each counter between two readings, minus its growth in the idle system, divided
- * by the number of posts.
+ * The cost of one post: the growth of each counter between two readings, minus the growth in an idle system in the same
+ * time, divided by the number of posts.
  */
 export function costOf(
   { before, after }: { readonly before: Counters; readonly after: Counters },
@@ -41,7 +41,7 @@ export function idleOf(before: Counters, after: Counters): Counters {
   return new Map(
     [...after].map(([name, value]) => [
       name,
-      // The disk space of an idle system does not grow with time.
+      // The tables of an idle system do not grow, so no growth of disk space is subtracted from the cost of a post.
       name.startsWith("kB/") ? 0 : (value - get(before, name)) / elapsedMs,
     ]),
   );
@@ -60,7 +60,7 @@ function readCpu(local: LocalStack): [string, number][] {
   return [...services, ["cpu/postgres", 1000 * cpuSecondsOfFamily(postmaster)]];
 }
 
-/** CPU seconds of a process, of its children, and of children that have ended. */
+/** CPU seconds of a process and its children, including children that have ended. */
 function cpuSecondsOfFamily(pid: number): number {
   const ticksOfEnded = statOf(pid).slice(13, 15);
   const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;

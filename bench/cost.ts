@@ -1,6 +1,6 @@
 /**
- * Measures the cost of one post: CPU time of every process, transactions, rows, WAL, events and bytes on disk. None of them
- * depends on the load of the machine. `node bench/cost.ts [posts]` prints Markdown tables.
+ * Measures what one published post costs: CPU time of every process, transactions, rows, WAL, events and bytes on disk.
+ * The load of the machine changes none of these figures. `node bench/cost.ts [posts]` prints Markdown tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { uploadFile } from "@postrider/local/demo-api";
@@ -10,15 +10,18 @@ import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counter
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const POSTS = Number(process.argv[2] ?? 300);
-/** Number of accounts per platform; successive posts use successive accounts. */
+/** Number of accounts per platform. Successive posts use successive accounts. */
 const ACCOUNTS = 21;
 const IN_FLIGHT = 8;
 const IDLE_MS = 20_000;
-/** Wait before the statistics of Postgres are read: an idle connection reports them within 10 s. */
+/**
+ * Wait before the benchmark reads the statistics of Postgres, because a Postgres connection reports its statistics up
+ * to 10 s late.
+ */
 const REPORTED_MS = 12_000;
 /**
- * Time from now until the first scheduled post is due. All scheduled posts are created within this time, because a post
- * cannot be scheduled in the past.
+ * Time between the creation of the first scheduled post and the due time of the scheduled posts. It is long enough to
+ * create all posts, because a post cannot be scheduled in the past.
  */
 const LEAD_MS = 3_000 + POSTS * 15;
 const GIVE_UP_MS = 600_000;
@@ -30,7 +33,9 @@ type Accounts = Readonly<Record<string, readonly string[]>>;
 interface Scenario {
   readonly name: string;
   readonly isScheduled: boolean;
-  /** Returns the accounts, one per platform, on which the post with this number is published. */
+  /**
+   * Returns the ids of the accounts, one per platform, on which the benchmark publishes the post with the given number.
+   */
   readonly accountIds: (accounts: Accounts, number: number) => readonly string[];
   readonly hasVideo: boolean;
 }
@@ -162,7 +167,8 @@ function toTable(first: string, headings: readonly string[], rows: readonly stri
 await using system = await startBenchSystem("postgres");
 const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
 const bench = await prepare(system, sql);
-// Warms up: each process compiles its code, and Postgres writes each hot page to the WAL in full, before the count.
+// Publishes posts before the measurement. During these posts, each process compiles its code, and Postgres writes each
+// page that is in use to the WAL in full, so that this work does not count as cost of the measured posts.
 for (const scenario of SCENARIOS.filter(({ isScheduled }) => !isScheduled)) {
   await createPosts(bench, { ...scenario, name: `warming up: ${scenario.name}` });
   await settle(bench);

@@ -1,6 +1,7 @@
 /**
- * Measures requests per second and latency of reading and creating posts through the gateway, and in the same run of three
- * baselines: a bare fastify route, fastify with one statement, and pgbench. Prints a Markdown table.
+ * Measures how many requests per second the gateway answers and how fast, for reading and creating posts. Compares the
+ * gateway in the same run with a bare fastify route, with fastify and one SQL statement, and with pgbench. Prints a
+ * Markdown table.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -23,7 +24,10 @@ async function startBareServer(databaseUrl: string) {
   return { child, url: line.toString().trim() };
 }
 
-/** Commits per second of single inserts of the same size with 10 clients: the limit of the database alone. */
+/**
+ * Transactions per second of pgbench: 10 clients that each insert rows of the size of a post. This is the limit of the
+ * database alone.
+ */
 function runPgbench(databaseUrl: string): number | undefined {
   const script = join(mkdtempSync(join(tmpdir(), "postrider-bench-")), "insert.sql");
   writeFileSync(
@@ -45,7 +49,10 @@ function runPgbench(databaseUrl: string): number | undefined {
   }
 }
 
-/** The platforms of the created posts. They stay the same, so that results of different days can be compared. */
+/**
+ * The platforms on which the benchmark publishes text posts. They do not change, so that results of different days can
+ * be compared.
+ */
 const TEXT: readonly string[] = ["x", "telegram", "bluesky"];
 
 async function publishOne(system: BenchSystem): Promise<string> {

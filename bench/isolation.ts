@@ -1,7 +1,7 @@
 /**
- * Measures how much a platform that hangs on every call delays posts to other platforms: the same posts at the same rate,
- * first while it answers and then while it hangs, from the request until readers of the other platforms see the post. Prints
- * a Markdown table.
+ * Measures how much a platform whose API hangs delays posts to other platforms. Creates the same posts at the same rate
+ * twice, first while the API answers and then while it hangs, and measures the time from the request until readers of
+ * the other platforms see the post. Prints a Markdown table.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,9 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];
-/** Number of posts to the hanging platform: more than the workers that one platform may use. */
+/**
+ * Number of accounts on the hanging platform: more than the number of workers that may publish to one platform at once.
+ */
 const HANGING_ACCOUNTS = 80;
 const OTHER_ACCOUNTS = 20;
 const PER_SECOND = 10;
@@ -78,7 +80,10 @@ async function createPost({ local }: BenchSystem, content: string, accountId: st
   }
 }
 
-/** For each visible post, the delay from the request until readers see the post. */
+/**
+ * Returns for each visible post the delay between the request that created the post and the time at which readers see
+ * it.
+ */
 async function listDelays(
   system: BenchSystem,
   startedAt: ReadonlyMap<string, number>,
@@ -122,8 +127,8 @@ async function runLoad({ system, hanging, others }: Run, { label, seconds }: Loa
 }
 
 /**
- * Each round starts its own system, so that calls that still hang at the end of a round do not slow down the next
- * round.
+ * Measures one round with a system of its own, so that calls that still hang when the round ends do not slow down the
+ * next round.
  */
 async function runRound(round: number) {
   await using system = await startBenchSystem("postgres");
@@ -134,7 +139,7 @@ async function runRound(round: number) {
   const answering = await runLoad(run, { label: `answers ${round}`, seconds: SECONDS });
   await control(system, "POST", "faults", HANG);
   const hanging = await runLoad(run, { label: `hangs ${round}`, seconds: SECONDS });
-  // Stopping the simulator ends the hanging calls, so that the workers do not wait for them.
+  // Killing the simulator ends the calls that hang, so that the delivery service can stop without waiting for them.
   process.kill(system.local.simulator.pid, "SIGKILL");
   return { answering, hanging };
 }

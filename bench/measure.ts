@@ -22,7 +22,7 @@ export interface Load {
   readonly body?: string;
   readonly connections: number;
   readonly seconds: number;
-  /** Ids of the processes whose CPU time is divided by the number of requests, by process name. */
+  /** Ids of the processes whose CPU time the benchmark measures, by process name. */
   readonly pids?: Readonly<Record<string, number>>;
 }
 
@@ -33,13 +33,16 @@ export interface Measured {
   readonly p99Ms: number;
   /** Number of responses with a status other than 2xx, plus broken connections. */
   readonly failures: number;
-  /** CPU microseconds per request of each process named in the load. */
+  /** CPU time per request in microseconds, for each process in `pids` of the load. */
   readonly cpuUs: Readonly<Record<string, number>>;
 }
 
 let requestNumber = 0;
 
-/** Builds the requests for the load generator autocannon; a body with `{number}` differs in each request. */
+/**
+ * Builds the requests for the load generator autocannon. `{number}` in the body becomes a different number in each
+ * request.
+ */
 function toRequests({ body }: Load): readonly autocannon.Request[] {
   if (body === undefined) return [{}];
   if (!body.includes(NUMBER)) return [{ body }];
@@ -65,8 +68,8 @@ async function run(load: Load, seconds: number) {
 }
 
 /**
- * Sends the load for 2 s to warm up, then measures it. The load generator runs on the same machine, so only ratios are
- * meaningful.
+ * Sends requests for 2 s to warm up the server, then measures. The load generator runs on the same machine, so only
+ * ratios between results are meaningful.
  */
 export async function measure(load: Load): Promise<Measured> {
   await run(load, 2);
@@ -90,7 +93,7 @@ export async function measure(load: Load): Promise<Measured> {
   };
 }
 
-/** The percentile of the samples: the value below which the fraction `share` of them lies. */
+/** Returns the sample below which the fraction `share` of all samples lies. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -1,7 +1,7 @@
 /**
- * Compares one RPC hop of the stock Connect client and server with that of `packages/shared/connect`, the latter also with
- * spans that both sides record and export: the same message on the same machine, 50 calls in flight. Prints a Markdown
- * table, and the cost of a span that is not recorded.
+ * Compares one RPC call of the stock Connect client and server with one RPC call of `packages/shared/connect`, without
+ * tracing and with spans that both sides record and export. Each case sends the same message, with 50 calls in flight.
+ * Prints a Markdown table, and the cost of a span that is not recorded.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -54,7 +54,7 @@ function record(endpoint: string): AsyncDisposable {
   return startExport({ endpoint, headers: {}, ratio: 1, service: "bench", logger });
 }
 
-/** Starts a server that receives exported spans and discards them. */
+/** Starts a server that accepts exported trace spans and discards them. */
 function serveSink(): void {
   const sink = createServer((request, response) => {
     request.resume().on("end", () => response.end("{}"));
@@ -104,7 +104,7 @@ async function measurePair(kind: string, endpoint?: string): Promise<string> {
   return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
 
-/** Measures the cost of a span that is not recorded, in nanoseconds. */
+/** Measures the cost of a trace span that is not recorded, in nanoseconds. */
 function measureUnrecorded(): number {
   const spans = 1_000_000;
   const options = { kind: "client", attributes: { "rpc.system": "connect_rpc" } } as const;

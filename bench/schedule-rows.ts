@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type postgres from "postgres";
 
-/** Inserts posts that are due long after the benchmark, so that the table of posts is large. */
+/** Fills the table of posts with posts that are due long after the benchmark, so that the table is large. */
 export async function insertFuturePosts(sql: postgres.Sql, count: number): Promise<void> {
   await sql`
     insert into posts.posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
@@ -12,11 +12,11 @@ export async function insertFuturePosts(sql: postgres.Sql, count: number): Promi
   await sql`analyze posts.posts`;
 }
 
-/** The posts to measure, and the times at which they are due. */
+/** The posts whose delay the benchmark measures: their number, accounts and due times. */
 export interface DuePosts {
   readonly workspaceId: string;
   readonly accountIds: readonly string[];
-  /** The first word of each post's text, before its number. */
+  /** The text of each post consists of this label and the post's number. */
   readonly label: string;
   readonly count: number;
   readonly firstAt: Date;
@@ -25,8 +25,8 @@ export interface DuePosts {
 }
 
 /**
- * Inserts the posts to measure with one target each, as the posts service stores them; the posts use the accounts in
- * turn.
+ * Inserts the posts that the benchmark measures, each with one target, into the tables of the posts service. Successive
+ * posts use successive accounts.
  */
 export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<void> {
   await sql.begin(async (tx) => {
@@ -59,14 +59,14 @@ export async function insertDuePosts(sql: postgres.Sql, due: DuePosts): Promise<
 }
 
 /**
- * How late the posts with a label were started and published, in milliseconds after their due time, and how many are
- * published.
+ * How late the posts with a label were started and published, in milliseconds after the due time of each post, and how
+ * many of the posts are published.
  */
 export interface Lateness {
   readonly startedMs: readonly number[];
   readonly claimedMs: readonly number[];
   readonly published: number;
-  /** Time from the due instant of the first post to the last successful publication. */
+  /** Time from the due time of the first post until the last post is published, in milliseconds. */
   readonly drainMs: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * Measures the delay with which scheduled posts are started while 1,000,000 others wait: a burst that is due in the same
- * second, and a steady stream. Checks in the simulator that each post is visible once. Prints a Markdown table.
+ * Measures how late scheduled posts are started while 1,000,000 other posts wait for their due time: a burst of posts
+ * that are due in the same second, and a steady stream of posts. Checks in the simulator that each post is visible
+ * once. Prints a Markdown table.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -13,7 +14,7 @@ const ACCOUNTS = 200;
 const BURST_POSTS = 10_000;
 const STEADY_PER_SECOND = 200;
 const STEADY_SECONDS = 15;
-/** Time for inserting the posts before the first of them is due, in milliseconds. */
+/** Time between the insertion of the posts and the due time of the first post, in milliseconds. */
 const LEAD_MS = 8000;
 const GIVE_UP_MS = 300_000;
 
@@ -40,8 +41,8 @@ async function countUnsettled(sql: postgres.Sql): Promise<number> {
 }
 
 /**
- * Returns the time from `dueAt` until another database connection sees that every due post is started. It includes the
- * commit.
+ * Returns the milliseconds from `dueAt` until every due post is started, as another database connection sees it. The
+ * other connection sees a start only after its transaction is committed.
  */
 async function watchStart(sql: postgres.Sql, dueAt: number): Promise<number> {
   for (;;) {

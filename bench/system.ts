@@ -5,13 +5,13 @@ import { loadSecrets } from "@postrider/local/secrets";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 
-/** A stack without rate limits and quotas, so that a benchmark measures the system itself. */
+/** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
-  /** The secret with which services authenticate to each other. */
+  /** The shared secret with which the services authenticate their calls to each other. */
   readonly internalSecret: string;
   operate(...args: readonly string[]): Promise<unknown>;
-  /** Connects new accounts on the platform and returns their ids. */
+  /** Connects new simulated accounts of the given platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Measures how fast one file gets from a client to the disk: through the gateway, directly to the media service, and to a
- * bare `node:http` server that writes the same file. The three take turns in each round; the memory growth of gateway and
- * media is measured too. Arguments: the folder for the files (default: the temporary folder of the system), and the number
- * of rounds (5). Prints a Markdown table.
+ * Measures how fast one file gets from a client to the disk: through the gateway, directly to the media service, and to
+ * a bare `node:http` server that writes the same file. Each round measures all three. Also measures how much memory
+ * gateway and media service use. Arguments: the folder of the files (default: the temporary folder of the system) and
+ * the number of rounds (default: 5). Prints a Markdown table.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const MB = 1_000_000;
 const SIZES_MB = [256, 1000];
 const PIECE = Buffer.alloc(1024 * 1024, "postrider");
 
-/** Target of an upload request, and how to remove the uploaded file afterwards. */
+/** URL and headers of an upload request, and how to remove the uploaded file afterwards. */
 interface Upload {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -76,7 +76,7 @@ function intoSink(url: string, folder: string): Way["open"] {
     });
 }
 
-/** Uploads a file of constant bytes and returns the seconds from the first byte to the response. */
+/** Uploads a file with the given number of bytes, and returns the seconds from the first byte to the response. */
 async function send({ url, headers }: Upload, bytes: number): Promise<number> {
   const startedAt = performance.now();
   const put = request(url, { method: "PUT", headers: { ...headers, "content-length": bytes } });
@@ -96,7 +96,7 @@ interface Process {
   readonly pid: number;
 }
 
-/** Resident memory of a process in MB: its current size (`VmRSS`), or its maximum since `resetPeak` (`VmHWM`). */
+/** Resident memory of a process in MB: now (`VmRSS`), or the peak since the last call of `resetPeak` (`VmHWM`). */
 function memoryMb({ pid }: Process, field: "VmRSS" | "VmHWM"): number {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   return (Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) * 1024) / MB;
@@ -147,8 +147,8 @@ function toRow(
   { rounds, bare }: { readonly rounds: readonly Round[]; readonly bare: readonly Round[] },
 ): string {
   const speeds = rounds.map(({ mbPerSecond }) => mbPerSecond);
-  // Each ratio compares a speed with the bare server of the same round, because the load of the machine varies between
-  // rounds.
+  // Each upload speed is divided by the speed of the bare server in the same round, because the load of the machine
+  // varies between rounds.
   const ratios = speeds.map((speed, index) => speed / (bare[index]?.mbPerSecond ?? 0));
   const show = (values: (round: Round) => readonly number[], pick: typeof median): string =>
     [0, 1]
@@ -181,7 +181,7 @@ for (const megabytes of SIZES_MB) {
   for (let round = -1; round < Number(roundCount); round += 1) {
     for (const [index, way] of ways.entries()) {
       const measured = await measureRound(way, megabytes * MB, processes);
-      // The first round only warms up the processes, so its measurements are dropped.
+      // The first round warms up the processes, so its measurements are not used.
       if (round >= 0) rounds[index]?.push(measured);
     }
   }

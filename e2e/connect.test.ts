@@ -95,7 +95,7 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
 
 describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-    "a connect link that is opened in a browser connects an account of %s, and the command prints the account",
+    "a link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
     async (platform) => {
       const { command, link } = await beginConnect(platform);
       const page = await newPage();
@@ -127,7 +127,7 @@ describe("connecting in a browser:", () => {
     });
   });
 
-  test("the callback page waits for a platform that takes eleven seconds to answer", async () => {
+  test("the page to which a platform redirects the user waits for a platform that takes eleven seconds to answer", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -142,7 +142,7 @@ describe("connecting in a browser:", () => {
     expect(await command).toMatchObject({ username: "patient" });
   });
 
-  test("a connect link connects every Facebook Page that the user chose, and the command prints all of them", async () => {
+  test("a link for connecting accounts connects every Facebook Page that the user chose, and the command-line tool prints all of them", async () => {
     const { command, link } = await beginConnect("facebook");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -152,7 +152,7 @@ describe("connecting in a browser:", () => {
     expect(accounts.map(({ username }) => username).toSorted()).toEqual(["shop.one", "shop.two"]);
   });
 
-  test("the pages of a connect link are in the browser's language, comply with their content security policy and send no referrer to the platform", async () => {
+  test("the pages for connecting an account are in the browser's language, comply with their content security policy and send no referrer to the platform", async () => {
     const { command, link } = await beginConnect("youtube");
     const page = await newPage({ locale: "ko-KR" });
     const complaints: string[] = [];
@@ -179,7 +179,7 @@ describe("connecting in a browser:", () => {
 });
 
 describe("pages that explain a failure:", () => {
-  test("the callback page says that the user denied the authorization, and the command fails with `denied`", async () => {
+  test("when the user denies the authorization on the platform, the page to which the platform redirects says so, and the command-line tool fails with `denied`", async () => {
     const { command, link } = await beginConnect("tiktok");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -189,7 +189,7 @@ describe("pages that explain a failure:", () => {
     await expectFailure(command, "denied");
   });
 
-  test("the page of a used connect link and a reloaded callback page both say that the link was used", async () => {
+  test("the page of a used link for connecting accounts says that the link was used, and so does the reloaded page to which the platform redirected", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -202,7 +202,7 @@ describe("pages that explain a failure:", () => {
     expect(await kindOf(other)).toBe("used");
   });
 
-  test("the callback page refuses a browser that did not open the connect link, and the browser that opened it can still finish", async () => {
+  test("only the browser that opened a link for connecting accounts can finish the authorization; another browser is refused", async () => {
     const { command, link } = await beginConnect("x");
     const [right, wrong] = [await newPage(), await newPage()];
     await goToPlatform(right, link);
@@ -214,7 +214,7 @@ describe("pages that explain a failure:", () => {
     expect(await command).toMatchObject({ username: "owner" });
   });
 
-  test("the page of an unknown connect link and the callback page with an unknown state answer 404", async () => {
+  test("the page of an unknown connect link answers 404, and so does the OAuth callback page with an unknown state", async () => {
     const { baseUrl } = system.local();
     const page = await newPage();
     for (const path of ["callback?state=invented&code=c", "callback", "x".repeat(43), "short"]) {
@@ -223,7 +223,7 @@ describe("pages that explain a failure:", () => {
     }
   });
 
-  test("the page of an expired connect link says that the link expired, and the command fails with `expired`", async () => {
+  test("the page of an expired link for connecting accounts says that it expired, and the command-line tool fails with `expired`", async () => {
     const { command, link } = await beginConnect("x");
     await system.sql`
       update accounts.oauth_tickets set expires_at = now()
@@ -236,7 +236,7 @@ describe("pages that explain a failure:", () => {
 });
 
 describe("tokens:", () => {
-  test("two replicas that publish fifty posts of an account with an expired token refresh the token once", async () => {
+  test("fifty posts of an account with an expired token are published by two processes with only one token refresh", async () => {
     const id = await tenant.connect("x");
     const { body } = await tenant.api.call<{ accounts: { id: string; externalId: string }[] }>(
       "GET",
@@ -278,7 +278,7 @@ describe("disconnecting:", () => {
       ...more,
     );
 
-  test("a disconnected account is not listed, and no new or due post is published on it until the account is connected again", async () => {
+  test("after an account is disconnected it is not listed, and no new or due post is published on it until it is connected again", async () => {
     const { id, username } = await connectAgain();
     const due = await tenant.api.call<PostRecord>("POST", "/posts", {
       body: {
@@ -324,7 +324,7 @@ describe("disconnecting:", () => {
     ["instagram", "app_wide_grant"],
     ["telegram", "not_verified"],
   ])(
-    "the answer to disconnecting an account of %s says why the platform was not asked to revoke the grant: %s",
+    "when an account of %s is disconnected, the answer says why the platform was not asked to revoke the authorization: %s",
     async (platform, reason) => {
       const id = await tenant.connect(platform);
       const { status, headers } = await tenant.api.call("DELETE", `/accounts/${id}`);
@@ -335,7 +335,7 @@ describe("disconnecting:", () => {
   );
 });
 
-test("no log contains a secret of a platform, a connect link or a browser", async () => {
+test("no log contains a secret of a platform, of a link for connecting accounts or of a browser", async () => {
   const secrets = [...(await system.simulator.secrets()), ...linkSecrets];
   expect(secrets.length).toBeGreaterThan(40);
   for (const context of contexts) {

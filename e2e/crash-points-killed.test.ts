@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 test.each(CRASH_POINTS)(
-  "posts that are scheduled, edited, retried or deleted reach the requested status after kill -9 of a process at the failpoint %s",
+  "posts that are scheduled, edited, retried or deleted reach the requested status although a process is killed at the failpoint %s",
   async (point) => {
     const posts = await prepareMixedPosts(system, `kill ${point}`, POSTS_PER_COMMAND);
     const pids = listCrashingPids(system);

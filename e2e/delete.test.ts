@@ -162,7 +162,7 @@ async function countUsed(): Promise<number> {
   return row?.used ?? -1;
 }
 
-test("when a deleted post turns out never to have been published, its quota is returned and its content may be posted again", async () => {
+test("when a deleted post turns out never to have been published, it no longer counts towards the monthly quota and its content may be posted again", async () => {
   const { id, content, targets } = await deleteUnknown("Never was");
   const body = { content, accountIds: [telegram] };
   const used = await countUsed();

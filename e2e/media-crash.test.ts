@@ -113,7 +113,7 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
 }
 
 describe("kill -9 of the media service:", () => {
-  test("a client can repeat and complete an upload after kill -9 at the failpoint media.upload-stored", async () => {
+  test("a client can repeat and complete an upload after the media service is killed at the failpoint media.upload-stored", async () => {
     const grant = await persistPresign(PNG);
     await killAt("media.upload-stored", () => put(grant, PNG));
     const { body } = await complete(grant);
@@ -121,7 +121,7 @@ describe("kill -9 of the media service:", () => {
   });
 
   test.each(["media.upload-pinned", "media.checked", "media.ready-committed"])(
-    "a repeated request to complete an upload makes the medium ready exactly once after kill -9 at the failpoint %s",
+    "after the media service is killed at the failpoint %s, a repeated request to complete an upload makes the media file ready exactly once",
     async (point) => {
       const grant = await uploaded(PNG);
       await killAt(point, async () => {
@@ -132,7 +132,7 @@ describe("kill -9 of the media service:", () => {
     },
   );
 
-  test("a rejected upload stays rejected after kill -9 at the failpoint media.rejected", async () => {
+  test("a rejected upload stays rejected after the media service is killed at the failpoint media.rejected", async () => {
     const grant = await uploaded(HTML);
     await killAt("media.rejected", async () => {
       expect(refusalOf(await complete(grant))).toMatch(/^422 media_rejected/);
@@ -141,7 +141,7 @@ describe("kill -9 of the media service:", () => {
   });
 
   test.each(["media.import-downloaded", "media.import-stored", "media.import-committed"])(
-    "an import that is repeated with its idempotency key creates one medium after kill -9 at the failpoint %s",
+    "after the media service is killed at the failpoint %s, a media import that is repeated with its idempotency key creates one media file",
     async (point) => {
       const before = await countReady();
       await killAt(point, async () => {
@@ -152,7 +152,7 @@ describe("kill -9 of the media service:", () => {
   );
 
   test.each(["media.after-delete-commit", "media.objects-removed"])(
-    "the files of deleted media are removed after kill -9 at the failpoint %s",
+    "after the media service is killed at the failpoint %s, the files of deleted media are removed",
     async (point) => {
       const [media, grant] = [await ready(PNG), await uploaded(PNG)];
       await killAt(point, async () => {
@@ -168,13 +168,13 @@ describe("kill -9 of the media service:", () => {
 
   // This test is last: the media service removes leftover files some seconds after a kill, and one wait covers the
   // kills of all tests above.
-  test("every file without a database row that a killed process left behind is removed", async () => {
+  test("every media file without a database row that a killed media process left behind is removed", async () => {
     await whenTidy(system);
   });
 });
 
 test.each(["media", "gateway"] as const)(
-  "an upload that is interrupted by kill -9 of the %s service leaves no file and can be repeated",
+  "an upload that is interrupted because the %s service is killed leaves no file and can be repeated",
   async (service) => {
     const grant = await persistPresign(VIDEO);
     await using _cut = await openCutUpload(grant, VIDEO);
@@ -203,7 +203,7 @@ async function liveOnce(index: number): Promise<Life> {
   return { media, isDeleted: true };
 }
 
-test("ready media stay complete and deleted media stay deleted when the media service is killed repeatedly at random moments", async () => {
+test("uploaded media files stay complete and deleted media files stay deleted when the media service is killed repeatedly at random moments", async () => {
   const before = await countReady();
   const lives: Life[] = [];
   const progress = { kills: 0 };

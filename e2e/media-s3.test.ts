@@ -94,7 +94,7 @@ test("a file that a client uploads directly to S3 is published byte for byte, an
   expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
 });
 
-test("the gateway stores an upload in the S3 bucket when the client sends the upload grant as a bearer token", async () => {
+test("the gateway stores an upload in the S3 bucket when the client sends the upload token in the Authorization header", async () => {
   const before = await listKeys();
   const grant = await granted();
   const answer = await fetch(`${system.local().baseUrl}/uploads/${grant.uploadPath}`, {
@@ -111,7 +111,7 @@ test("the gateway stores an upload in the S3 bucket when the client sends the up
   await remove(media, before);
 });
 
-test("S3 refuses an upload whose length differs from the declared length, and the medium then still counts as not uploaded", async () => {
+test("S3 refuses an upload whose length differs from the declared length, and the media file then still counts as not uploaded", async () => {
   const grant = await granted();
   expect(await put(grant, PNG.bytes.slice(1))).toBe(403);
   expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");
@@ -119,7 +119,7 @@ test("S3 refuses an upload whose length differs from the declared length, and th
 });
 
 test.each(["media.upload-named", "media.upload-pinned", "media.checked"])(
-  "a repeated request to complete an upload in S3 makes the medium ready after kill -9 at the failpoint %s",
+  "after the media service is killed at the failpoint %s, a repeated request to complete an upload in S3 makes the media file ready",
   async (point) => {
     const [before, keys] = [system.pids("media"), await listKeys()];
     const grant = await granted();

@@ -57,7 +57,7 @@ describe("uploaded files:", () => {
     ["a picture", PNG, { kind: "image", contentType: "image/png", durationMs: null }],
     ["a video", VIDEO, { kind: "video", contentType: "video/mp4" }],
   ])(
-    "the type of an uploaded file (%s) is read from its bytes, and the file can be fetched whole and in ranges",
+    "the media service detects the type of an uploaded file (%s) from its bytes, and serves the file whole and in ranges",
     async (_, file, found) => {
       const media = await upload(tenant.api, file);
       expect(media).toMatchObject({
@@ -84,7 +84,7 @@ describe("uploaded files:", () => {
     },
   );
 
-  test("a medium cannot be deleted while a post or a draft uses it", async () => {
+  test("a media file cannot be deleted while a post or a draft uses it", async () => {
     const media = await upload(tenant.api, PNG);
     const post = await create(tenant.api, {
       content: "With a picture",
@@ -118,7 +118,7 @@ describe("uploaded files:", () => {
 });
 
 describe("uploads:", () => {
-  test("a client may send the upload grant as a bearer token, and an upload grant is valid for one upload only", async () => {
+  test("an upload token may be sent in the Authorization header and is valid for one upload only", async () => {
     const { uploadPath, uploadToken, uploadUrl, id } = await presign(tenant.api, PNG);
     const url = `${system.local().baseUrl}/uploads/${uploadPath}`;
     const headers = { authorization: `Bearer ${uploadToken}`, "content-type": "image/png" };
@@ -155,7 +155,7 @@ describe("uploads:", () => {
 });
 
 describe("files that are not accepted:", () => {
-  test("completing the upload of a file that is not an image or a video rejects the medium permanently, and the medium can be deleted at once", async () => {
+  test("completing the upload of a file that is not an image or a video rejects the file permanently, and the rejected file can be deleted at once", async () => {
     const bytes = new TextEncoder().encode("<html><script>alert(1)</script></html>");
     const grant = await presign(tenant.api, { ...PNG, bytes });
     expect((await put(grant.uploadUrl, { body: bytes })).status).toBe(204);
@@ -167,7 +167,7 @@ describe("files that are not accepted:", () => {
     expect(refusalOf(await call("POST", `/media/${grant.id}/complete`))).toBe("404 not_found");
   });
 
-  test("a post cannot use a medium whose upload is not complete", async () => {
+  test("a post cannot use a media file whose upload is not complete", async () => {
     const { id } = await presign(tenant.api, PNG);
     const answer = await call("POST", "/posts", {
       body: { content: "Early", accountIds: [bluesky], mediaIds: [id] },
@@ -178,7 +178,7 @@ describe("files that are not accepted:", () => {
 });
 
 describe("imports:", () => {
-  test("an import that is repeated with its idempotency key returns the same medium with a new media address", async () => {
+  test("a media import that is repeated with its idempotency key returns the same media file with a new signed URL", async () => {
     const headers = { "idempotency-key": crypto.randomUUID() };
     const first = await fromUrl("/video.mp4", headers);
     expect([first.status, first.body]).toMatchObject([
@@ -200,7 +200,7 @@ describe("imports:", () => {
     ["/missing.png", "422 import_failed"],
     ["/loop", "422 import_failed"],
     ["/page.png", "422 media_rejected media_type_unsupported"],
-  ])("a media import from the path %s is refused with %s", async (path, expected) => {
+  ])("a media import from a URL with the path %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
   });
 
@@ -211,7 +211,7 @@ describe("imports:", () => {
   });
 });
 
-test("the medium of a scheduled post can be replaced, and the old one can be deleted", async () => {
+test("the media file of a scheduled post can be replaced, and the old file can be deleted", async () => {
   const [old, fresh] = [await upload(tenant.api, PNG), await upload(tenant.api, PNG)];
   const post = await create(tenant.api, {
     content: "Exchanged",
@@ -227,7 +227,7 @@ test("the medium of a scheduled post can be replaced, and the old one can be del
   expect((await call("DELETE", `/media/${old.id}`)).status).toBe(202);
 });
 
-test("no log contains the token of an upload address or of a media address", async () => {
+test("no log contains the token of an upload URL or of a media URL", async () => {
   const grant = await presign(tenant.api, PNG);
   await put(grant.uploadUrl, { body: PNG.bytes });
   const { body } = await call("POST", `/media/${grant.id}/complete`);

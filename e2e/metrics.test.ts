@@ -172,7 +172,7 @@ test("every process that is ready exposes `postrider_ready` as 1", async () => {
   });
 });
 
-test("metric series whose first increase raises an alert are exported with the value 0 from the start of the process", async () => {
+test("every metric for which an increase raises an alert is exported with the value 0 from the start of the process", async () => {
   const { samples } = (await readExpositions(system)).get("delivery") ?? {};
   const zeroes = (label: string, value: string) =>
     samples
@@ -186,7 +186,7 @@ test("metric series whose first increase raises an alert are exported with the v
   expect(zeroes("outcome", "unknown")).toEqual(ofAll("delivery_attempts_total"));
 });
 
-test("publishing a post increases the counters of every service that takes part", async () => {
+test("publishing a post increases the request and event counters of every service that takes part", async () => {
   const found = await readExpositions(system);
   const value = (service: string, name: string, labels: Readonly<Record<string, string>>) =>
     found
@@ -232,7 +232,7 @@ test("no metric label has a value that a client can choose", async () => {
   expect([...strange]).toEqual([]);
 });
 
-test("requests with new ids, paths and texts add no metric series", async () => {
+test("requests with new ids, paths and texts create no new metric time series", async () => {
   const readSeries = async () =>
     [...(await readExpositions(system))].flatMap(([service, told]) => seriesOf(service, told));
   const before = new Set(await readSeries());
@@ -247,7 +247,7 @@ test("requests with new ids, paths and texts add no metric series", async () => 
   expect(added).toEqual([]);
 });
 
-test("the patterns of allowed label values reject a route that contains an id", () => {
+test("the patterns that check the label values of metrics reject a route that contains an id", () => {
   const text = `posts_total{route="/posts/${crypto.randomUUID()}"} 1`;
   const [sample] = parseExposition(text).samples;
 

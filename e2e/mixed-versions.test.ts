@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 test(
-  `replicas of this version and of the previous one together publish each post once, whichever gateway accepts the post${reach}`,
+  `processes of this version and of the previous one together publish each post once, whichever version's gateway accepts the post${reach}`,
   async () => {
     const accounts = await Promise.all(PLATFORMS.map((platform) => system.connect(platform, 10)));
     const bursts = await Promise.all(
@@ -67,7 +67,7 @@ test(
 );
 
 test(
-  `posts that are scheduled, edited, retried or deleted through either version reach the requested status${reach}`,
+  `posts that are scheduled, edited, retried or deleted through the gateway of either version reach the requested status${reach}`,
   async () => {
     // Sends the commands through one gateway after the other: a platform refusal that is prepared for posts of one
     // gateway must not hit posts of the other.

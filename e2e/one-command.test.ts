@@ -160,7 +160,7 @@ test("Ctrl-C leaves no process running, and the next start has the same API key 
   expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
 });
 
-test("the next start works after kill -9 of the launcher and ends every process that was left behind", async () => {
+test("`npm start` works after its launcher process was killed, and first ends every process that the launcher left behind", async () => {
   const [before, used] = [processes(), ports()];
   process.kill(before[0]?.pid ?? 0, "SIGKILL");
   await running?.ended();

@@ -87,7 +87,7 @@ function durationsOf(samples: readonly Sample[]) {
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
+describe.each<BusKind>(["postgres", "kafka"])("the whole system on the %s message bus:", (bus) => {
   let system: System;
   let tenant: Tenant;
   let accountIds: readonly string[];

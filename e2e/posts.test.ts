@@ -49,7 +49,7 @@ test("a scheduled post is published when it is due and not before", async () => 
   expect(await tenant.countVisible("On time")).toBe(2);
 });
 
-test("a draft that is edited and then published early is published once, with its last text for each account", async () => {
+test("a draft that is edited and then published before its scheduled time is published once, with its last text for each account", async () => {
   const other = await tenant.connect("bluesky");
   const draft = await create(tenant.api, {
     content: "first text",
@@ -170,7 +170,7 @@ test("a scheduled post that is more than a day late fails as missed, and a retry
   expect(await tenant.countVisible("Slept through")).toBe(1);
 });
 
-test("a post whose publishing is paused for more than a day fails as missed, and its content may be posted again", async () => {
+test("a post whose publishing an operator pauses for more than a day fails as missed, and its content may be posted again", async () => {
   await system.operate("pause", "--account", bluesky);
   const body = { content: "Held too long", accountIds: [bluesky] };
   const { id } = await create(tenant.api, body);

@@ -42,7 +42,7 @@ const addRule = async ({ api }: Tenant, body: object) =>
 const listRules = async ({ api }: Tenant) =>
   (await api.call<{ rules: Rule[] }>("GET", "/queue-slots")).body.rules;
 
-test("posts that are queued at the same moment each take a different one of the first free slots", async () => {
+test("posts that are added to the posting queue at the same moment each take a different one of the first free time slots", async () => {
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   expect((await addRule(tenant, DAILY)).body.nextSlots).toEqual([0, 1, 2].map(slotAt));
@@ -60,7 +60,7 @@ test("posts that are queued at the same moment each take a different one of the 
   expect(rule?.nextSlots).toEqual([20, 21, 22].map(slotAt));
 });
 
-test("a queued post frees its slot when the post is deleted or published early, and keeps its slot when the queue-slot rule is deleted", async () => {
+test("a queued post frees its time slot when it is deleted or published early, and keeps the slot when the rule that defines the slot is deleted", async () => {
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   const { id } = (await addRule(tenant, DAILY)).body;

@@ -63,7 +63,7 @@ test("exactly twenty of fifty concurrent posts are accepted when the monthly quo
   await expectCounts(tenant, { used: 0, reserved: 20 });
 });
 
-test("a published target consumes its quota, and a failed or deleted target returns it", async () => {
+test("a published post on an account counts towards the monthly quota, and a failed or deleted one does not", async () => {
   const tenant = await openTenant(system, ["--monthly-quota", "5"]);
   const [x, bluesky] = [await tenant.connect("x"), await tenant.connect("bluesky")];
   const scheduledAt = inMs(48 * HOUR_MS);

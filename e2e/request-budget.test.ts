@@ -49,7 +49,7 @@ async function sendRequests(key: string, goOnMs: number) {
   return { counts, refusals, longestMs: endedAt - startedAt, shortestMs: untilAt - firstAt };
 }
 
-test("two gateways together never admit more requests than the rate limit of a workspace allows, and leave at most 1 % of it unused", async () => {
+test("two gateways together admit at most as many requests as the rate limit of a workspace allows, and at least 99 % of that number when clients send more", async () => {
   const tenant = await openTenant(system, [], PER_MINUTE);
   const { counts, refusals, longestMs, shortestMs } = await sendRequests(tenant.key, SPELL_MS);
   const budget = (ms: number): number => PER_MINUTE + (PER_MINUTE * ms) / 60_000;

@@ -112,7 +112,7 @@ const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "publish
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
-test("a system on a dump that was loaded into another cluster publishes nothing until an operator adopts the data, and then publishes no post twice", async () => {
+test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator adopts the data, and then publishes no post twice", async () => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);
@@ -224,63 +224,66 @@ test.each([
     env: { DEPLOYMENT_ID: "restored" },
     heldBecause: "deployment",
   },
-])("a system on a database $name publishes no post twice", async ({ change, env, heldBecause }) => {
-  const dataDir = makeTestFolder("restore");
-  const clusters = mkdtempSync(join(dataDir, "clusters-"));
-  execFileSync("chmod", ["o+x", clusters]);
-  const [cluster, backup] = [join(clusters, "cluster"), join(clusters, "backup")];
-  const posts: PostRecord[] = [];
-  const port = await findStablePort();
-  let url = "";
-  const startCluster = async (): Promise<EmbeddedPostgres> => {
-    const database = await startDatabase(cluster, port);
-    url = database.url;
-    return database;
-  };
-  const start = (more: Readonly<Record<string, string>> = {}) =>
-    startSystem("postgres", { dataDir, env: { DATABASE_URL: url, ...more } });
-  {
-    await using databases = new AsyncDisposableStack();
-    const before = databases.use(await startCluster());
-    await using system = await start();
-    const all = await connectAll(system);
-    for (const platform of PLATFORMS) await system.operate("pause", "--platform", platform);
-    for (let index = 0; index < POSTS; index += 1)
-      posts.push(await system.api.createPost(`waiting ${index}`, accountsOf(all, index)));
-    await eventually(async () => {
-      const rows = await system.sql`select 1 from delivery.publish_tasks where status = 'queued'`;
-      return rows.length === POSTS * PLATFORMS.length;
-    });
-    // Only Postgres is stopped, so that its files do not change during the backup; the services continue when Postgres
-    // is back.
-    await before[Symbol.asyncDispose]();
-    await copyCluster(cluster, backup);
-    databases.use(await startCluster());
-    for (const platform of PLATFORMS)
-      await eventually(() => system.operate("resume", "--platform", platform), {
-        timeoutMs: SETTLE_MS,
+])(
+  "a system whose database was $name publishes no post twice",
+  async ({ change, env, heldBecause }) => {
+    const dataDir = makeTestFolder("restore");
+    const clusters = mkdtempSync(join(dataDir, "clusters-"));
+    execFileSync("chmod", ["o+x", clusters]);
+    const [cluster, backup] = [join(clusters, "cluster"), join(clusters, "backup")];
+    const posts: PostRecord[] = [];
+    const port = await findStablePort();
+    let url = "";
+    const startCluster = async (): Promise<EmbeddedPostgres> => {
+      const database = await startDatabase(cluster, port);
+      url = database.url;
+      return database;
+    };
+    const start = (more: Readonly<Record<string, string>> = {}) =>
+      startSystem("postgres", { dataDir, env: { DATABASE_URL: url, ...more } });
+    {
+      await using databases = new AsyncDisposableStack();
+      const before = databases.use(await startCluster());
+      await using system = await start();
+      const all = await connectAll(system);
+      for (const platform of PLATFORMS) await system.operate("pause", "--platform", platform);
+      for (let index = 0; index < POSTS; index += 1)
+        posts.push(await system.api.createPost(`waiting ${index}`, accountsOf(all, index)));
+      await eventually(async () => {
+        const rows = await system.sql`select 1 from delivery.publish_tasks where status = 'queued'`;
+        return rows.length === POSTS * PLATFORMS.length;
       });
-    await whenAll(system, posts, ALL_PUBLISHED);
-    expect(await listWrong(system, posts)).toEqual([]);
-  }
-  rmSync(cluster, { recursive: true });
-  await copyCluster(backup, cluster);
-  change(cluster);
+      // Only Postgres is stopped, so that its files do not change during the backup; the services continue when Postgres
+      // is back.
+      await before[Symbol.asyncDispose]();
+      await copyCluster(cluster, backup);
+      databases.use(await startCluster());
+      for (const platform of PLATFORMS)
+        await eventually(() => system.operate("resume", "--platform", platform), {
+          timeoutMs: SETTLE_MS,
+        });
+      await whenAll(system, posts, ALL_PUBLISHED);
+      expect(await listWrong(system, posts)).toEqual([]);
+    }
+    rmSync(cluster, { recursive: true });
+    await copyCluster(backup, cluster);
+    change(cluster);
 
-  await using _database = await startCluster();
-  await using system = await start(env);
-  const calls = await system.simulator.publishCalls();
-  for (const platform of PLATFORMS) await system.operate("resume", "--platform", platform);
-  const isHeld = heldBecause !== null;
-  await eventually(async () => {
-    const { restoredAt, ...status } = await system.operate<Recovery>("recovery", "status");
-    expect({ ...status, isMarked: restoredAt !== null }).toMatchObject({
-      heldBecause,
-      isMarked: !isHeld,
+    await using _database = await startCluster();
+    await using system = await start(env);
+    const calls = await system.simulator.publishCalls();
+    for (const platform of PLATFORMS) await system.operate("resume", "--platform", platform);
+    const isHeld = heldBecause !== null;
+    await eventually(async () => {
+      const { restoredAt, ...status } = await system.operate<Recovery>("recovery", "status");
+      expect({ ...status, isMarked: restoredAt !== null }).toMatchObject({
+        heldBecause,
+        isMarked: !isHeld,
+      });
     });
-  });
-  expect(await system.operate("recovery", "adopt")).toMatchObject({ adopted: isHeld });
-  await whenAll(system, posts, FOUND);
-  expect(await listWrong(system, posts)).toEqual([]);
-  expect(await system.simulator.publishCalls()).toBe(calls);
-});
+    expect(await system.operate("recovery", "adopt")).toMatchObject({ adopted: isHeld });
+    await whenAll(system, posts, FOUND);
+    expect(await listWrong(system, posts)).toEqual([]);
+    expect(await system.simulator.publishCalls()).toBe(calls);
+  },
+);

@@ -418,7 +418,7 @@ describe("the search for leaks:", () => {
     ["as basic credentials", Buffer.from(`user:${token}`).toString("base64")],
     ["as longer basic credentials", Buffer.from(`a.user:${token}, and more`).toString("base64")],
     ["as a part of a base64url body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
-  ])("the search for leaks finds a secret %s", (_, text) => {
+  ])("the test that searches for leaked secrets finds a secret %s", (_, text) => {
     const places = new Map([
       ["a log", `{"msg":"sent ${text}"}`],
       ["another", '{"msg":"sent"}'],
@@ -427,7 +427,7 @@ describe("the search for leaks:", () => {
   });
 });
 
-test("no log, trace, event, error response, metric or table contains a secret that was sent to the system", async () => {
+test("no log, trace, event, error response, metric or table contains a secret that a test sent to the system", async () => {
   await useKeys();
   await approveAccounts();
   await authorizeWithSecrets();

@@ -68,7 +68,7 @@ function matrix(api: Api = us.api, only?: string): MatrixOptions {
 }
 
 describe("the matrix of operations:", () => {
-  test("the tenant-isolation matrix has a fixture for every operation and for every place of a request that takes an id", () => {
+  test("the test of workspace isolation has a request for every API operation and for every place of a request that takes an id", () => {
     expect(findGaps(operations, fixtures)).toEqual([]);
     const places = operations.flatMap(({ operationId, places: all }) =>
       all.map((place) => `${operationId} ${place}`),
@@ -84,7 +84,7 @@ describe("the matrix of operations:", () => {
     );
   });
 
-  test("the tenant-isolation matrix reports a new operation, and a new place for an id in an existing operation, as a missing fixture", () => {
+  test("the test of workspace isolation reports a new API operation, and a new place for an id in an existing operation, as not tested", () => {
     const { paths, components } = description;
     const grown = listOperations({
       paths: {
@@ -119,7 +119,7 @@ describe("the matrix of operations:", () => {
   });
 });
 
-test("no operation finds, shows or changes data of another workspace when an id of that workspace stands in any place of a request", async () => {
+test("no API operation finds, shows or changes data of another workspace when an id of that workspace stands in any place of a request", async () => {
   expect(await runMatrix(matrix())).toEqual([]);
 });
 
@@ -132,7 +132,7 @@ describe("handlers that ignore the workspace:", () => {
     return await runMatrix(matrix(api, operationId));
   };
 
-  test("the tenant-isolation matrix catches a handler that reads the other workspace", async () => {
+  test("the test of workspace isolation detects an API handler that reads the data of another workspace", async () => {
     const problems = await planted("getPost", async ({ path }) => {
       const [post] =
         await sql()`select id, content from posts.posts where id::text = ${idIn(path)}`;
@@ -144,7 +144,7 @@ describe("handlers that ignore the workspace:", () => {
     expect(problems).toContainEqual(`getPost path:id ${their.posts.draft}: showed ${MARK}`);
   });
 
-  test("the tenant-isolation matrix catches a handler that changes the other workspace and answers 404", async () => {
+  test("the test of workspace isolation detects an API handler that changes another workspace and answers 404", async () => {
     const problems = await planted("deletePost", async ({ method, path }) => {
       if (method === "DELETE")
         await sql()`
@@ -159,7 +159,7 @@ describe("handlers that ignore the workspace:", () => {
     );
   });
 
-  test("the tenant-isolation matrix catches a handler whose answer shows that a foreign id exists", async () => {
+  test("the test of workspace isolation detects an API handler whose answer shows that an id of another workspace exists", async () => {
     const problems = await planted("retryPost", async ({ path }, real) => {
       const [post] = await sql()`select 1 from posts.posts where id::text = ${idIn(path)}`;
       if (post === undefined) return undefined;
@@ -173,7 +173,7 @@ describe("handlers that ignore the workspace:", () => {
     );
   });
 
-  test("the tenant-isolation matrix catches a handler that accepts a foreign id in a body", async () => {
+  test("the test of workspace isolation detects an API handler that accepts an id of another workspace in a request body", async () => {
     const problems = await planted("validatePost", async ({ body }) =>
       body.includes(their.accounts[0] ?? "") ? { status: 200, body: { valid: true } } : undefined,
     );
@@ -182,7 +182,7 @@ describe("handlers that ignore the workspace:", () => {
   });
 });
 
-test("an idempotency key that another workspace used does not replay that workspace's answer", async () => {
+test("an idempotency key that one workspace used does not return the stored answer to another workspace", async () => {
   const headers = { "idempotency-key": `key-${MARK}` };
   const body = { name: "Same", weekdays: ["tue"], times: ["10:00"], timezone: "UTC" };
   const make = (api: Api) => api.call<{ id: string }>("POST", "/queue-slots", { body, headers });
@@ -197,6 +197,6 @@ test("an idempotency key that another workspace used does not replay that worksp
 });
 
 // This test is last, because its requests use up the posts and media of the caller.
-test("each request of the tenant-isolation matrix succeeds with ids of the caller's own workspace", async () => {
+test("each request of the test of workspace isolation succeeds with ids of the caller's own workspace", async () => {
   expect(await runControls(matrix())).toEqual([]);
 });

@@ -38,7 +38,7 @@ const WAY_BACK = [
   "posts producer send posts.events.v1",
 ];
 
-describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
+describe.each<BusKind>(["postgres", "kafka"])("tracing on the %s message bus:", (bus) => {
   let collector: Collector;
   let system: System;
   let tenant: Tenant;
@@ -89,7 +89,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
   });
 
-  test("the span of the publishing call is marked as such, and no span of a platform call contains the path of its URL", () => {
+  test("the trace span of the publishing call is marked as such, and no span of a platform call contains the path of its URL", () => {
     const calls = ofTrace(TRACE_ID).filter(({ name }) => name === "POST");
     const visible = calls.filter(({ attributes }) => attributes["postrider.visible"] === true);
 
@@ -105,7 +105,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
     ]);
   });
 
-  test("spans of RPCs and events have the attributes of the OpenTelemetry semantic conventions", () => {
+  test("trace spans of RPCs and events have the attributes of the OpenTelemetry semantic conventions", () => {
     const spans = ofTrace(TRACE_ID);
     const find = (name: string, kind: string) =>
       spans.find((span) => span.name === name && span.kind === kind)?.attributes;
@@ -169,7 +169,7 @@ describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
   });
 
   // This test is last, because it stops the collector.
-  test("posts are published while the trace collector is down, and only spans are lost", async () => {
+  test("posts are published while the trace collector is down, and only trace spans are lost", async () => {
     const { host } = new URL(collector.endpoint);
     await collector[Symbol.asyncDispose]();
     const accountIds = [await tenant.connect("x")];
@@ -239,7 +239,7 @@ async function listLoaded(tracing: object | undefined): Promise<readonly string[
   return JSON.parse(stdout) as readonly string[];
 }
 
-test("no service loads the packages that record spans if no trace endpoint is configured", async () => {
+test("no service loads the packages that record trace spans if no trace endpoint is configured", async () => {
   expect(await listLoaded(undefined)).toEqual(["@opentelemetry/api"]);
   expect(await listLoaded({ endpoint: "http://127.0.0.1:9", headers: {}, ratio: 1 })).toEqual(
     expect.arrayContaining(["@opentelemetry/exporter-trace-otlp-http", "@opentelemetry/sdk-trace"]),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** A place in a file whose words break the language rules of CONTRIBUTING.md. */
+/** A phrase in a file that breaks a language rule of CONTRIBUTING.md, with the line and the advice what to write. */
 export interface Finding {
   readonly line: number;
   readonly found: string;
@@ -11,9 +11,9 @@ export interface Finding {
 
 const ACTOR = "name the actor";
 
-/** Words that almost always make a sentence hard to understand, and what to write instead. */
+/** The language rules: words that almost always make a sentence hard to understand, and what to write instead. */
 const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
-  // In quotes `nobody` is the Unix user.
+  // The language check permits `nobody` in quotes, because it is the name of a Unix user.
   [/(?<![`"'])\b(?:nobody|somebody|whoever|hardly)\b(?![`"'])/gi, ACTOR],
   [/\bso (?:long|many)\b(?! as\b| that\b)/gi, "say how long or how many, with the unit"],
   [/(?<!\bthere )\bis (?:no|none)\b(?! (?:longer|more|less)\b)/gi, 'write "is not"'],
@@ -33,14 +33,19 @@ const RULES: readonly (readonly [words: RegExp, advice: string])[] = [
 
 const CHECKED = /\.(?:ts|mjs|md|sql|proto|ya?ml|json)$|(?:^|\/)(?:Dockerfile|run)$/;
 
-/** Files that are not checked: generated and third-party texts, and the two files that have to name the words. */
+/**
+ * Files that the language check skips: generated files, third-party texts, and the files that list the rejected words.
+ */
 const NOT_CHECKED =
   /^(?:packages\/contracts\/gen\/|lint\/language|CONTRIBUTING\.md$|patches\/)|top-level-domains\.ts$|pnpm-lock\.yaml$|kubernetes-/;
 
-/** A line break with the comment mark of the next line: a phrase may continue after it. */
+/**
+ * Matches a line break and the comment mark after it, so that the language check also finds a phrase that continues on
+ * the next line of a comment.
+ */
 const LINE_BREAK = /\n[ \t]*(?:\*(?!\/)|\/\/|#|--)?[ \t]*/g;
 
-/** Returns every place of a text that breaks a rule, in the order of the rules. */
+/** Returns every phrase of a text that breaks a language rule, in the order of the rules. */
 export function findUnclearWords(text: string): readonly Finding[] {
   const flat = text.replaceAll(LINE_BREAK, (lineBreak) => ` ${" ".repeat(lineBreak.length - 1)}`);
   const spaced = /\s+/g;
@@ -54,7 +59,7 @@ export function findUnclearWords(text: string): readonly Finding[] {
   });
 }
 
-/** Checks all files that git tracks, and returns each finding as `file:line: "words": advice`. */
+/** Runs the language check on all files that git tracks, and returns each finding as `file:line: "words": advice`. */
 export function checkRepository(root: string): readonly string[] {
   const files = execFileSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" }).split(
     "\0",

@@ -2,7 +2,7 @@ import { relative, resolve, sep } from "node:path";
 import type { RuleTester } from "oxlint/plugins-dev";
 import { layeringFault, placeFault } from "./layers.ts";
 
-// oxlint exports its rule types only as parameters of its tester.
+// oxlint does not export its rule types, so this type is taken from a parameter of oxlint's rule tester.
 type Rule = Parameters<RuleTester["run"]>[1];
 type RuleContext = Parameters<NonNullable<Rule["create"]>>[0];
 type RuleNode = Parameters<NonNullable<Visitor["ImportDeclaration"]>>[0];
@@ -11,7 +11,10 @@ type Visitor = ReturnType<NonNullable<Rule["create"]>>;
 
 const root = resolve(import.meta.dirname, "..");
 
-/** Reports each import that a layer does not permit, and each file outside of the layers; layers.ts has the rules. */
+/**
+ * A lint rule that reports each import that the layers of the code do not permit, and each file in a folder that is not
+ * a layer. layers.ts defines the layers.
+ */
 export const layering: Rule = {
   meta: { type: "problem", docs: { description: "Keep the layers of a service apart." } },
   create(context) {

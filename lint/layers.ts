@@ -1,7 +1,7 @@
 import { posix, resolve } from "node:path";
 import { listRpcFiles } from "./rpc-names.ts";
 
-/** The place of a source file: its package, and inside a service its part and its layer. */
+/** Where a source file is: its package, and for a file of a service the part of the service and the layer. */
 interface Place {
   readonly group: string;
   readonly name: string;
@@ -11,8 +11,8 @@ interface Place {
    */
   readonly trade: string | undefined;
   /**
-   * The folder below `src` or below the part of the delivery service; "" for files directly in `src`, undefined in
-   * packages.
+   * Name of the folder below `src`, or below the folder of a part of the delivery service. "" for files directly in
+   * `src`; undefined for files of packages.
    */
   readonly layer: string | undefined;
   readonly fileName: string;
@@ -29,33 +29,39 @@ const EDGES = new Set(["rpc", "routes", "consumers", "jobs"]);
 const OUTSIDE = new Set(["db", "storage", "clients"]);
 const SERVICES = new Set(["gateway", "accounts", "posts", "media", "delivery"]);
 
-/** The parts of the delivery service; each is a folder that contains the layers of a service. */
+/** The parts of the delivery service. Each part is a folder that contains the same layers as a whole service. */
 const TRADES = new Set(["publishing", "webhooks", "engagement"]);
 
-/** The files that may lie directly in `src`; everything else belongs to a layer. */
+/** The files that a service may have directly in `src`; every other file must be in the folder of a layer. */
 const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migrate.ts"]);
 
-/** Folders that only one service has: `http` in the gateway, and the process that inspects files in the media service. */
+/**
+ * Layers that only one service has: `http` in the gateway, and `inspection` in the media service, which inspects
+ * uploaded files in a separate process.
+ */
 const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
 
-/** Packages that domain code may import: reference data, identifiers, error types. */
+/** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
 const PURE_MODULES = /^@postrider\/(platforms\/(registry|rules|text\/.+)|shared\/(ids|errors))$/;
 
-/** The types of a connector's calls and outcomes, on which the domain rules of publishing decide. */
+/**
+ * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform
+ * calls.
+ */
 const PURE_TYPES = /^@postrider\/platforms\//;
 
-/** Hashing is a pure function of its input, so domain code may ask Node for it. */
+/** Domain code may import Node's hash functions, because a hash depends only on its input. */
 const PURE_BUILTINS = new Set(["node:crypto"]);
 
 const RPC_FILES = listRpcFiles(resolve(import.meta.dirname, ".."));
 
 /**
- * Files beside those of the RPCs in the folder `rpc`: the table of routes, shared dependencies, and the mapping of
- * messages.
+ * Files in the folder `rpc` that implement no RPC: the routing of RPCs to their handlers, shared dependencies, and
+ * conversions between messages and domain types.
  */
 const BESIDE_RPCS = /^(?:routes|dependencies|[a-z-]+-service|(?:to|parse)-[a-z-]+)\.ts$/;
 
-/** Returns why a source file may not lie in its folder, or undefined when it may. */
+/** Returns why a source file may not be in its folder, or undefined when it may. */
 export function placeFault(file: string): string | undefined {
   const place = placeOf(file);
   if (place?.layer === undefined) return undefined;
@@ -89,8 +95,8 @@ function isLayer({ name, trade }: Place, layer: string): boolean {
 }
 
 /**
- * Returns why an import breaks the layering of the code base, or undefined when it is allowed. Tests may import
- * anything, because they belong to no layer.
+ * Returns why an import breaks the layering of the code base, or undefined when the import is allowed. Test files may
+ * import anything, because they belong to no layer.
  */
 export function layeringFault(edge: ImportEdge): string | undefined {
   if (edge.file.endsWith(".test.ts")) return undefined;
@@ -112,7 +118,7 @@ function placeOf(file: string): Place | undefined {
   return { group, name, trade, layer: layer === "." ? "" : layer, fileName };
 }
 
-/** The place of the imported file, or undefined for modules of Node and of third parties. */
+/** Returns where an imported file is, or undefined when the import is a module of Node or of a third party. */
 function targetOf(edge: ImportEdge, from: Place): Place | undefined {
   const { file, specifier } = edge;
   if (specifier.startsWith(".")) return placeOf(posix.join(posix.dirname(file), specifier));
@@ -130,7 +136,7 @@ function packageFault(from: Place, to: Place | undefined): string | undefined {
   return inside ? undefined : foreignFault(from, to);
 }
 
-/** The packages that a service may import, and those that packages below the services may import. */
+/** The packages of this repository that each package below the services may import. */
 const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   simulator: new Set(),
   contracts: new Set(),

@@ -7,14 +7,15 @@ import { STEPS } from "./check/steps.ts";
 import { summaryLine } from "./summary-reporter.ts";
 
 /**
- * Runs all checks that a change must pass, on a developer's machine and in CI. The static steps come first and share
- * the processor; the tests then run alone, because they measure time. The last line counts both.
+ * Runs all checks that a change must pass, on a developer's machine and in CI. The static checks run first and share
+ * the processor; the tests then run alone, because they measure time. The last line counts static checks and tests
+ * together.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       quick: { type: "boolean", default: false },
-      /** Replicas of each service in end-to-end tests that do not choose a number: see `e2e/support/system.ts`. */
+      /** Number of replicas of each service in end-to-end tests that do not choose a number themselves. */
       replicas: { type: "string", default: "1" },
     },
   });
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
     skipped: tests.skipped,
   };
   if (isCi()) {
-    // In CI no test may be skipped, because a test that does not run there runs on no machine.
+    // In CI a skipped test fails the check, because a test that does not run there runs on no machine.
     const ok = tests.skipped === 0;
     counts[ok ? "passed" : "failed"] += 1;
     print(stepLine("nothing is skipped", ok, 0));
@@ -48,9 +49,9 @@ function print(text: string): void {
 
 process.once("SIGTERM", stopCommands);
 process.once("SIGINT", stopCommands);
-// The bootstrap that started this process was killed, so nothing reads the result.
+// The parent process was killed and can no longer read the result, so all running commands are stopped.
 process.once("disconnect", stopCommands);
 
 await main();
-// The open channel to the bootstrap would keep the process alive.
+// The open channel to the parent process would keep this process alive.
 if (process.connected) process.disconnect();

@@ -3,7 +3,9 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const TEST = "services/delivery/test/fault-matrix.test.ts";
 
-/** Runs the whole fault matrix and writes its table into `docs/guarantees.md`, even if some cases fail. */
+/**
+ * Runs all fault tests (the fault matrix) and writes the table of results into `docs/guarantees.md`, even if some fail.
+ */
 async function main(): Promise<void> {
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const ok = await runInForeground(

@@ -12,7 +12,10 @@ const IMAGES = [...serviceNames, "simulator", "cli"];
 const MAX_BYTES = 250_000_000;
 const INSPECTOR = join(import.meta.dirname, "images/find-faults.ts");
 
-/** Runs one part of the image check and prints its line, with the result if that is a text. */
+/**
+ * Runs one step of the check of the container images, and prints its name and duration, and its result if that is a
+ * text.
+ */
 async function step(name: string, work: () => Promise<string | void>): Promise<void> {
   interrupted.throwIfAborted();
   const startedAt = performance.now();
@@ -29,7 +32,8 @@ async function step(name: string, work: () => Promise<string | void>): Promise<v
 /** Builds every container image and inspects it. */
 async function buildImages(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-images-"));
-  // The credential of an invented registry shows whether a build leaves its secrets in the container image.
+  // The build is given the credential of an invented registry. If the container image contains this credential, the
+  // build leaves secrets in its image.
   const canary = randomBytes(16).toString("hex");
   const npmrc = join(folder, "npmrc");
   const own = existsSync(USER_NPMRC) ? readFileSync(USER_NPMRC, "utf8") : "";
@@ -92,5 +96,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
-// The open channel to the bootstrap would keep the process alive.
+// The open channel to the parent process would keep this process alive.
 if (process.connected) process.disconnect();

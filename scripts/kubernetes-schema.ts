@@ -23,13 +23,13 @@ const KINDS = [
   "policy/v1/PodDisruptionBudget",
 ];
 
-/** A type that is written as text or as a number, which the OpenAPI description does not state. */
+/** Kubernetes types whose values may be text or numbers, although the OpenAPI description only states text. */
 const TEXT_OR_NUMBER = new Set([
   "io.k8s.apimachinery.pkg.api.resource.Quantity",
   "io.k8s.apimachinery.pkg.util.intstr.IntOrString",
 ]);
 
-/** The part of OpenAPI 2 that Kubernetes uses. */
+/** The keywords of an OpenAPI 2 schema that the description of Kubernetes uses. */
 interface Node {
   readonly $ref?: string;
   readonly type?: string;
@@ -47,7 +47,10 @@ interface Definition extends Node {
   }[];
 }
 
-/** Drops the descriptions, and forbids unknown fields: the API server would ignore them silently. */
+/**
+ * Converts an OpenAPI schema of Kubernetes to a JSON schema without descriptions. The schema forbids unknown fields,
+ * because the API server would ignore them silently.
+ */
 function toSchema(node: Node): object {
   const { $ref, type, items, properties, additionalProperties, required } = node;
   if ($ref !== undefined) return { $ref };
@@ -78,13 +81,13 @@ for (const [name, definition] of Object.entries(definitions)) {
   for (const { group, version, kind } of definition["x-kubernetes-group-version-kind"] ?? []) {
     if (!KINDS.includes([group, version, kind].filter((part) => part !== "").join("/"))) continue;
     needed.add(name);
-    // kubeconform looks for a file with this name, which contains only the first label of an API group.
+    // kubeconform looks for a schema file with this name, which contains only the first label of an API group.
     const [firstLabel = ""] = group.split(".");
     const parts = [kind, firstLabel, version].filter((part) => part !== "");
     write(parts.join("-").toLowerCase(), { $ref: `_definitions.json#/definitions/${name}` });
   }
 }
-// The set grows during the iteration: each definition adds the definitions that it refers to.
+// The set `needed` grows during the iteration: each definition adds the definitions that it refers to.
 for (const name of needed) {
   const references = JSON.stringify(definitions[name]).matchAll(/"#\/definitions\/([^"]+)"/g);
   for (const [, reference = ""] of references) needed.add(reference);

@@ -14,8 +14,8 @@ export function summaryLine({ passed, failed, skipped }: TestCounts): string {
 }
 
 /**
- * Ends a vitest run with the summary line, or hands the counts over in the file that `TEST_COUNTS_FILE` names.
- * Errors outside tests (a module that does not load, a failing hook, an unhandled rejection) count as failures.
+ * Ends a vitest run with the summary line, or writes the counts into the file that `TEST_COUNTS_FILE` names. Errors
+ * outside of tests (a module that does not load, a failing hook, an unhandled rejection) count as failures.
  */
 export function summaryReporter(): Reporter {
   const counts: TestCounts = { passed: 0, failed: 0, skipped: 0 };
@@ -31,7 +31,7 @@ export function summaryReporter(): Reporter {
 }
 
 function report(counts: TestCounts, exitCode: number): void {
-  // A failing globalSetup does not reach the reporter; only the exit code shows it.
+  // A failing globalSetup of vitest does not reach the reporter, so an exit code other than 0 counts as one failure.
   if (exitCode !== 0 && counts.failed === 0) counts.failed = 1;
   const file = process.env.TEST_COUNTS_FILE;
   if (file === undefined) process.stdout.write(`${summaryLine(counts)}\n`);
@@ -43,7 +43,7 @@ function addModule(counts: TestCounts, module: TestModule): void {
   for (const suite of module.children.allSuites()) counts.failed += suite.errors().length;
   for (const test of module.children.allTests()) {
     const { state } = test.result();
-    // A test that did not run because the run was aborted does not count as skipped.
+    // A test that did not run because the run was aborted counts as failed, not as skipped.
     if (state === "pending") counts.failed += 1;
     else counts[state] += 1;
   }

@@ -145,7 +145,7 @@ async function publish(accountId: string, body: Readonly<Record<string, unknown>
   return await whenTargets(system.api, id, "published", SETTLE_MS);
 }
 
-test("the PDS accepts the app password of an account and refuses another password", async () => {
+test("the Bluesky server accepts the app password of an account and refuses another password", async () => {
   const { person, accountId } = await connect();
   const { body } = await system.api.call<{ accounts: { id: string; externalId: string }[] }>(
     "GET",
@@ -215,7 +215,7 @@ test("a Bluesky post whose answer was lost is found by its record key and exists
   expect(proxy.count("com.atproto.repo.putRecord")).toBe(1);
 });
 
-test("a Bluesky post that cannot be read back after a lost answer is written again under the same record key, which does not change the repository", async () => {
+test("a Bluesky post that cannot be read back after a lost answer is written again under the same record key, so the repository contains it once", async () => {
   const { person, accountId } = await connect();
   proxy.addFault("com.atproto.repo.putRecord", "lose_answer");
   proxy.addFault("com.atproto.repo.getRecord", "bad_gateway");
@@ -232,7 +232,7 @@ test("a Bluesky post that cannot be read back after a lost answer is written aga
   expect(await revisionOf(person)).toBe(before);
 });
 
-test("a Bluesky post is deleted even if the answer to the deletion is lost", async () => {
+test("a Bluesky post is deleted even if the answer to the delete request is lost", async () => {
   const { person, accountId } = await connect();
   const { id } = await publish(accountId, { content: "Not for long" });
   proxy.addFault("com.atproto.repo.deleteRecord", "lose_answer");
@@ -248,7 +248,7 @@ async function age(accountId: string): Promise<void> {
     where account_id = ${accountId}`;
 }
 
-test("a Bluesky session is refreshed once each time it expires, with the newest refresh token", async () => {
+test("a Bluesky session is refreshed once each time its access token expires, with the newest refresh token", async () => {
   const { person, accountId } = await connect();
   for (const content of ["Renewed", "Renewed again"]) {
     await age(accountId);
@@ -259,7 +259,7 @@ test("a Bluesky session is refreshed once each time it expires, with the newest 
   expect(await listRecords(person)).toHaveLength(2);
 });
 
-test("a target of an account whose app password was revoked fails and requires the account to be reconnected", async () => {
+test("publishing fails on an account whose app password was revoked, and the user must reconnect the account", async () => {
   const { person, accountId } = await connect();
   const { status } = await ask("com.atproto.server.revokeAppPassword", {
     json: { name: APP_PASSWORD_NAME },
@@ -277,7 +277,7 @@ test("a target of an account whose app password was revoked fails and requires t
   expect(await listRecords(person)).toEqual([]);
 });
 
-test("disconnecting an account deletes its session at the PDS", async () => {
+test("disconnecting an account deletes its session on the Bluesky server", async () => {
   const { accountId } = await connect();
   const answer = await system.api.call("DELETE", `/accounts/${accountId}`);
   expect(answer.headers.get("x-provider-revocation")).toBe("unconfirmed");

@@ -1,4 +1,4 @@
-/** Resources of the REST API, with the fields that the tests read. */
+/** Objects that the REST API returns, with the fields that the tests read. */
 export interface TargetRecord {
   readonly id: string;
   readonly accountId: string;
@@ -35,11 +35,13 @@ export interface Api {
     options?: {
       readonly body?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Time limit for the answer in ms; without it the gateway's deadline ends the call. */
+      /** Maximum wait for the answer in ms; without it, the time limit of the gateway ends the request. */
       readonly timeoutMs?: number;
     },
   ): Promise<Answer<T>>;
-  /** Creates a post. After a lost answer or a 503 it repeats the request with the same idempotency key. */
+  /**
+   * Creates a post. If no answer arrives or the answer is a 503, it repeats the request with the same idempotency key.
+   */
   createPost(content: string, accountIds: readonly string[]): Promise<PostRecord>;
   getPost(id: string): Promise<PostRecord>;
 }
@@ -91,7 +93,8 @@ export function createApi(baseUrl: string, apiKey: string): Api {
           );
         }
       } catch (error) {
-        // fetch throws a TypeError "fetch failed" when the connection breaks; the errors of this module name the status.
+        // fetch throws a TypeError with another message when the connection breaks. Such an error does not end the
+        // repetition of the request.
         if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
       }
       await pause(RETRY_EVERY_MS);

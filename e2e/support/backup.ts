@@ -13,9 +13,10 @@ import postgres from "postgres";
 
 const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];
 
-/** Starts a database that is not part of the stack, so that a test can stop, copy and restore it. */
+/** Starts a separate Postgres database, so that a test can stop, copy and restore it. */
 export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedPostgres> {
-  // Recovery from an archive needs `wal_level`. Without a hot standby the server is ready only after the recovery.
+  // Postgres requires `wal_level` for a recovery from an archive. Without a hot standby, the server accepts connections
+  // only after the recovery.
   return startEmbeddedPostgres({
     dataDir,
     ...(port === undefined ? {} : { port }),
@@ -23,7 +24,7 @@ export function startDatabase(dataDir: string, port?: number): Promise<EmbeddedP
   });
 }
 
-/** The content of a dump: rows as text, and the values of the sequences. */
+/** The content of a database dump: the rows as text, and the current values of the sequences. */
 export interface Dump {
   readonly tables: ReadonlyMap<string, Buffer>;
   readonly sequences: readonly { readonly name: string; readonly value: string }[];
@@ -38,7 +39,7 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
   }
 }
 
-/** Dumps all data of the running services in one snapshot, as `pg_dump --data-only` does. */
+/** Dumps all data of the running services in one database snapshot, as `pg_dump --data-only` does. */
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
@@ -60,7 +61,7 @@ export async function dumpDatabase(url: string): Promise<Dump> {
   });
 }
 
-/** Loads a dump into a database that already has the roles and schemas, as `pg_restore` does. */
+/** Loads a database dump into a database that already has the roles and schemas, as `pg_restore` does. */
 export async function loadDump(url: string, dataDir: string, dump: Dump): Promise<void> {
   await prepareDatabase(url, loadSecrets(layoutOf(dataDir).secretsFile));
   await withOwner(url, async (sql) => {
@@ -78,7 +79,10 @@ export async function copyCluster(from: string, to: string): Promise<void> {
   await promisify(execFile)("cp", ["-a", from, to]);
 }
 
-/** Makes the next start of a stopped Postgres cluster recover from an empty archive, which begins a new timeline. */
+/**
+ * Makes the next start of a stopped Postgres cluster recover from an empty archive of write-ahead logs. Postgres then
+ * begins a new timeline.
+ */
 export function recoverFromArchive(cluster: string): void {
   const signal = join(cluster, "recovery.signal");
   writeFileSync(signal, "");

@@ -6,7 +6,7 @@ import type { SharedSystem, System } from "./system.ts";
 
 const IN_FLIGHT = 16;
 
-/** Runs `work` for each index, at most 16 at a time. */
+/** Runs `work` for each index from 0, for at most 16 indexes at the same time. */
 async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
@@ -19,7 +19,10 @@ export interface Burst {
   readonly posts: readonly PostRecord[];
 }
 
-/** Creates `count` posts, each on one account per platform, and calls `halfway` when half of them are accepted. */
+/**
+ * Creates `count` posts, each on one account per platform, and calls `halfway` when the gateway has accepted half of
+ * them.
+ */
 export async function publishBurst(
   system: Pick<System, "api">,
   options: {
@@ -38,7 +41,7 @@ export async function publishBurst(
   return { posts };
 }
 
-/** Waits until every post of the burst has the status. It polls one post at a time, so that it adds little load. */
+/** Waits until every created post has the status. It polls one post at a time to keep the load on the system low. */
 export async function expectAll(
   system: Pick<System, "api">,
   burst: Burst,
@@ -62,7 +65,7 @@ export async function expectAll(
   }
 }
 
-/** Checks that readers see every post exactly once on each of its platforms. */
+/** Checks that readers see every created post exactly once on each of its platforms. */
 export async function expectExactlyOnce(
   system: Pick<SharedSystem, "simulator">,
   burst: Burst,

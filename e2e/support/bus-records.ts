@@ -29,18 +29,22 @@ async function truncateKafka(broker: string): Promise<void> {
   });
 }
 
-/** Name of the Kafka consumer group with which a service reads a topic: a service has one group per topic. */
+/**
+ * Returns the name of the Kafka consumer group with which a service reads a topic: a service has one group per topic.
+ */
 function kafkaGroup(group: string, topic: string): string {
   return `${group}.${topic}`;
 }
 
-/** Deletes every record on the bus, whether consumers have read it or not. */
+/** Deletes every event on the message bus, whether consumers have read it or not. */
 export async function truncateBus(system: System): Promise<void> {
   if (system.kafkaBroker === undefined) await system.sql`truncate bus.records`;
   else await truncateKafka(system.kafkaBroker);
 }
 
-/** Resets a consumer group to the first record of a topic. On Kafka the members of the group must be down. */
+/**
+ * Makes a consumer group read a topic again from the first event. On Kafka, all consumers of the group must be stopped.
+ */
 export async function rewindGroup(system: System, group: string, topic: string): Promise<void> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -52,7 +56,7 @@ export async function rewindGroup(system: System, group: string, topic: string):
   );
 }
 
-/** Whether the consumer group has handled all records of the topic. */
+/** Whether the consumer group has handled all events of the topic. */
 export async function hasCaughtUp(system: System, group: string, topic: string): Promise<boolean> {
   const broker = system.kafkaBroker;
   if (broker === undefined) {
@@ -78,8 +82,8 @@ export async function hasCaughtUp(system: System, group: string, topic: string):
 }
 
 /**
- * Shuffles the records of a topic that no consumer group has read yet, duplicates each record, and drops one in ten.
- * Postgres only: Kafka's log cannot be rewritten. Returns the number of records before the change.
+ * Shuffles the events of a topic that no consumer has read yet, duplicates each event, and drops one in ten. Only the
+ * Postgres bus allows this, because Kafka's log cannot be rewritten. Returns the number of events before the change.
  */
 export async function scramble(system: System, topic: string): Promise<number> {
   return await system.sql.begin(async (tx) => {

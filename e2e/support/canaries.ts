@@ -4,10 +4,10 @@ import { buffer } from "node:stream/consumers";
 import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
 
-/** Secrets, by a name that says what the secret is, so that a failed test names a secret without showing it. */
+/** Secrets by a name that says what the secret is. A failed test prints the name instead of the secret. */
 export type Secrets = ReadonlyMap<string, string>;
 
-/** Texts that must not contain a secret, by the place where they were read. */
+/** Logs, metrics and other texts that must not contain a secret, by the name of the place where they were read. */
 export type Places = ReadonlyMap<string, string>;
 
 /** Minimum length of a secret: a shorter one may occur in a text by chance. */
@@ -26,7 +26,10 @@ function base64Forms(secret: string): string[] {
   });
 }
 
-/** The forms that a secret can have in a text: as it is, URL-encoded, in JSON, as bytes in hex, and in base64. */
+/**
+ * Returns the forms in which a secret can occur in a text: as it is, URL-encoded, in JSON, as bytes in hex, and in
+ * base64.
+ */
 export function formsOf(secret: string): ReadonlySet<string> {
   return new Set([
     secret,
@@ -37,10 +40,10 @@ export function formsOf(secret: string): ReadonlySet<string> {
   ]);
 }
 
-/** Number of leading characters of a form that are looked up at each position of a text. */
+/** Number of leading characters of a secret that the search looks up at each position of a text. */
 const START_LENGTH = 8;
 
-/** Indexes the forms of all secrets by their first characters: one pass over a text then finds all secrets. */
+/** Indexes all forms of all secrets by their first characters, so that one pass over a text finds all secrets. */
 function indexForms(secrets: Secrets) {
   const byStart = new Map<string, { readonly what: string; readonly form: string }[]>();
   for (const [what, secret] of secrets) {
@@ -55,7 +58,7 @@ function indexForms(secrets: Secrets) {
   return byStart;
 }
 
-/** Returns `<name> in <place>` for each secret that is found, in the order of the secrets. */
+/** Returns `<name> in <place>` for each secret that occurs in a text, in the order of the secrets. */
 export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   const byStart = indexForms(secrets);
   const found = new Set<string>();

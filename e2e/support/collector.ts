@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** A span as it was exported, with its attributes by name. */
+/** A trace span as the service exported it, with its attributes by name. */
 export interface CollectedSpan {
   readonly service: string;
   readonly traceId: string;
@@ -15,13 +15,13 @@ export interface CollectedSpan {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Receives spans by OTLP over HTTP in JSON, as an OpenTelemetry collector does. */
+/** Receives trace spans by OTLP over HTTP in JSON, as an OpenTelemetry collector does. */
 export interface Collector extends AsyncDisposable {
-  /** The endpoint to which services export their spans. */
+  /** URL to which services export their trace spans. */
   readonly endpoint: string;
-  /** Every span that the collector has received so far. */
+  /** Every trace span that the collector has received so far. */
   spans(): readonly CollectedSpan[];
-  /** Every request body that the collector has received so far. */
+  /** Every request body that the trace collector has received so far. */
   received(): string;
 }
 
@@ -98,7 +98,7 @@ export async function startCollector(): Promise<Collector> {
   };
 }
 
-/** The span and its ancestors as `service kind name`, beginning with the first span of the trace. */
+/** Returns the trace span and its ancestors as `service kind name`, beginning with the first span of the trace. */
 export function chainTo(span: CollectedSpan, spans: readonly CollectedSpan[]): readonly string[] {
   const above = spans.find(
     ({ traceId, spanId }) => traceId === span.traceId && spanId === span.parentSpanId,

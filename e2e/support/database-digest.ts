@@ -1,18 +1,24 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type postgres from "postgres";
 
-/** Tables that every answered request changes, so the hashes leave them out. */
+/**
+ * Database tables that every answered request changes. They are left out of the hashes with which tests detect changes
+ * of the database.
+ */
 const MOVING_TABLES = new Set(["accounts.request_budgets"]);
 
-/** Columns that change without a request and hold no data of a workspace, so the hashes leave them out. */
+/**
+ * Database columns that change without a request and hold no data of a workspace. They are left out of the hashes with
+ * which tests detect changes of the database.
+ */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  // The accounts service updates it at most once a minute for an API key that is in use.
+  // The accounts service updates this column at most once a minute for an API key that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // The delivery service updates it while it runs.
+  // The delivery service updates this column while it runs.
   "delivery.deployment": ["seen_at"],
 };
 
-/** A hash of all rows of each table in every schema. */
+/** Returns a hash of all rows of each table in every schema. */
 export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<string, string>> {
   const tables = await sql<{ name: string }[]>`
     select schemaname || '.' || tablename as name
@@ -30,8 +36,8 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
 }
 
 /**
- * Waits until the database no longer changes: until `looks` hashes in a row are equal, with polls of the services
- * between them.
+ * Waits until the database no longer changes: until `looks` consecutive hashes of its rows are equal, with polls of the
+ * services between them.
  */
 export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
   let last = "";

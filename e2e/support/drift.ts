@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { findQuotaDrift } from "../../services/posts/test/quota-drift.ts";
 import type { System } from "./system.ts";
 
-/** Checks that every quota counter of the demo workspace matches the workspace's targets. */
+/** Checks that every quota counter of the demo workspace matches the posts of the workspace. */
 export async function expectNoQuotaDrift(system: System): Promise<void> {
   const { databaseUrl, workspaceId } = system.local();
   const url = new URL(databaseUrl);

@@ -2,48 +2,49 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { Api, PostRecord } from "./api.ts";
 
-/** One request of the load, with its result as the client saw it. */
+/** One request of a load test, with its result as the client saw it. */
 export interface Sample {
   readonly operation: string;
   /** HTTP status of the answer; 0 = no answer arrived. */
   readonly status: number;
   readonly retryAfter: string | null;
   readonly durationMs: number;
-  /** Time at which the request was sent, from `performance.now()`. */
+  /** Time at which the request was sent, in milliseconds as `performance.now()` returns it. */
   readonly sentAt: number;
   /** The error code of a refused request, or the message of a connection error. */
   readonly reason: string;
 }
 
-/** The requests of a load, and the posts that they created. */
+/** The requests that a load test sent, and the posts that they created. */
 export interface LoadReport {
-  /** Number of requests that the chosen rate required. */
+  /** Number of requests that the load test had to send at its request rate. */
   readonly planned: number;
-  /** Number of planned requests that were not sent because too many requests were in flight. */
+  /** Number of requests that the load test did not send because too many earlier requests were unanswered. */
   readonly notSent: number;
   readonly samples: readonly Sample[];
   readonly posts: readonly PostRecord[];
 }
 
 /**
- * A load of requests at a steady rate, whether earlier requests are answered or not. Stopping waits for the outstanding
- * answers.
+ * A load test that sends requests at a steady rate, whether earlier requests are answered or not. Stopping it waits for
+ * the outstanding answers.
  */
 export interface Load {
-  /** Returns the requests that were sent so far. */
+  /** Returns the requests that the load test has sent so far. */
   report(): LoadReport;
   stop(): Promise<LoadReport>;
 }
 
-/** One in this many requests of a load creates a post; the others only read. */
+/** Of this many requests of a load test, one creates a post; the others only read. */
 const CREATES_ONE_IN = 5;
 /**
- * Maximum number of requests in flight. Further requests are counted and not sent, so that a slow machine can keep up.
+ * Maximum number of unanswered requests of a load test. At this maximum, further requests are only counted and not
+ * sent, so that a slow machine can keep up.
  */
 const MAX_IN_FLIGHT = 100;
-/** Minimum share of the planned requests that a load must send. */
+/** Minimum fraction of the planned requests that a load test must send. */
 const MIN_SENT_SHARE = 0.9;
-/** Maximum share of all answers that may refuse the request. */
+/** Maximum fraction of all requests of a load test that the gateway may refuse. */
 const MAX_REFUSED_SHARE = 0.01;
 
 export function startLoad(options: {
@@ -51,7 +52,7 @@ export function startLoad(options: {
   readonly perSecond: number;
   readonly accountIds: readonly string[];
   readonly label: string;
-  /** Repeats every request that creates a post with its idempotency key until the gateway accepts it. */
+  /** Repeats every request that creates a post, with its idempotency key, until the gateway accepts it. */
   readonly isPersistent?: boolean;
   readonly mostInFlight?: number;
 }): Load {
@@ -142,11 +143,15 @@ const WARM_UP_MS = 1_000;
 const MEASURE_MS = 2_000;
 const CLIENTS = 16;
 
-/** Measures how many requests of the load's mix succeed per second when a few clients send them as fast as they can. */
+/**
+ * Measures how many requests per second succeed when a few clients send them as fast as they can, in the same mix of
+ * reads and writes as the load test.
+ */
 export async function measureCapacity(
   options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
 ): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
-  // The rate is higher than any machine can answer, so only the number of requests in flight limits it.
+  // The request rate is higher than any machine can answer, so only the maximum number of unanswered requests limits
+  // the load.
   const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
   const load = startLoad({ ...options, ...fast });
   await sleep(WARM_UP_MS);
@@ -160,7 +165,10 @@ export async function measureCapacity(
   return { perSecond: (answered.length / (until - since)) * 1000, report };
 }
 
-/** Counts answers by operation and status, with the reason of each failure, for the message of a failed test. */
+/**
+ * Counts the answers of a load test by operation and status, with the reason of each failure, for the message of a
+ * failed test.
+ */
 export function tally(samples: readonly Sample[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { operation, status, retryAfter, reason } of samples) {
@@ -171,7 +179,7 @@ export function tally(samples: readonly Sample[]): Readonly<Record<string, numbe
   return counts;
 }
 
-/** Checks that every request was answered, and that each failure is a 503 with a Retry-After header. */
+/** Checks that every request of a load test was answered, and that each failure is a 503 with a Retry-After header. */
 export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   const bad = samples.filter(
     ({ status, retryAfter }) =>
@@ -180,7 +188,10 @@ export function expectNoneLost({ samples }: Pick<LoadReport, "samples">): void {
   expect(tally(bad)).toEqual({});
 }
 
-/** Checks that the planned requests were sent and succeeded, except for a few 503 answers with a Retry-After header. */
+/**
+ * Checks that a load test sent the planned requests and that they succeeded, except for a few 503 answers with a
+ * Retry-After header.
+ */
 export function expectServed(report: LoadReport): void {
   const { planned, notSent, samples } = report;
   expect(planned - notSent).toBeGreaterThanOrEqual(planned * MIN_SENT_SHARE);

@@ -32,7 +32,7 @@ export interface File {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Requests an upload grant for the file, and throws unless the gateway answers 201. */
+/** Requests permission to upload the file (an upload URL), and throws unless the gateway answers 201. */
 export async function presign(api: Api, { fileName, contentType, bytes }: File): Promise<Grant> {
   const body = { fileName, contentType, bytes: bytes.length };
   const answer = await api.call<Grant>("POST", "/media/presign", { body });

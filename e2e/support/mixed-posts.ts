@@ -5,32 +5,39 @@ import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from ".
 import type { System } from "./system.ts";
 
 /**
- * Time limit for every post to reach its final status: longer than any lease, transaction or call of a stopped process
- * lasts.
+ * Maximum time for every post to reach its final status. It is longer than any lease, transaction or call of a
+ * suspended process lasts.
  */
 const SETTLE_MS = 120_000;
 
-/** How long a request waits for its answer before it is repeated. */
+/** Maximum wait for the answer to a request, in milliseconds, before the request is repeated. */
 const REQUEST_TIMEOUT_MS = 2000;
 
 /** Posts that are scheduled, edited, retried and deleted at the same moment. */
 export interface MixedPosts {
-  /** Sends all commands, and repeats each request until it is answered. */
+  /**
+   * Sends all requests that schedule, edit, retry or delete the posts, and repeats each request until it is answered.
+   */
   command(): Promise<void>;
-  /** Waits until each post has the final status that its command requests. */
+  /** Waits until each post has the final status that its request (schedule, edit, retry or delete) leads to. */
   settle(): Promise<void>;
-  /** Checks that each post that must be published is visible once with its last text, and that no other post is visible. */
+  /**
+   * Checks that each post that must be published is visible on the platform once with its last text, and that no other
+   * post is visible.
+   */
   expectOnce(): Promise<void>;
 }
 
-/** Makes `count` posts for each command, on as many fresh accounts. */
+/**
+ * Prepares `count` posts to schedule, `count` to edit, `count` to retry and `count` to delete, on `count` new accounts.
+ */
 export async function prepareMixedPosts(
   system: System,
   label: string,
   count: number,
 ): Promise<MixedPosts> {
   const { simulator } = system;
-  // A request may reach a stopped process, so each one has a time limit, after which it is repeated.
+  // A request may reach a suspended process, so each request has a time limit, after which it is repeated.
   const api: Api = {
     ...system.api,
     call: (method, path, options) =>

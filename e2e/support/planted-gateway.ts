@@ -2,7 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-/** A handler with a fault. It returns undefined for requests that the real gateway must answer. */
+/**
+ * A deliberately faulty handler of REST requests. It returns undefined for requests that the real gateway must answer.
+ */
 export type BrokenHandler = (
   request: { readonly method: string; readonly path: string; readonly body: string },
   real: () => Promise<Response>,
@@ -12,7 +14,9 @@ export interface PlantedGateway extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a proxy that forwards requests to the real gateway, except those that the broken handler answers. */
+/**
+ * Starts a proxy that forwards requests to the real gateway, except those that a deliberately faulty handler answers.
+ */
 export async function plantGateway(real: string, broken: BrokenHandler): Promise<PlantedGateway> {
   const server = createServer((request, response) => {
     const { method = "GET", url = "/" } = request;

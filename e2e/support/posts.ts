@@ -64,7 +64,7 @@ export async function whenPost(
   );
 }
 
-/** Waits until every target of the post has the expected status. */
+/** Waits until the post has the expected status on every account. */
 export async function whenTargets(
   api: Api,
   id: string,

@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 
-/** The state letter of the process in /proc/PID/stat (T = stopped). Undefined when the process does not exist. */
+/**
+ * Returns the state letter of the process from /proc/PID/stat (T = suspended). Undefined when the process does not
+ * exist.
+ */
 function stateOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -10,13 +13,13 @@ function stateOf(pid: number): string | undefined {
   }
 }
 
-/** Whether the process exists and is not a zombie; a stopped process counts as existing. */
+/** Whether the process exists and is not a zombie; a suspended process counts as existing. */
 export function isAlive(pid: number): boolean {
   const state = stateOf(pid);
   return state !== undefined && state !== "Z";
 }
 
-/** The processes among `pids` that SIGSTOP has stopped. */
+/** Returns those of the given process ids whose process a signal has suspended. */
 export function stoppedAmong(pids: readonly number[]): readonly number[] {
   return pids.filter((pid) => stateOf(pid) === "T");
 }

@@ -7,8 +7,8 @@ import type { System } from "./system.ts";
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 20;
 /**
- * Maximum number of open publish tasks: twice the publishing calls in progress, so that a process that stops always has
- * a waiting task.
+ * Maximum number of open publish tasks. It is twice the number of publishing calls in progress, so that a process that
+ * stops always has a waiting task.
  */
 const MAX_OPEN = 2 * ACCOUNTS;
 /** Number of posts that are created at the same time. */
@@ -22,7 +22,7 @@ async function countTasks(system: System, statuses: readonly string[]): Promise<
   return row?.count ?? -1;
 }
 
-/** Creates enough posts to keep all accounts busy while `work` runs. */
+/** Creates enough posts to keep all accounts busy with publishing while `work` runs. */
 async function sendDuring(
   system: System,
   accountIds: readonly string[],
@@ -64,8 +64,9 @@ function countStops(logs: string): number {
 }
 
 /**
- * Replaces both processes of the delivery service while Telegram messages are sent, and checks that every message is sent
- * once and that no outcome is unknown. The platform takes one second, less than the time limit of the publishing call.
+ * Replaces both processes of the delivery service while Telegram messages are sent, and checks that every message is
+ * sent once and that no outcome is unknown. The simulated Telegram answers after one second, which is less than the
+ * time limit of the publishing call.
  */
 export async function expectRollKeepsMessages(system: System): Promise<void> {
   const accountIds = await system.connect("telegram", ACCOUNTS);

@@ -11,21 +11,21 @@ declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
     /**
-     * URL of a server that vitest's globalSetup starts. A request to it starts the shared stack unless the stack runs,
-     * and returns a `SharedStack`.
+     * URL of a server that vitest's globalSetup starts. A request to it returns a `SharedStack`: the addresses of the
+     * system that all test files share. The first request starts that system.
      */
     sharedStackUrl: string;
   }
 }
 
-/** The addresses of the stack that test files share. */
+/** The addresses of the running system that test files share. */
 export interface SharedStack {
   readonly dataDir: string;
-  /** Port of the loopback address from which media may be imported; one test file at a time listens on it. */
+  /** Port on 127.0.0.1 from which the media service may import media; one test file at a time listens on it. */
   readonly outsidePort: number;
 }
 
-/** The origin whose pages may upload to the shared stack. */
+/** The web origin whose pages may upload media to the shared system. */
 export const UPLOAD_ORIGIN = "https://app.example.com";
 
 interface Started extends SharedStack {
@@ -39,7 +39,7 @@ async function start(): Promise<Started> {
   const stack = await startStack({
     dataDir,
     port: 0,
-    // Each service has two replicas, so that the requests of a test reach different processes.
+    // Each service runs in two processes, so that the requests of a test reach different processes.
     replicas: 2,
     report: (line) => reports.push(line),
     env: stackEnvironment({
@@ -58,10 +58,10 @@ async function stop({ stack, reports }: Started): Promise<void> {
 }
 
 /**
- * vitest's globalSetup: starts one stack, on the Postgres bus, when the first test file asks for it, and stops it after the last
- * file. A file that stops processes, holds parts down, needs Kafka or changes settings starts its own stack instead.
+ * vitest's globalSetup: starts one system, on the Postgres bus, when the first test file asks for it, and stops it
+ * after the last file. A test file that stops processes, needs Kafka or changes settings starts its own system instead.
  *
- * @returns The teardown, which fails the run when a process of the shared stack ended during the run.
+ * @returns The teardown, which fails the test run when a process of the shared system ended during the run.
  */
 export async function setup({
   provide,

@@ -1,4 +1,4 @@
-/** A published entry that readers of a simulated platform see. */
+/** A published post or message that readers of a simulated platform see. */
 export interface VisibleEntry {
   readonly platform: string;
   readonly account: string;
@@ -8,24 +8,26 @@ export interface VisibleEntry {
   readonly createCalls: number;
 }
 
-/** Calls with which tests configure and query the simulator of the platforms. */
+/** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
   /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
-  /** Number of calls that refresh or revoke tokens, over all accounts. */
+  /** Number of calls to simulated platforms that refresh or revoke tokens, over all accounts. */
   tokenCalls(): Promise<number>;
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
   /** Sets how long every simulated platform takes to answer. */
   setLatency(ms: number): Promise<void>;
-  /** Sets whether authorization pages ask the user or approve at once. */
+  /** Sets whether the authorization pages of simulated platforms ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
-  /** Creates an account on a simulated platform without connecting it to Postrider, and returns its credentials. */
+  /**
+   * Creates an account on a simulated platform and returns its credentials. The account is not connected to Postrider.
+   */
   issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
-  /** Number of calls of the operation that the simulator has received for the account, refused calls included. */
+  /** Number of calls of an operation that the simulator has received for an account, refused calls included. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
 }
 

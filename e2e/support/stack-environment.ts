@@ -1,4 +1,4 @@
-/** Settings that shorten the delays that are too long for a test; they change no other behaviour. */
+/** Settings of the services that shorten delays that are too long for a test; they change no other behaviour. */
 const SHORT_TIMES = {
   VISIBLE_CALL_SECONDS: "3",
   LEASE_SECONDS: "3",
@@ -9,7 +9,10 @@ const SHORT_TIMES = {
   ACCOUNT_PAUSE_SECONDS: "0.5,1",
 };
 
-/** The environment of a stack of the end-to-end tests: the variables that Java needs, short delays, and `more`. */
+/**
+ * Returns the environment variables of a system of the end-to-end tests: the variables that Java needs, the shortened
+ * delays, and `more`.
+ */
 export function stackEnvironment(
   more: Readonly<Record<string, string>> = {},
 ): Readonly<Record<string, string | undefined>> {

@@ -6,27 +6,28 @@ import type { ReadyMedia } from "./media.ts";
 import type { System } from "./system.ts";
 
 /**
- * Lists every file in the media folder and in the folder of files that are being checked, unfinished files included.
+ * Lists every file in the media service's folders of stored files and of files that are being checked, unfinished files
+ * included.
  */
 async function listFiles(system: System): Promise<readonly string[]> {
   const dataDir = dirname(system.local().logs);
   const lists = await Promise.all(
     ["media", "media-temp"].map((folder) =>
-      // The media service creates the folder of files that are being checked with its first check.
+      // The media service creates this folder when it checks a file for the first time.
       readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
     ),
   );
   return lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
 
-/** Lists the last path segment of each object key in the database. */
+/** Lists the file name of each media file that the database knows: the last path segment of its object key. */
 async function listNamed({ sql }: System): Promise<readonly string[]> {
   const rows = await sql<{ keys: string[] }[]>`
     select array_remove(array[object_key, delivery_key], null) as keys from media.media`;
   return rows.flatMap(({ keys }) => keys.map((key) => key.split("/")[1] ?? ""));
 }
 
-/** Lists files without a database row: files of work in progress, and files that a killed process left behind. */
+/** Lists media files without a database row: files of work in progress, and files that a killed process left behind. */
 export async function listUnnamed(system: System): Promise<readonly string[]> {
   const [files, named] = [await listFiles(system), await listNamed(system)];
   return files.filter((name) => !named.includes(name));
@@ -49,15 +50,15 @@ export async function whenTidy(system: System): Promise<void> {
 }
 
 /**
- * Fetches a medium and returns `whole` if all bytes arrive, otherwise the status. Repeats the request while no process
- * answers.
+ * Downloads a media file and returns `whole` if all bytes arrive, otherwise the HTTP status. Repeats the request while
+ * no process answers.
  */
 export async function fetchMedia({ url, sha256 }: ReadyMedia): Promise<string | number> {
   return await eventually(
     async () => {
       const answer = await fetch(url);
       if (answer.status >= 500) return false;
-      // Reading an incomplete body throws.
+      // Reading the body throws an error if the connection closes before all bytes have arrived.
       const bytes = Buffer.from(await answer.arrayBuffer());
       if (answer.status !== 200) return answer.status;
       return createHash("sha256").update(bytes).digest("hex") === sha256 ? "whole" : "broken";

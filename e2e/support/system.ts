@@ -22,47 +22,59 @@ import { stackEnvironment } from "./stack-environment.ts";
 
 export type BusKind = "postgres" | "kafka";
 
-/** A running stack with the operations that are allowed to test files that share it. */
+/** A running system with the operations that are allowed to test files that share it. */
 export interface SharedSystem extends AsyncDisposable {
   readonly simulator: Pick<
     SimulatorControl,
     "visible" | "countCalls" | "issueAccount" | "secrets" | "addFault"
   >;
-  /** Connection of the database owner, with which tests read tables and change times in them. */
+  /** Database connection of the owner of all schemas, with which tests read tables and change times in them. */
   readonly sql: postgres.Sql;
   local(): LocalStack;
-  /** Runs the operator's tool with `--json`; throws an `OperatorError` with its output on stderr. */
+  /**
+   * Runs the operator's command-line tool with `--json`; throws an `OperatorError` with the tool's stderr if the
+   * command fails.
+   */
   operate<T = unknown>(...args: readonly string[]): Promise<T>;
-  /** Runs a command of the operator's tool that prints notes before it ends; otherwise like `operate`. */
+  /**
+   * Runs a command of the operator's command-line tool with `--json`, and passes on what the command prints before it
+   * ends.
+   */
   operateNoting<T = unknown>(
     onNote: (note: unknown) => void,
     ...args: readonly string[]
   ): Promise<T>;
-  /** Runs a command of the operator's tool that reads a secret from standard input; otherwise like `operate`. */
+  /** Runs a command of the operator's command-line tool with `--json` that reads a secret from standard input. */
   operateWith<T = unknown>(input: string, ...args: readonly string[]): Promise<T>;
-  /** Creates accounts on the simulator, connects them to a workspace (default: the demo workspace) and returns their ids. */
+  /**
+   * Creates accounts on simulated platforms, connects them to a workspace (default: the demo workspace) and returns
+   * their ids.
+   */
   connect(platform: string, count: number, workspaceId?: string): Promise<readonly string[]>;
   logs(): string;
 }
 
-/** A stack that belongs to one test file, which may stop its processes, hold its parts down and inject any fault. */
+/** A running system that belongs to one test file, which may stop its processes and inject any fault. */
 export interface System extends SharedSystem {
   /** A client of the REST API with the API key of the demo workspace. */
   readonly api: Api;
   readonly simulator: SimulatorControl;
   readonly kafkaBroker: string | undefined;
-  /** All secrets that the stack generated for its parts. */
+  /** All secrets that were generated for the services and databases of the running system. */
   secrets(): Secrets;
   pids(service: ServiceName): readonly number[];
-  /** Makes the next process that reaches the named failpoint stop or kill itself there. */
+  /** Makes the next process that reaches the named failpoint (a place in the code) suspend or kill itself there. */
   armFailpoint(name: string, order: "stop" | "kill"): void;
-  /** Keeps a part down until the returned function is called. */
+  /** Stops a part of the running system, such as a service or Postgres, until the returned function is called. */
   hold(part: string): () => void;
-  /** The stack's reports about its parts since the start: which part ended, how, and which part started again. */
+  /**
+   * The reports about the parts of the running system since its start: which process ended, how, and which one started
+   * again.
+   */
   reports(): readonly string[];
 }
 
-/** Default number of replicas of each service in a test file's own stack: `npm test -- --replicas N`. */
+/** Default number of processes per service in the system of one test file: `npm test -- --replicas N`. */
 function defaultReplicas(): number {
   return Number(process.env.POSTRIDER_E2E_REPLICAS ?? 1);
 }
@@ -91,15 +103,15 @@ function observe(stack: OperatedStack): SharedSystem & Pick<System, "simulator">
   };
 }
 
-/** Starts a stack that only one test file uses. */
+/** Starts a system (all services, a database and simulated platforms) that only one test file uses. */
 export async function startSystem(
   bus: BusKind,
   options: {
     readonly replicas?: number;
     readonly env?: Readonly<Record<string, string>>;
-    /** Settings that apply to one replica of a service only. */
+    /** Settings that apply to one process of a service only. */
     readonly replica?: StackOptions["replica"];
-    /** Data folder of an earlier system, whose data the new system uses. */
+    /** Data folder of a stopped system, whose data the new system uses. */
     readonly dataDir?: string;
   } = {},
 ): Promise<System> {
@@ -141,7 +153,10 @@ export async function startSystem(
   };
 }
 
-/** Connects to the stack that test files share (`shared-stack.ts`). Each file opens its own tenants in it. */
+/**
+ * Connects to the running system that test files share (`shared-stack.ts`). Each test file creates its own workspaces
+ * in it.
+ */
 export async function joinSharedSystem(): Promise<SharedSystem & Pick<SharedStack, "outsidePort">> {
   const answer = await fetch(inject("sharedStackUrl"));
   if (!answer.ok) throw new Error(await answer.text());

@@ -3,27 +3,31 @@ import type { VisibleEntry } from "./simulator.ts";
 import type { SharedSystem } from "./system.ts";
 
 /**
- * A workspace of one test or one test file, so that its limits, slots, lists and accounts do not affect other tests.
+ * A workspace that one test or one test file uses alone, so that its limits, time slots, lists and accounts do not
+ * affect other tests.
  */
 export interface Tenant {
   readonly id: string;
   readonly key: string;
   readonly api: Api;
-  /** Connects a new account of the platform, or reconnects the account with the username; returns its id. */
+  /**
+   * Connects a new account of the platform, or reconnects the account with the given username; returns the account's
+   * id.
+   */
   connect(platform: string, username?: string): Promise<string>;
   /** Connects `count` new accounts of the platform and returns their ids. */
   connectAll(platform: string, count: number): Promise<readonly string[]>;
   /**
-   * Lists the entries on the accounts of this workspace that readers of the platforms see; the accounts may be
-   * disconnected.
+   * Lists the posts that readers of the simulated platforms see on the accounts of this workspace, disconnected
+   * accounts included.
    */
   listVisible(): Promise<readonly VisibleEntry[]>;
   countVisible(text: string): Promise<number>;
-  /** Makes the simulator fail the next call of the account, or its next `times` calls. */
+  /** Makes the simulated platform fail the next call of the account, or its next `times` calls. */
   addFault(accountId: string, rule: Readonly<Record<string, unknown>>): Promise<void>;
 }
 
-/** Disconnects an account: its row stays and its token is deleted. */
+/** Disconnects an account as the API does: its database row stays and its token is deleted. */
 export async function disconnect({ sql }: SharedSystem, accountId: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`delete from accounts.credentials where account_id = ${accountId}`;
@@ -32,7 +36,7 @@ export async function disconnect({ sql }: SharedSystem, accountId: string): Prom
   });
 }
 
-/** Creates a verified workspace and an API key with all scopes. */
+/** Creates a workspace that an operator has marked as verified, and an API key with all scopes. */
 export async function openTenant(
   system: SharedSystem,
   limits: readonly string[] = [],

@@ -16,10 +16,13 @@ export async function checkLicences(): Promise<CommandResult> {
 
 const QUICKLY = ["--config.fetch-retries=0", "--config.fetch-timeout=20000"];
 
-/** Fails when a high or critical vulnerability is known. When the registry does not answer, the step succeeds with a note. */
+/**
+ * Fails when a high or critical vulnerability of a shipped package is known. When the package registry does not answer,
+ * the step succeeds with a note.
+ */
 export async function checkVulnerabilities(): Promise<CommandResult> {
   const { output } = await runCommand("pnpm", ["audit", "--prod", "--json", ...QUICKLY]);
-  // A pnpm that cannot be started is a failure: as a note, the missing check would remain unnoticed.
+  // When pnpm cannot be started, the step fails: a note about the missing check would remain unnoticed.
   if (output.startsWith("Error: spawn")) return { ok: false, output };
   const audit = readAudit(output);
   if (audit.kind === "unavailable")

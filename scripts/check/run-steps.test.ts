@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runSteps, stepLine } from "./run-steps.ts";
 
-test("all steps run even if one fails, and only the output of a failed step is printed", async () => {
+test("all steps of a check run even if one fails, and only the output of a failed step is printed", async () => {
   const printed: string[] = [];
   const counts = await runSteps(
     [
@@ -21,14 +21,14 @@ test("all steps run even if one fails, and only the output of a failed step is p
   ]);
 });
 
-test("a successful step may return a note, which is printed", async () => {
+test("a successful step of a check may return a note, which is printed", async () => {
   const printed: string[] = [];
   const run = async () => ({ ok: true, output: "quiet", note: "not checked" });
   await runSteps([{ name: "one", run }], 1, (text) => printed.push(text));
   expect(printed).toEqual([expect.stringMatching(/^ok {4}one/), "      not checked"]);
 });
 
-test("no more steps than the given limit run at the same time", async () => {
+test("no more steps of a check than the given limit run at the same time", async () => {
   let running = 0;
   let most = 0;
   const run = async () => {
@@ -43,6 +43,6 @@ test("no more steps than the given limit run at the same time", async () => {
   expect(most).toBe(2);
 });
 
-test("the line of a finished step shows its duration in seconds", () => {
+test("the line of a finished check step shows its duration in seconds", () => {
   expect(stepLine("lint", false, 1234)).toBe("FAIL  lint  1.2 s");
 });

@@ -1,14 +1,14 @@
 import type { Step } from "./steps.ts";
 
-/** The number of steps that passed, and the number that failed. */
+/** The number of check steps that passed, and the number that failed. */
 export interface StepCounts {
   passed: number;
   failed: number;
 }
 
 /**
- * Runs the steps, a few at a time, and prints a line for each when it ends, with the output of a failed step and with
- * notes. All steps run, even if one fails.
+ * Runs the steps of a check, a few at a time. Prints a line for each step when it ends, with its note, and with its
+ * output if it failed. All steps run, even if one fails.
  */
 export async function runSteps(
   steps: readonly Step[],
@@ -31,7 +31,7 @@ export async function runSteps(
   return counts;
 }
 
-/** Formats the output line of a finished step. */
+/** Formats the output line of a finished check step. */
 export function stepLine(name: string, ok: boolean, durationMs: number): string {
   return `${ok ? "ok  " : "FAIL"}  ${name}  ${(durationMs / 1000).toFixed(1)} s`;
 }

@@ -26,7 +26,7 @@ function readCounts(file: string): TestCounts {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as TestCounts;
   } catch {
-    // vitest ended before its reporter could write: its own message is already on the screen.
+    // vitest ended before its reporter could write the counts. Its own message is already on the screen.
     return { passed: 0, failed: 1, skipped: 0 };
   }
 }

@@ -3,7 +3,7 @@ import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
 import type { CommandResult } from "./run-command.ts";
 import { runCommand } from "./run-command.ts";
 
-/** A check besides the tests: its name in the output, and its function. */
+/** One step of the static checks: its name in the output, and its function. */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<CommandResult>;
@@ -14,9 +14,9 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
   run: async () => runCommand(tool, args),
 });
 
-/** All checks that do not run the product, the longest first. */
+/** All static checks, the longest first. */
 export const STEPS: readonly Step[] = [
-  // The first build takes minutes, for which the tests that need the S3 server would otherwise wait.
+  // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
   command("types of the packages", "turbo", "run", "typecheck", "--output-logs=errors-only"),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),

@@ -181,7 +181,7 @@ test("every secret of a service in compose.yaml comes from .env", () => {
   }
 });
 
-test("the simulator accepts the settings that compose.yaml gives it", () => {
+test("the simulator of the platforms accepts the settings that compose.yaml gives it", () => {
   const { environment = {} } = get(readCompose(SIMULATED, env), "simulator");
   const config = loadSimulatorConfig({ ...environment, HOST: "0.0.0.0" });
   expect(config).toEqual({ host: "0.0.0.0", port: 4100, dataDir: "/data" });

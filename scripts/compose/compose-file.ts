@@ -7,7 +7,7 @@ import { root } from "../check/run-command.ts";
 /** Names and values of environment variables. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** The fields of a compose service that the checks use. */
+/** The fields of a service in compose.yaml that the checks use. */
 export interface ComposeService {
   readonly image: string;
   readonly entrypoint?: readonly string[];
@@ -45,7 +45,7 @@ export function readCompose(files: readonly string[], variables: Variables): Com
   return services;
 }
 
-/** Reads a file that `scripts/compose-env.mjs` has written. */
+/** Reads an .env file that `scripts/compose-env.mjs` has written. */
 export function readEnvFile(file: string): Variables {
   return parseEnv(readFileSync(file, "utf8")) as Variables;
 }

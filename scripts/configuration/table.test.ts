@@ -18,7 +18,7 @@ const KEY = {
   level: "needed",
 } as const;
 
-test("the reference of settings lists each setting once, by level, with the default of each process", () => {
+test("the reference of settings lists each setting once, grouped by level, with the default of each process", () => {
   const reference = formatReference(
     [
       { process: "a", settings: [PORT, KEY] },

@@ -10,11 +10,11 @@ export interface Reader {
   readonly settings: readonly Setting[];
 }
 
-/** One setting, for all processes that describe it alike. */
+/** A row of the settings reference: one setting, and all processes that give it the same description. */
 interface Row {
   readonly setting: Setting;
   readonly processes: readonly string[];
-  /** The default of the setting in each process, in the order of the processes. */
+  /** The default of the setting in each process, in the order of `processes`. */
   readonly defaults: readonly string[];
 }
 
@@ -67,8 +67,8 @@ function formatTable(rows: readonly Row[], serviceCount: number): string[] {
 }
 
 /**
- * The reference in Markdown: the settings of the services by level, then those of `others` (programs that are not
- * services) in sections of their own.
+ * Returns the reference of settings in Markdown: first the settings of the services by level, then those of `others`
+ * (programs that are not services) in sections of their own.
  *
  * @throws Error when a setting has no description.
  */

@@ -15,7 +15,7 @@ const ALLOWED = new Set([
   "Zlib",
 ]);
 
-/** Packages that may have another licence, with the reason. */
+/** Packages that may have a licence that is otherwise not allowed, with the reason. */
 const EXCEPTIONS: readonly {
   readonly name: RegExp;
   readonly licence: string;
@@ -39,7 +39,7 @@ export function isAllowed(licence: string): boolean {
     .some((choice) => choice.split(" AND ").every((part) => ALLOWED.has(part.trim())));
 }
 
-/** The packages whose licence is not allowed, one line each. */
+/** Returns one line for each package whose licence is not allowed. */
 export function findForbidden(packages: readonly FoundPackage[]): readonly string[] {
   return packages
     .filter(({ name, licence }) => {

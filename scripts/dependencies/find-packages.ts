@@ -81,8 +81,8 @@ export function findPackages(root: string): readonly FoundPackage[] {
 }
 
 /**
- * Adds a package, or adds dependencies to the package that is there already: pnpm has one folder of the same version
- * for each set of peer dependencies.
+ * Adds a version of a package to the found packages. pnpm may have several folders of this version, one for each set of
+ * peer dependencies; their dependencies are merged.
  */
 function add(found: Map<string, FoundPackage>, manifest: Manifest, needs: readonly string[]): void {
   const { name = "", version = "" } = manifest;

@@ -20,8 +20,8 @@ interface Advisory {
 const GRAVE = new Set(["high", "critical"]);
 
 /**
- * Parses the output of `pnpm audit --json`. A registry that does not answer, or has no audit service, is not a
- * vulnerability: the check must not fail because another machine does.
+ * Parses the output of `pnpm audit --json`. When the package registry does not answer, or has no audit service, the
+ * result is `unavailable`, so that a fault of the registry does not fail the check.
  */
 export function readAudit(output: string): Audit {
   const answer = parse(output);

@@ -126,7 +126,7 @@ export class ComposedSystem implements AsyncDisposable {
       ...Object.keys(this.#services).map((host) => `--add-host=${host}:127.0.0.1`),
       ...CONFINED,
       ...tmpfs.map((folder) => `--tmpfs=${folder}`),
-      // A volume without a name is removed together with its container.
+      // The volume gets no name, so that it is removed together with its container.
       ...volumes.map((volume) => `--volume=${volume.split(":")[1]}`),
       ...(program === undefined ? [] : [`--entrypoint=${program}`]),
       image,

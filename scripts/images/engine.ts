@@ -12,7 +12,7 @@ const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker"
 
 const SHOWN_LINES = 30;
 
-/** Aborts when the user stops the image check; containers are still removed. */
+/** Aborts when the user stops the check of the container images; containers are still removed. */
 export const interrupted: AbortSignal = interruption();
 
 /**
@@ -25,7 +25,7 @@ export async function engine(...args: readonly string[]): Promise<string> {
   return await run(args, { signal: interrupted });
 }
 
-/** Removes a container and its volumes, whether it runs or not. */
+/** Removes a container with its volumes, even if it is running. */
 export async function removeContainer(name: string): Promise<void> {
   await run(["rm", "--force", "--volumes", name], {});
 }
@@ -58,14 +58,14 @@ export async function buildImage(service: string, image: string, npmrc: string):
   );
 }
 
-/** Restricts a container as the manifests and compose.yaml do. */
+/** Options that restrict the rights of a container as the Kubernetes manifests and compose.yaml do. */
 export const CONFINED: readonly string[] = [
   "--read-only",
   "--cap-drop=all",
   "--security-opt=no-new-privileges",
-  // By default Podman gives a read-only container some writable folders.
+  // By default Podman makes some folders of a read-only container writable.
   ...(ENGINE === PODMAN ? ["--read-only-tmpfs=false"] : []),
 ];
 
-/** The registry access of the user, if there is any. */
+/** The user's npm configuration, which may hold the access to a package registry. The file may not exist. */
 export const USER_NPMRC: string = join(homedir(), ".npmrc");

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-// Runs inside a container, with Node as the only program there: it may import nothing but Node's own modules.
+// This program runs inside a container in which Node is the only program: it may import nothing but Node's own modules.
 
 /**
  * Files that a container image may hold outside of the service's folder: Node, libraries, and the files that name its

@@ -9,8 +9,8 @@ const OPEN = new Set(["pending", "publishing"]);
 /**
  * Publishes a text, an image and a video through the gateway, to every simulated platform that accepts them.
  *
- * @returns The number of targets that the readers of their platforms see.
- * @throws Error that names a target which they do not see.
+ * @returns The number of publications that readers of the simulated platforms see.
+ * @throws Error that names a publishing target whose publication they do not see.
  */
 export async function publishEverywhere(internalSecret: string): Promise<number> {
   const accountsUrl = "http://127.0.0.1:8081";

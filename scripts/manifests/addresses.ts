@@ -10,7 +10,7 @@ import {
   workloadsOf,
 } from "./manifest.ts";
 
-/** Addresses that a browser opens on the machine of its user; no pod connects to them. */
+/** Settings whose address a browser opens on the machine of its user; no pod connects to it. */
 const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|SIMULATOR_PUBLIC_URL)$/;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -28,7 +28,7 @@ export interface ServiceSpec {
   }[];
 }
 
-/** An address that a setting gives to a process. */
+/** An address that a process reads from a setting. */
 export interface Address {
   readonly setting: string;
   readonly host: string;
@@ -41,7 +41,7 @@ function variablesOf(workload: Workload, manifests: readonly Manifest[]) {
     .flatMap((container) => [...readEnvironment(container, manifests).variables]);
 }
 
-/** Whether a Postrider container of the workload is given the setting. */
+/** Whether a Postrider container of the workload has the setting in its environment. */
 export function hasSetting(
   workload: Workload,
   setting: string,
@@ -69,13 +69,16 @@ export function addressesOf(
   });
 }
 
-/** Where an address leads: to pods (as `name:port`), to no Service of the namespace, or outside of the namespace. */
+/**
+ * Where an address in a setting leads: to pods (as `name:port`), to no Service of the namespace, or outside of the
+ * namespace.
+ */
 export type Destination =
   | { readonly kind: "pods"; readonly pods: readonly string[] }
   | { readonly kind: "unknown" }
   | { readonly kind: "outside" };
 
-/** Finds out to which pods, or to which other place, an address leads. */
+/** Finds out where an address in a setting leads. */
 export function resolveAddress(
   { host, port }: Address,
   manifests: readonly Manifest[],

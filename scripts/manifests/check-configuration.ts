@@ -10,10 +10,16 @@ import {
   workloadsOf,
 } from "./manifest.ts";
 
-/** kustomize ends a generated name with a hash of the content, so that a change restarts the pods. */
+/**
+ * The hash with which kustomize ends the name of a generated ConfigMap or Secret. Other content has another name, so
+ * that a change restarts the pods.
+ */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 
-/** Finds configuration whose change would not reach running pods, and configuration that must not be in production. */
+/**
+ * Finds ConfigMaps and Secrets whose change would not restart the pods that read them, and those that must not be in
+ * production.
+ */
 export function checkConfiguration(
   overlay: string,
   manifests: readonly Manifest[],
@@ -30,7 +36,8 @@ export function checkConfiguration(
       if (HASHED.test(metadata.name)) return false;
       const readers = readersOf(`${kind}/${metadata.name}`);
       const jobs = readers.filter(({ isJob }) => isJob);
-      // Jobs need a name without a hash. After a change of a Secret the operator restarts the other readers.
+      // A Job can only read names without a hash. Other pods that read the same Secret must be restarted by the
+      // operator after a change.
       return jobs.length === 0 || (kind === "ConfigMap" && jobs.length < readers.length);
     })
     .map((source) => `${nameOf(source)} has no hash in its name: a change restarts no pod`);

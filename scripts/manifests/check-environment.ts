@@ -7,14 +7,14 @@ import { type Container, containersOf, type Manifest, ownImage, workloadsOf } fr
 
 type Read = (reader: EnvReader) => object;
 
-/** Variables that Node itself reads. */
+/** Environment variables that Node itself reads. */
 const NODE_VARIABLES = ["NODE_OPTIONS"];
 
 const DATABASES = ["accounts", "posts", "media", "delivery"] as const;
 
 const passwordOf = (service: string): string => `${service.toUpperCase()}_DATABASE_PASSWORD`;
 
-/** The settings that each program reads, by image and command; the services are added below. */
+/** The settings that each program reads, by the container image and the command of the program. */
 const PROGRAMS: Readonly<Record<string, Read>> = {
   ...READERS,
   ...Object.fromEntries(
@@ -61,7 +61,7 @@ function processesOf(manifests: readonly Manifest[]): readonly Process[] {
 }
 
 /**
- * Finds environment variables that a process misses, does not read or cannot parse, according to the code that reads
+ * Finds environment variables that a process lacks, does not read or cannot parse, according to the code that reads
  * them.
  */
 export function checkEnvironment(manifests: readonly Manifest[]): readonly string[] {

@@ -4,7 +4,7 @@ import { type Address, addressesOf, hasSetting, resolveAddress } from "./address
 import { type Manifest, portsOf, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
-/** Addresses of machines, clusters and cloud services that no pod may reach, whatever link a customer sends. */
+/** Addresses of machines, clusters and cloud services that no pod may reach, even if a customer sends a link to one. */
 const PRIVATE = [
   "10.0.0.1",
   "100.64.0.1",
@@ -39,7 +39,7 @@ interface Cluster {
   readonly network: Network;
 }
 
-/** Lists each service whose settings name other peers than those that its code calls. */
+/** Lists each service whose settings contain the addresses of other services than those that its code calls. */
 export function checkPeers(): readonly string[] {
   return SERVICES.flatMap((service) => {
     const [settings, imports] = [peersBySettings(service).join(), peersByImports(service).join()];
@@ -50,8 +50,8 @@ export function checkPeers(): readonly string[] {
 }
 
 /**
- * Lists each connection that NetworkPolicies allow and no setting needs, and each connection that a setting needs and
- * they forbid. `checkPeers` compares the settings with the code.
+ * Lists each connection that NetworkPolicies allow although no setting needs it, and each that a setting needs although
+ * they forbid it. `checkPeers` compares the settings with the code.
  */
 export function checkNetwork(manifests: readonly Manifest[]): readonly string[] {
   const workloads = workloadsOf(manifests);
@@ -66,7 +66,10 @@ export function checkNetwork(manifests: readonly Manifest[]): readonly string[] 
   );
 }
 
-/** Compares the addresses among the settings of a workload with where its pods can connect. */
+/**
+ * Compares the addresses in the settings of a workload with the addresses to which NetworkPolicies let its pods
+ * connect.
+ */
 function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
   const { manifests, network } = cluster;
   const addresses = addressesOf(from, manifests);
@@ -102,7 +105,10 @@ function checkAddresses(from: Workload, cluster: Cluster): readonly string[] {
   ];
 }
 
-/** Compares the ports of addresses outside of the cluster; services that need the internet may use every port there. */
+/**
+ * Compares the ports of the addresses outside of the cluster in a workload's settings with the ports that
+ * NetworkPolicies open there. Services that need the internet may use every port.
+ */
 function checkOutsidePorts(
   from: Workload,
   addresses: readonly Address[],
@@ -118,7 +124,7 @@ function checkOutsidePorts(
   return compare(open, needed, "egress to outside ports");
 }
 
-/** Lists the ports of other pods that are open to a workload, as `name:port`. */
+/** Lists the ports of other pods to which a workload may connect, as `name:port`. */
 function openPods(
   from: Workload,
   workloads: readonly Workload[],
@@ -139,8 +145,8 @@ function isForClients({ name }: Workload, port: number): boolean {
 }
 
 /**
- * Whether an address such as `collector.monitoring` is a Service of another namespace, which is so if a policy names
- * that namespace.
+ * Whether an address such as `collector.monitoring` leads to a Service of another namespace, which is so if a
+ * NetworkPolicy names that namespace.
  */
 function isInNamespace(from: Workload, { host, port }: Address, network: Network): boolean {
   const [, namespace] =
@@ -148,7 +154,7 @@ function isInNamespace(from: Workload, { host, port }: Address, network: Network
   return network.namespaces("Egress", from, { port }).includes(namespace ?? "");
 }
 
-/** Checks that the setting with the address of a peer leads to that peer. */
+/** Checks that each setting for the address of another service leads to that service. */
 function checkPeerAddresses({ name }: Workload, addresses: readonly Address[]): readonly string[] {
   if (!isService(name)) return [];
   return peersBySettings(name).flatMap((peer) => {
@@ -188,7 +194,10 @@ function checkInternet(from: Workload, { network }: Cluster): readonly string[] 
   ];
 }
 
-/** Checks that outside clients reach only the port for clients, and not even that port if a trusted proxy names the client. */
+/**
+ * Checks that outside clients reach only the port for clients. With the setting `TRUSTED_PROXIES` they must not reach
+ * even that port, because they could bypass the trusted proxies.
+ */
 function checkClients(to: Workload, { network, manifests }: Cluster): readonly string[] {
   const isOpen = (port: number) =>
     STRANGERS.some((stranger) => network.allows("Ingress", to, stranger, { port, listener: to }));

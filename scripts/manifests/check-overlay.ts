@@ -7,10 +7,13 @@ import { checkReferences } from "./check-references.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkPractices, checkSchema } from "./tools.ts";
 
-/** Finds the faults of a rendered overlay. The overlay named `local` is for trials; every other overlay is for production. */
+/**
+ * Finds the faults of a rendered Kubernetes overlay. The overlay named `local` is for trials; every other overlay is
+ * for production.
+ */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
   const malformed = checkSchema(rendered);
-  // The other checks rely on the shape of the objects, so they run only if all objects are valid.
+  // The other checks rely on the fields of the Kubernetes objects, so they run only if all objects are valid.
   if (malformed.length > 0) return malformed;
   return [
     ...checkPractices(overlay, rendered),
@@ -18,7 +21,10 @@ export function checkOverlay(overlay: string, rendered: string): readonly string
   ];
 }
 
-/** Lists the faults that known tools cannot find: where manifests differ from the code or from each other. */
+/**
+ * Lists the faults that kubeconform and kube-score cannot find: where manifests differ from the code or from each
+ * other.
+ */
 export function compareWithCode(
   overlay: string,
   manifests: readonly Manifest[],

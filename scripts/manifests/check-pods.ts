@@ -14,20 +14,20 @@ import {
   workloadsOf,
 } from "./manifest.ts";
 
-/** The version of this checkout, which is the tag of its images. */
+/** The version of this checkout, which is the tag of its container images. */
 const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly version: string;
 };
 
 /**
- * Rules for a pod: each key is the sentence that states a fault, its value is true when the manifest is free of that
- * fault.
+ * Rules for a Kubernetes pod: each key is the sentence that reports a fault, and its value is true when the pod does
+ * not have this fault.
  */
 type Rules = Readonly<Record<string, boolean>>;
 
 /**
- * Finds pods that have more rights than they need, do not fit the code, or are stopped too early; kube-score checks the
- * rest.
+ * Finds pods that have more rights than they need, do not fit the code, or get too little time to stop. kube-score
+ * checks the rest.
  */
 export function checkPods(overlay: string, manifests: readonly Manifest[]): readonly string[] {
   return workloadsOf(manifests).flatMap((workload) => [
@@ -54,7 +54,7 @@ function podRules({ kind, name, pod }: Workload): Rules {
       security?.seccompProfile?.type === "RuntimeDefault",
     "the token of the API server is mounted": pod.automountServiceAccountToken === false,
     "the addresses of all Services are passed as variables": pod.enableServiceLinks === false,
-    // A Job is immutable, so each version needs a Job of its own.
+    // A Kubernetes Job cannot be changed, so each version of Postrider needs a Job of its own.
     [`the name of the Job does not end with the version ${version}`]:
       kind !== "Job" || name.endsWith(`-${version}`),
   };
@@ -109,8 +109,8 @@ function probeRules({ startupProbe, readinessProbe, livenessProbe }: Container):
 }
 
 /**
- * Rules for the grace period of a pod: it covers the time in which callers learn that the pod stops, and the `graceMs`
- * of the code.
+ * Rules for the grace period of a pod: it must cover the time in which callers learn that the pod stops, and the time
+ * that the code needs to stop (`graceMs`).
  */
 function stopRules(
   { terminationGracePeriodSeconds: graceSeconds = 30 }: PodSpec,

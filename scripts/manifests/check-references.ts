@@ -9,10 +9,15 @@ interface AutoscalerSpec {
   readonly metrics?: readonly unknown[];
 }
 
-/** The number of partitions of each topic; in a consumer group, consumers beyond that number are idle. */
+/**
+ * The number of partitions of each topic. In a consumer group, further consumers would be idle, so an autoscaler must
+ * not start more pods.
+ */
 const PARTITIONS = 12;
 
-/** Finds names that do not match another manifest or the code, beyond what kube-score checks. */
+/**
+ * Finds names in Kubernetes manifests that do not match another manifest or the code, beyond what kube-score checks.
+ */
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
@@ -25,8 +30,8 @@ export function checkReferences(manifests: readonly Manifest[]): readonly string
 }
 
 /**
- * Checks that a Service selects the pods of one workload, and the ports on which they listen: the addresses in settings
- * rely on both.
+ * Checks that a Service selects the pods of one workload, and that its ports are those on which these pods listen. The
+ * addresses in settings rely on both.
  */
 function checkService(
   service: Manifest<ServiceSpec>,
@@ -56,14 +61,14 @@ function checkAutoscaler(autoscaler: Manifest<AutoscalerSpec>): readonly string[
     ...(isConsumer && maxReplicas > PARTITIONS
       ? [`${nameOf(autoscaler)} allows more pods than the ${PARTITIONS} partitions of a topic`]
       : []),
-    // Without metrics Kubernetes keeps the CPU below 80 % of the request, which the services exceed when idle.
+    // An autoscaler without metrics aims at 80 % of the requested CPU, which the services exceed even when idle.
     ...(metrics.length === 0 ? [`${nameOf(autoscaler)} has no metrics`] : []),
   ];
 }
 
 /**
- * Finds disruption budgets that keep pods on their node: with `minAvailable`, or with `maxUnavailable: 0`, a single pod
- * could never leave it.
+ * Finds disruption budgets with which Kubernetes could never move a single pod to another node: those with
+ * `minAvailable`, or with `maxUnavailable: 0`.
  */
 function checkBudgets(manifests: readonly Manifest[]): readonly string[] {
   return ofKind<{ readonly maxUnavailable?: number }>(manifests, "PodDisruptionBudget")
@@ -79,7 +84,8 @@ function checkAccounts(manifests: readonly Manifest[]): readonly string[] {
 }
 
 /**
- * Checks that every topic is one that the code publishes to, and that every consumer group is named after its service.
+ * Checks that every topic in the manifests is one that the code publishes to, and that every consumer group is named
+ * after its service.
  */
 function checkTopics(manifests: readonly Manifest[]): readonly string[] {
   const known = new Set<string>(TOPICS);

@@ -6,7 +6,9 @@ export interface Variable {
   readonly isSecret: boolean;
 }
 
-/** The variables of a container, and the references in its manifest that lead nowhere. */
+/**
+ * The environment variables of a container, and the references in its manifest to a missing ConfigMap, Secret or key.
+ */
 export interface ContainerEnvironment {
   readonly variables: ReadonlyMap<string, Variable>;
   readonly faults: readonly string[];
@@ -14,7 +16,7 @@ export interface ContainerEnvironment {
 
 type Kind = "ConfigMap" | "Secret";
 
-/** Sample values for Secrets that the operator creates; each has the shape that the code requires. */
+/** Sample values for Secrets that the operator creates; each has the form that the code requires. */
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
   CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
@@ -22,7 +24,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 const OTHER_SAMPLE = "sample-of-a-secret-that-is-long-enough";
 
-/** Works out the variables of a container as the kubelet does. */
+/** Determines the environment variables of a container as the kubelet does. */
 export function readEnvironment(
   container: Container,
   manifests: readonly Manifest[],
@@ -52,7 +54,8 @@ function toSource(
 }
 
 /**
- * Reads one variable of a container. Returns undefined where it may be absent, or a sentence that says what is missing.
+ * Reads one environment variable of a container. Returns undefined where the variable may be absent, or a sentence that
+ * says what is missing.
  */
 function readEntry(
   { value: literal = "", valueFrom }: EnvEntry,
@@ -69,8 +72,8 @@ function readEntry(
 }
 
 /**
- * Returns a sample value for a key of a Secret if the overlay generates no Secret, because it then leaves all Secrets
- * to the operator.
+ * Returns a sample value for a key of a Secret if the overlay generates no Secret: the operator then creates all
+ * Secrets.
  */
 function sampleOf(manifests: readonly Manifest[], kind: Kind, key: string): string | undefined {
   if (kind === "ConfigMap" || ofKind(manifests, "Secret").length > 0) return undefined;

@@ -1,4 +1,4 @@
-/** Labels of an object, or those that a selector asks for. */
+/** Labels of a Kubernetes object, or the labels that a selector requires. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** A Kubernetes object. kubeconform has checked that `spec` has the shape of its kind. */
@@ -15,14 +15,14 @@ export interface Manifest<Spec = unknown> {
   readonly data?: Labels;
 }
 
-/** A key of a ConfigMap or Secret. */
+/** A reference to a key of a ConfigMap or Secret. */
 interface KeyReference {
   readonly name: string;
   readonly key: string;
   readonly optional?: boolean;
 }
 
-/** A variable that the manifest of a container lists by its name. */
+/** An environment variable in the manifest of a container. */
 export interface EnvEntry {
   readonly name: string;
   readonly value?: string;
@@ -123,12 +123,12 @@ export function portsOf({ pod }: Workload): readonly { name?: string; containerP
   return pod.containers.flatMap(({ ports = [] }) => ports);
 }
 
-/** Names an object as faults do, for example `Service/posts`. */
+/** Returns the name of a Kubernetes object in messages, for example `Service/posts`. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }
 
-/** Whether labels have everything that a selector asks for. */
+/** Whether a Kubernetes object with these labels matches a selector. */
 export function matches(labels: Labels, wanted: Labels): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }

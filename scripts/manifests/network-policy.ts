@@ -35,15 +35,15 @@ interface PolicySpec {
 }
 
 /**
- * The other end of a pod's connection: a pod of this namespace, a pod of another namespace, or an address outside of
- * the cluster.
+ * The other end of a pod's connection: a pod of the same namespace, a pod of another namespace, or an address outside
+ * of the cluster.
  */
 export type Endpoint =
   | { readonly pod: Workload }
   | { readonly namespace: string }
   | { readonly address: string };
 
-/** The port of a connection. A named port is looked up in the pod that listens, where that is known. */
+/** The port of a connection. `listener` is the pod that listens, if it is known; named ports are looked up there. */
 export interface Target {
   readonly port: number;
   readonly protocol?: "TCP" | "UDP";
@@ -68,7 +68,10 @@ export class Network {
     );
   }
 
-  /** Whether the NetworkPolicies of a pod allow a connection; a pod that no policy selects allows every connection. */
+  /**
+   * Whether the NetworkPolicies of a pod allow a connection. A pod that no NetworkPolicy selects allows every
+   * connection.
+   */
   allows(direction: Direction, pod: Workload, other: Endpoint, target: Target): boolean {
     return this.#rules(direction, pod).some(
       ({ peers, ports }) =>
@@ -77,7 +80,7 @@ export class Network {
     );
   }
 
-  /** Whether a rule names namespaces or addresses from which clients may connect to a pod. */
+  /** Whether a NetworkPolicy rule names namespaces or addresses from which clients may connect to a pod. */
   namesClients(pod: Workload, port: number): boolean {
     return this.#rules("Ingress", pod).some(
       ({ peers, ports }) =>
@@ -86,7 +89,7 @@ export class Network {
     );
   }
 
-  /** Lists the namespaces that the rules of a pod name for a port. */
+  /** Lists the namespaces that the NetworkPolicy rules of a pod name for a port. */
   namespaces(direction: Direction, pod: Workload, target: Target): readonly string[] {
     return this.#rules(direction, pod)
       .filter(({ ports }) => ports.some((port) => opens(port, target)))
@@ -94,7 +97,7 @@ export class Network {
       .flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels?.[NAMESPACE] ?? []);
   }
 
-  /** Lists the ports that rules open towards addresses outside of the cluster, as `from-to`. */
+  /** Lists the ports that NetworkPolicy rules open towards addresses outside of the cluster, as `from-to`. */
   portsOutside(pod: Workload): readonly string[] {
     return this.#rules("Egress", pod)
       .filter(({ peers }) => peers.length === 0 || peers.some(({ ipBlock }) => ipBlock))
@@ -102,14 +105,17 @@ export class Network {
       .map((port) => rangeOf(port, undefined).join("-"));
   }
 
-  /** Returns the rules of all policies that select a pod; a pod that no policy selects has one rule without limits. */
+  /**
+   * Returns the rules of all NetworkPolicies that select a pod. A pod that no NetworkPolicy selects has one rule
+   * without limits.
+   */
   #rules(direction: Direction, { labels }: Workload): readonly Rule[] {
     const selected = this.#policies.filter(
       ({ podSelector, policyTypes = ["Ingress"] }) =>
         selects(podSelector, labels) && policyTypes.includes(direction),
     );
     if (selected.length === 0) return [{ peers: [], ports: [] }];
-    // To Kubernetes an empty list of peers or ports means all of them, as an absent list does.
+    // In Kubernetes an empty list of peers or ports means all of them, like an absent list.
     return direction === "Ingress"
       ? selected.flatMap(({ ingress = [] }) =>
           ingress.map(({ from: peers = [], ports = [] }) => ({ peers, ports })),

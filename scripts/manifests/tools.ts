@@ -7,7 +7,7 @@ const OVERLAYS = join(root, "deploy/k8s/overlays");
 const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
 const CACHE = join(root, "node_modules/.cache/postrider");
 
-/** Go modules at exact versions; each is built once per checkout. */
+/** Go modules of the tools, at exact versions; each is compiled once per checkout. */
 const MODULES = {
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
   "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
@@ -16,11 +16,11 @@ const MODULES = {
 
 /** Recommendations of kube-score that no overlay follows. */
 const IGNORED = [
-  // Every container image has an exact version, so a node does not have to pull it again.
+  // Not needed: every container image has an exact version, so a node that has the image does not have to pull it.
   "container-image-pull-policy",
-  // Pods write only to volumes with a size limit.
+  // Not needed: pods write only to volumes with a size limit.
   "container-ephemeral-storage-request-and-limit",
-  // Topology spread constraints keep the pods of a service on different nodes, as pod anti-affinity does.
+  // Not needed: topology spread constraints keep the pods of a service on different nodes, as pod anti-affinity does.
   "deployment-has-host-podantiaffinity",
 ];
 
@@ -39,7 +39,7 @@ const IGNORED_LOCALLY = [
   "statefulset-has-servicename",
 ];
 
-/** The folders of the overlays in this repository. */
+/** The folders of the Kubernetes overlays in this repository. */
 export function listOverlays(): readonly string[] {
   return readdirSync(OVERLAYS)
     .toSorted()
@@ -59,7 +59,7 @@ export function renderOverlay(folder: string): string {
   throw new Error(`${folder} cannot be rendered: ${stderr}`);
 }
 
-/** Reports unknown fields, missing required fields, and values of the wrong type. */
+/** Reports fields of Kubernetes objects that are unknown, required but missing, or of the wrong type. */
 export function checkSchema(rendered: string): readonly string[] {
   const schema = `${SCHEMAS}/{{.ResourceKind}}{{.KindSuffix}}.json`;
   const args = ["-strict", "-output", "json", "-schema-location", schema];
@@ -91,7 +91,7 @@ function build(tool: keyof typeof MODULES): string {
   const folder = join(CACHE, `${tool}-${module.split("@")[1]}`);
   const program = join(folder, tool);
   if (existsSync(program)) return program;
-  // Go's installation archive puts the program here, which may be missing on PATH.
+  // Go's installation archive puts the program `go` into this folder, which may be missing on PATH.
   const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
   const { status, stderr } = run("go", ["install", module], "", { GOBIN: folder, PATH });
   if (status === 0) return program;
@@ -108,6 +108,6 @@ function run(program: string, args: readonly string[], input = "", env: NodeJS.P
     input,
     maxBuffer: 64_000_000,
   });
-  // If the program does not exist, the status and both outputs are null.
+  // If the program does not exist, Node returns null for the status and both outputs.
   return { status, stdout: stdout ?? "", stderr: stderr ?? String(error) };
 }

@@ -133,11 +133,11 @@ describe("queryFaults", () => {
     ["outbox_rows_bucket", "x: no code registers outbox_rows_bucket"],
     ['outbox_rows{platform="x"}', "x: outbox_rows has no label platform"],
     ["sum by (le) (outbox_rows)", "x: none of its metrics has the label le"],
-  ])("the query check reports the fault of the query %s", (text, fault) => {
+  ])("the query check reports the fault of the PromQL query %s", (text, fault) => {
     expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
   });
 
-  test("the query check reports a displayed label that no metric of the query has", () => {
+  test("the query check reports a label of a panel or alert rule that no metric of its PromQL query has", () => {
     expect(queryFaults({ where: "x", text: "outbox_rows", shown: ["group"] }, registered)).toEqual([
       "x: none of its metrics has the label group",
     ]);

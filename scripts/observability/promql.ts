@@ -1,10 +1,10 @@
 import { parser } from "@prometheus-io/lezer-promql";
 
-/** A metric in a query, and the labels by which it is filtered. */
+/** A metric in a PromQL query, and the labels by which the query filters it. */
 export interface Selector {
   readonly metric: string;
   readonly labels: readonly string[];
-  /** The labels that a query requires to equal a value. */
+  /** The labels that the PromQL query requires to have a certain value. */
   readonly equals: Readonly<Record<string, string>>;
 }
 

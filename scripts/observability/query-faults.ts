@@ -1,7 +1,10 @@
 import type { RegisteredMetric } from "../../packages/shared/src/telemetry/metrics.ts";
 import { parseQuery, type Selector } from "./promql.ts";
 
-/** A PromQL query of a dashboard panel or an alert rule, with the labels that its legend or summary shows. */
+/**
+ * A PromQL query of a dashboard panel or an alert rule, with the labels that the panel's legend or the rule's summary
+ * shows.
+ */
 export interface Query {
   readonly where: string;
   readonly text: string;
@@ -34,7 +37,7 @@ function selectorFaults(selector: Selector, metric: RegisteredMetric | undefined
     .map((label) => `${selector.metric} has no label ${label}`);
 }
 
-/** Lists the metrics and labels of a query that the code does not register. */
+/** Lists the metrics and labels of a PromQL query that the code does not register. */
 export function queryFaults(query: Query, registered: readonly RegisteredMetric[]): string[] {
   const metrics = new Map(registered.map((metric) => [metric.name, metric]));
   const { selectors, groupings } = parseQuery(query.text);

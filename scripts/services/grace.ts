@@ -12,7 +12,10 @@ export const GRACE_MS: ReadonlyMap<ServiceName, number> = new Map(
   ),
 );
 
-/** Finds the `graceMs` of a service: follows the constant from `main.ts` to the module that exports it. */
+/**
+ * Finds how long a service may take to stop (`graceMs`): follows the constant from its `main.ts` to the module that
+ * exports it.
+ */
 async function readGraceMs(service: ServiceName): Promise<number> {
   const main = join(root, "services", service, "src/main.ts");
   const source = readFileSync(main, "utf8");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { root } from "../check/run-command.ts";
 import { isService, type ServiceName, SERVICES, settingsOf } from "./settings.ts";
 
-/** The setting that holds the address of a service. */
+/** The settings that hold the addresses of services, each with its service. */
 export const PEER_SETTINGS: Readonly<Record<string, ServiceName>> = {
   ACCOUNTS_URL: "accounts",
   POSTS_URL: "posts",
@@ -20,7 +20,10 @@ export function peersBySettings(service: ServiceName): readonly ServiceName[] {
   return SERVICES.filter((one) => peers.includes(one));
 }
 
-/** The services that a service calls: it imports their contracts, or has a file in `clients/` named after them. */
+/**
+ * Returns the services that a service calls: it imports their contracts, or has a file in `clients/` that is named
+ * after them.
+ */
 export function peersByImports(service: ServiceName): readonly ServiceName[] {
   const folder = join(root, "services", service, "src");
   const found = readdirSync(folder, { recursive: true, encoding: "utf8" })

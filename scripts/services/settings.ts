@@ -6,7 +6,7 @@ import { readSettings as readGateway } from "../../services/gateway/src/config.t
 import { readSettings as readMedia } from "../../services/media/src/config.ts";
 import { readSettings as readPosts } from "../../services/posts/src/config.ts";
 
-/** How each of the five services reads its environment. */
+/** The functions with which the five services read their settings from the environment. */
 export const READERS = {
   gateway: readGateway,
   accounts: readAccounts,

@@ -5,8 +5,8 @@ import { expectNoQuotaDrift } from "../drift.ts";
 import type { System } from "../system.ts";
 
 /**
- * Failpoints at which tests kill or stop a process: before and after a commit, before and after the relay of events,
- * and in the event consumers.
+ * Failpoints (named places in the code) at which tests kill or suspend a process: before and after a commit, before and
+ * after events are sent to the bus, and in the event consumers.
  */
 export const CRASH_POINTS = [
   "posts.in-scheduler",
@@ -17,16 +17,19 @@ export const CRASH_POINTS = [
   "posts.in-consumer",
 ];
 
-/** Number of posts for each command; each post has its own account. */
+/** Number of posts that are scheduled, edited, retried or deleted in each test; each post has its own account. */
 export const POSTS_PER_COMMAND = 5;
 
-/** Ids of the processes that may reach a failpoint. */
+/** Returns the ids of the processes that may reach a failpoint. */
 export const listCrashingPids = (system: System) => [
   ...system.pids("posts"),
   ...system.pids("delivery"),
 ];
 
-/** Waits until no target is open and no event is pending, and checks that the quota counters match the targets. */
+/**
+ * Waits until every post has a final status and no event is waiting, and checks that the quota counters match the
+ * posts.
+ */
 export async function expectAtRest(system: System): Promise<void> {
   await eventually(
     async () => {

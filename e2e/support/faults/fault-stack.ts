@@ -1,26 +1,29 @@
 import { afterAll, beforeAll } from "vitest";
 import { startSystem, type BusKind, type System } from "../system.ts";
 
-/** Number of posts that one test publishes; half of them are accepted before a process is killed. */
+/** Number of posts that one test publishes; the test kills a process when half of them are accepted. */
 export const POSTS = 80;
 
 /**
- * Time limit for all posts of a test to be published. On Kafka a killed consumer's partitions are reassigned after a
+ * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed consumer after a
  * session timeout of 10 s.
  */
 export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, kafka: 90_000 };
 
-/** The stack of a test file that kills processes or holds them down, and the accounts on which its tests publish. */
+/**
+ * The running system of a test file that kills processes or keeps them stopped, and the accounts on which its tests
+ * publish.
+ */
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on X and Bluesky, where a lost answer can be replaced by reading the post back. */
+  /** Accounts on X and Bluesky. When an answer of these platforms is lost, the post can be read back. */
   readonly readable: readonly (readonly string[])[];
-  /** Accounts on X, Bluesky and Telegram. On Telegram a bot cannot read its channel back. */
+  /** Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a channel. */
   readonly all: readonly (readonly string[])[];
 }
 
-/** Starts two replicas of each service on the bus before the tests of the file, and stops them afterwards. */
+/** Starts the system with two processes of each service before the tests of the file, and stops it afterwards. */
 export function useFaultStack(bus: BusKind): () => FaultStack {
   let stack: FaultStack | undefined;
   beforeAll(async () => {

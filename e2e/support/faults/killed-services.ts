@@ -28,9 +28,9 @@ export function testKilledServices(stack: () => FaultStack): void {
     },
   );
 
-  // This test leaves Telegram out: a message whose answer was lost with the killed process cannot be looked up. The
-  // next test covers Telegram.
-  test(`kill -9 of the delivery service while ${POSTS} posts are published loses no post and publishes none twice on platforms whose posts can be read back`, async () => {
+  // This test leaves Telegram out: a bot cannot look up whether Telegram received a message whose answer was lost when
+  // the process was killed. The next test covers Telegram.
+  test(`no post is lost when the delivery service is killed while ${POSTS} posts are published, and none is published twice on platforms whose posts can be read back`, async () => {
     const { bus, system, readable } = stack();
     const burst = await publishBurst(system, {
       count: POSTS,
@@ -42,7 +42,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     await expectExactlyOnce(system, burst, ["x", "bluesky"]);
   });
 
-  test("kill -9 of the delivery service right after a Telegram call ends that target as outcome_unknown, and the message is sent once", async () => {
+  test("a target whose delivery process is killed right after its Telegram call ends as outcome_unknown, and the message is sent once", async () => {
     const { bus, system } = stack();
     system.armFailpoint("delivery.after-call", "kill");
     const [telegram = ""] = await system.connect("telegram", 1);
@@ -53,7 +53,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     expect(visible.filter(({ text }) => text === content)).toHaveLength(1);
   });
 
-  test("a delivery process that is stopped after it recorded an attempt and before it sent the call sends nothing when it continues after its permission expired", async () => {
+  test("a delivery process that is suspended after it recorded a publishing call sends nothing when it continues after the time for the call has passed", async () => {
     const { bus, system, all } = stack();
     system.armFailpoint("delivery.after-mark", "stop");
     const options = { count: POSTS, label: "stop delivery", accounts: all };
@@ -62,8 +62,8 @@ export function testKilledServices(stack: () => FaultStack): void {
       const pids = stoppedAmong(system.pids("delivery"));
       return pids.length > 0 && pids;
     });
-    // Every permission to publish that the stopped process holds expires by the database's clock before the process
-    // continues.
+    // The time until which the suspended process may send its publishing calls passes on the database's clock before
+    // the process continues.
     await eventually(
       async () => {
         const rows = await system.sql`

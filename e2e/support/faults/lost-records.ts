@@ -8,7 +8,7 @@ import { POSTS, SETTLE_MS, type FaultStack } from "./fault-stack.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"];
 
-/** Kills every replica of a service and keeps it down until the returned function is called. */
+/** Kills every process of a service and keeps the service down until the returned function is called. */
 function takeDown(system: System, service: "posts" | "delivery", signal: NodeJS.Signals) {
   const release = system.hold(service);
   for (const pid of system.pids(service)) process.kill(pid, signal);
@@ -21,9 +21,9 @@ async function whenOutboxIsEmpty({ sql }: System): Promise<void> {
   });
 }
 
-/** Tests that the final result is the same when the bus loses, repeats or reorders records. */
+/** Tests that every post ends with the right status when the message bus loses, repeats or reorders events. */
 export function testLostRecords(stack: () => FaultStack): void {
-  test(`the periodic sweep publishes all ${POSTS} posts when every record on the bus is lost`, async () => {
+  test(`the periodic check of the posts service publishes all ${POSTS} posts when every event on the message bus is lost`, async () => {
     const { bus, system, all } = stack();
     const release = takeDown(system, "delivery", "SIGKILL");
     const options = { count: POSTS, label: "truncate", accounts: all };
@@ -35,7 +35,7 @@ export function testLostRecords(stack: () => FaultStack): void {
     await expectExactlyOnce(system, burst, PLATFORMS);
   });
 
-  test("replaying a whole topic to a new consumer group causes no platform call", async () => {
+  test("delivering all events of a topic again to a new consumer group causes no platform call", async () => {
     const { bus, system, all } = stack();
     const burst = await publishBurst(system, { count: 30, label: "replay", accounts: all });
     await expectAll(system, burst, "published", SETTLE_MS[bus]);
@@ -62,7 +62,7 @@ export function testLostRecords(stack: () => FaultStack): void {
 }
 
 /**
- * Shuffling, duplicating and dropping records is tested only on the Postgres bus, because the log of Kafka cannot be
+ * Shuffling, duplicating and dropping events is tested only on the Postgres bus, because the log of Kafka cannot be
  * rewritten.
  */
 export function testScrambledRecords(stack: () => FaultStack): void {
@@ -74,7 +74,8 @@ export function testScrambledRecords(stack: () => FaultStack): void {
     await whenOutboxIsEmpty(system);
     const releasePosts = takeDown(system, "posts", "SIGKILL");
     expect(await scramble(system, "posts.events.v1")).toBeGreaterThanOrEqual(POSTS);
-    // While the posts service is down, the delivery service cannot read contents, so it only inserts its tasks.
+    // While the posts service is down, the delivery service cannot read the content of posts, so it only stores its
+    // publish tasks.
     releaseDelivery();
     await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
       timeoutMs: SETTLE_MS[bus],

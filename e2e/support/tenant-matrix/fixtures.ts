@@ -12,7 +12,7 @@ const UNKNOWN_ACCOUNT = "422 validation_failed unknown_account";
 const UNKNOWN_MEDIA = "422 validation_failed unknown_media";
 const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
 
-/** One resource of each kind that a workspace can have, in every state that a handler may treat differently. */
+/** One resource of each kind that a workspace can have, in every state that an API handler may treat differently. */
 interface Belongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
@@ -35,7 +35,7 @@ async function makeRule({ api }: Tenant, name: string): Promise<string> {
   return (await api.call<{ id: string }>("POST", "/queue-slots", { body })).body.id;
 }
 
-/** Creates a post whose publishing fails, because the platform refuses it. */
+/** Creates a post that fails because the simulated platform refuses it. */
 async function makeFailed(system: System, { api }: Tenant, account: string, content: string) {
   await system.simulator.addFault({ platform: "x", operation: "publish", mode: "refuse" });
   const { id } = await create(api, { content, accountIds: [account] });
@@ -44,7 +44,7 @@ async function makeFailed(system: System, { api }: Tenant, account: string, cont
   return id;
 }
 
-/** @param mark Part of every text, so that a text is recognised in any answer. */
+/** @param mark Text that every created resource contains, so that a test recognises the resource in any answer. */
 export async function makeBelongings(
   system: System,
   tenant: Tenant,
@@ -56,7 +56,8 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // The failed post is created first, because the fault would hit any other post that is being published.
+  // The failed post is created first, because the simulated platform would refuse any other post that is being
+  // published too.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,
@@ -84,7 +85,7 @@ export async function makeBelongings(
   };
 }
 
-/** Returns every id and cursor of the workspace's resources. */
+/** Returns the id of every resource of the workspace, and a list cursor of the workspace. */
 export function handlesOf({
   accounts,
   posts,
@@ -101,15 +102,15 @@ export function handlesOf({
   ];
 }
 
-/** Resources outside of the system that the fixtures need. */
+/** Resources outside of Postrider that the test requests need. */
 export interface FixtureOptions {
   /** A URL from which an image may be imported. */
   readonly pictureUrl: string;
 }
 
 /**
- * Returns one fixture for every operation of the API: valid requests with ids of the workspace `ours`, and an id of the
- * workspace `theirs` for each place of a request that takes an id. A new operation needs a new fixture.
+ * Returns test requests for every operation of the REST API: valid requests with ids of the workspace `ours`, and an id
+ * of the workspace `theirs` for each place of a request that takes an id. A new API operation must be added here.
  */
 export async function makeFixtures(
   tenant: Tenant,

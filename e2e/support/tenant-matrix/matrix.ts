@@ -14,13 +14,13 @@ export interface MatrixAnswer {
   readonly body: unknown;
 }
 
-/** Requests of one API operation, and ids of the other workspace for each place of a request that takes an id. */
+/** Test requests of one API operation, and ids of another workspace for each place of a request that takes an id. */
 export interface Fixture {
-  /** Valid requests of the caller, one for each branch of the handler. */
+  /** Valid requests of the calling workspace, one for each branch of the API handler. */
   readonly requests: readonly MatrixRequest[];
   /**
-   * For each place that takes an id: real ids of the other workspace, and the refusal that they must get; an answer may
-   * list more violations.
+   * For each place of a request that takes an id: real ids of another workspace, and the error that the API must
+   * answer. The answer may list more errors.
    */
   readonly foreign: Readonly<
     Record<string, { readonly ids: readonly string[]; readonly refusal: string }>
@@ -38,15 +38,16 @@ export interface MatrixOptions {
     path: string,
     options: Pick<MatrixRequest, "headers" | "body">,
   ) => Promise<MatrixAnswer>;
-  /** Returns a hash of the rows of each database table. */
+  /** Returns a hash of the rows of each table in the database. */
   readonly digest: () => Promise<ReadonlyMap<string, string>>;
-  /** Texts of the other workspace that no answer may contain. */
+  /** Texts of the other workspace that no answer to the calling workspace may contain. */
   readonly secrets: readonly string[];
   readonly otherWorkspaceId: string;
 }
 
 /**
- * Lists operations and places without a fixture, and fixtures whose operation or place is not in the OpenAPI document.
+ * Lists API operations and places of ids for which no test request exists, and test requests whose operation or place
+ * is not in the OpenAPI document.
  */
 export function findGaps(operations: readonly Operation[], fixtures: Fixtures): readonly string[] {
   const known = new Map(operations.map((operation) => [operation.operationId, operation]));
@@ -78,8 +79,8 @@ interface Attack {
 }
 
 /**
- * Calls every operation with every id of another workspace in every place that takes an id, and returns the faults: an
- * answer that is not the expected refusal, that differs from the answer to an invented id, or that has data of the other
+ * Calls every API operation with every id of another workspace in every place that takes an id. Returns the faults: an
+ * answer that is not the expected error, that differs from the answer to an invented id, or that has data of the other
  * workspace, and a change in the database.
  */
 export async function runMatrix(options: MatrixOptions): Promise<readonly string[]> {
@@ -114,8 +115,8 @@ function attacksOn(operation: Operation, options: MatrixOptions): readonly Attac
 }
 
 /**
- * Returns the request with the id in the given place. A list is sent twice: with the id alone, and with the id beside
- * the original items.
+ * Returns the test request with the id in the given place. If the place is in a list, it returns two requests: one with
+ * the id alone, and one with the id beside the original items.
  */
 function putInto(request: MatrixRequest, place: string, id: string): readonly MatrixRequest[] {
   const [where = "", name = ""] = place.split(":");
@@ -183,8 +184,8 @@ async function send(
 }
 
 /**
- * Sends the valid requests of the fixture: if they fail, requests with foreign ids may fail for the same unrelated
- * reason.
+ * Sends the valid requests of the calling workspace. If they fail, requests with ids of the other workspace may fail
+ * for the same unrelated reason.
  */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
@@ -203,7 +204,7 @@ export async function runControls(options: MatrixOptions): Promise<readonly stri
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7/;
 const LAST_LETTERS = "6f";
 
-/** Returns an invented id of the same format as the given one. */
+/** Returns an invented id of the same format as the given id. */
 function inventedLike(id: string): string {
   if (UUID.test(id)) return `01936a5e${id.slice(8)}`;
   return `${id.slice(0, -LAST_LETTERS.length)}${LAST_LETTERS}`;
@@ -213,7 +214,9 @@ function replaced(request: MatrixRequest, id: string, by: string): MatrixRequest
   return JSON.parse(JSON.stringify(request).replaceAll(id, by)) as MatrixRequest;
 }
 
-/** The parts of an answer that a caller could compare with the answer to another id. */
+/**
+ * Returns the parts of an answer by which a caller could tell an existing id of another workspace from an invented id.
+ */
 function shown({ status, body }: MatrixAnswer, id: string) {
   return [status, JSON.stringify(body ?? null).replaceAll(id, "the id")];
 }

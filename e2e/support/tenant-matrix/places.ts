@@ -30,11 +30,11 @@ interface Schema {
 export interface Operation {
   readonly operationId: string;
   readonly method: string;
-  /** The path below `/api/v1`, with its parameters in braces. */
+  /** The path of the API operation below `/api/v1`, with its parameters in braces. */
   readonly path: string;
   /**
-   * The places of a request that take an id, or another value that belongs to a workspace: `path:id`, `query:cursor`,
-   * `header:X-Workspace-Id`, `body:/accountIds`, and `body:/options/*` for the keys of a map.
+   * The places of a request that take an id, or another value that belongs to a workspace: for example `path:id`,
+   * `query:cursor`, `header:X-Workspace-Id`, `body:/accountIds`, and `body:/options/*` for the keys of a JSON object.
    */
   readonly places: readonly string[];
 }
@@ -42,11 +42,12 @@ export interface Operation {
 const PREFIX = "/api/v1";
 
 /**
- * Names of fields that take a value of a workspace and are not described as UUIDs: opaque cursors, ids of platforms.
+ * Names of request fields that take a value of a workspace and are not described as UUIDs: list cursors and ids from
+ * platforms.
  */
 const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
 
-/** Lists every operation of the OpenAPI document with every place where its request takes an id. */
+/** Lists every operation of the OpenAPI document with every place where its requests take ids. */
 export function listOperations(description: Description): readonly Operation[] {
   return Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -83,7 +84,7 @@ function placesIn(
   const members = Object.entries(resolved.properties ?? {}).flatMap(([key, member]) =>
     placesIn(description, member, key, `${pointer}/${key}`),
   );
-  // The client chooses the keys of this object, and they may be ids.
+  // The client chooses the keys of this JSON object, and the keys may be ids.
   const keys = typeof resolved.additionalProperties === "object" ? [`${pointer}/*`] : [];
   const own = isId(name, resolved) ? [pointer] : [];
   return [

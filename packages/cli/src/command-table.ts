@@ -11,7 +11,6 @@ import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
-/** All commands of the operator's tool. */
 export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...keyCommands,

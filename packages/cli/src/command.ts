@@ -39,20 +39,20 @@ export interface Command {
   readonly run: (services: Services, args: Arguments, terminal: Terminal) => Promise<Result>;
 }
 
-/** The value of the option `--name value`, or undefined if the option is missing. */
+/** Returns the value of the command-line option `--name value`, or undefined if the option is missing. */
 export function findText({ values }: Arguments, name: string): string | undefined {
   const value = values[name];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The value of a required option of a command. */
+/** Returns the value of a required command-line option. */
 export function getText(args: Arguments, name: string): string {
   const value = findText(args, name);
   if (value === undefined || value === "") throw new UsageError(`--${name} is required`);
   return value;
 }
 
-/** The values of a required option of a command that may be given several times. */
+/** Returns the values of a required command-line option that may be given several times. */
 export function getTexts({ values }: Arguments, name: string): string[] {
   const value = values[name];
   const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
@@ -60,7 +60,10 @@ export function getTexts({ values }: Arguments, name: string): string[] {
   return texts;
 }
 
-/** The value of an option that is a whole number of at least `min`, or undefined if the option is missing. */
+/**
+ * Returns the value of a command-line option that is a whole number of at least `min`, or undefined if the option is
+ * missing.
+ */
 export function findInteger(args: Arguments, name: string, min: number): number | undefined {
   const text = findText(args, name);
   if (text === undefined) return undefined;
@@ -70,7 +73,10 @@ export function findInteger(args: Arguments, name: string, min: number): number 
   return value;
 }
 
-/** The value of an option that is an instant such as 2026-11-20T09:00:00Z, or undefined if the option is missing. */
+/**
+ * Returns the value of a command-line option that is an instant such as 2026-11-20T09:00:00Z, or undefined if the
+ * option is missing.
+ */
 export function findInstant(args: Arguments, name: string): Date | undefined {
   const text = findText(args, name);
   if (text === undefined) return undefined;
@@ -82,7 +88,7 @@ export function findInstant(args: Arguments, name: string): Date | undefined {
   return value;
 }
 
-/** The only positional argument of the command. */
+/** Returns the only positional argument of the command. */
 export function getPositional({ positionals }: Arguments): string {
   return positionals[0] ?? "";
 }

@@ -24,7 +24,9 @@ const URL_VARIABLES = {
   delivery: "DELIVERY_URL",
 } satisfies Record<ServiceName, string>;
 
-/** The folder in which `npm start` describes the running stack, unless POSTRIDER_DATA_DIR moves it. */
+/**
+ * Default folder in which `npm start` stores the description of the local stack. POSTRIDER_DATA_DIR overrides it.
+ */
 const LOCAL_FOLDER = join(import.meta.dirname, "../../../.postrider");
 
 /**

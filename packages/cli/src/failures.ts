@@ -10,7 +10,7 @@ export class NotRunningError extends Error {
   override name = "NotRunningError";
 }
 
-/** Error for a command that ended without success for an expected reason; `code` is stable. */
+/** Error for a command that fails for an expected reason, such as an expired connect link; `code` is stable. */
 export class CommandFailure extends Error {
   override name = "CommandFailure";
   readonly code: string;
@@ -21,7 +21,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** What the operator's tool prints when a command failed, and its exit code. */
+/** What the operator's tool prints for a failed command, and its exit code. */
 export interface Failure {
   readonly code: string;
   readonly message: string;

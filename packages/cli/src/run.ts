@@ -13,7 +13,7 @@ export interface Output {
   readonly readLine?: () => Promise<string>;
 }
 
-/** Adds the usage of the command to an error that the command line causes. */
+/** Adds the usage text of the command to an error about the command line. */
 function withUsage(error: unknown, command: Command): unknown {
   const isParseFault =
     error instanceof TypeError &&
@@ -23,7 +23,9 @@ function withUsage(error: unknown, command: Command): unknown {
   return new UsageError(`${error.message}\n${usageOf(command)}`);
 }
 
-/** Returns the terminal of a command. Notes go to standard error, so that standard output holds only the result. */
+/**
+ * Returns the terminal that a command uses. Notes go to standard error, so that standard output holds only the result.
+ */
 function toTerminal({ printError, readLine }: Output, wantsJson: boolean): Terminal {
   return {
     note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),

@@ -4,13 +4,13 @@ import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import type { ServiceName, Settings } from "#src/config.ts";
 import { NotRunningError } from "#src/failures.ts";
 
-/** Time limit of one RPC. The longest RPC connects 1,000 simulated accounts. */
+/** Time limit of one RPC in milliseconds. The longest RPC connects 1,000 simulated accounts. */
 const TIMEOUT_MS = 110_000;
 
 const REMEDY =
   "start the stack with npm start, or set INTERNAL_SECRET and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
-/** The clients of the services; each service is connected at its first call. */
+/** The RPC clients of the services; each service is connected at its first call. */
 export class Services implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #peers = new Map<ServiceName, Peer>();
@@ -19,12 +19,16 @@ export class Services implements AsyncDisposable {
     this.#settings = settings;
   }
 
-  /** @throws NotRunningError when the address or the secret of the service is unknown. */
+  /**
+   * Returns the RPC client of a service.
+   *
+   * @throws NotRunningError when the address or the secret of the service is unknown.
+   */
   client<T extends DescService>(name: ServiceName, service: T): Client<T> {
     return this.#connect(name).client(service);
   }
 
-  /** Lists the services that were called so far, as words for an error message. */
+  /** Returns the names of the services that were called so far, for an error message. */
   describeCalled(): string {
     const called = [...this.#peers.keys()].map((name) => `${name} at ${this.#settings.urls[name]}`);
     return called.length === 0 ? "no service" : called.join(", ");

@@ -143,7 +143,7 @@ const RECOVERY = {
   tokens: { held: false, heldBecause: null },
 };
 
-test("`recovery mark` marks data as restored, and `recovery adopt` adopts held data once", async () => {
+test("`recovery mark` marks data as restored, and `recovery adopt` makes this deployment the owner of the data, but only once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });

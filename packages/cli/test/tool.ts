@@ -7,18 +7,18 @@ import { expect } from "vitest";
 import type { Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
-/** The program of the operator's tool. */
+/** Path of the program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
 export const INTERNAL_SECRET = "a secret that only these tests and their services know";
 
-/** A key for services that seal secrets. */
+/** An encryption key for the services that the tests start. */
 export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
 
-/** Matches an instant as the JSON output shows it. */
+/** Matches an instant as the operator's tool prints it in JSON. */
 export const INSTANT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string;
 
-/** Time limit of a service's start; other tests may load the machine meanwhile. */
+/** Time limit of a service's start in milliseconds. It is long, because other tests may load the machine meanwhile. */
 const START_TIMEOUT_MS = 25_000;
 
 const SERVICES = join(import.meta.dirname, "../../../services");
@@ -71,9 +71,9 @@ export async function startService(
 
 export interface Ended {
   readonly exitCode: number;
-  /** The text that the tool printed on standard output. */
+  /** What the operator's tool printed on standard output. */
   readonly printed: string;
-  /** The text that the tool printed on standard error. */
+  /** What the operator's tool printed on standard error. */
   readonly errors: string;
 }
 

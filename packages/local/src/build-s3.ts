@@ -1,6 +1,7 @@
 import { ensureS3Program } from "#src/s3-program.ts";
 
-// `npm test` runs this program at the same time as its other checks, so that no test waits for the build.
+// Builds the S3 server of the tests. `npm test` runs this program while its other checks run, so that no test waits for
+// the build.
 try {
   await ensureS3Program();
 } catch (error) {

@@ -20,7 +20,7 @@ if (command === undefined) {
 try {
   process.exit(await command(args));
 } catch (error) {
-  // Prints the error in one line; the logs have the details.
+  // The error is printed in one line without its stack trace; the log files have the details.
   process.stderr.write(`postrider: ${reasonOf(error)}\n`);
   process.exit(1);
 }

@@ -4,7 +4,7 @@ import { root } from "#src/layout.ts";
 /** The environment of this process. Its settings are passed on to the services. */
 export const environment: NodeJS.ProcessEnv = process.env;
 
-/** The folder of `npm start`, `npm run demo` and `npm run dev`. */
+/** Data folder of the local stack that `npm start`, `npm run demo` and `npm run dev` use. */
 export const defaultDataDir: string = resolve(
   environment.POSTRIDER_DATA_DIR ?? join(root, ".postrider"),
 );

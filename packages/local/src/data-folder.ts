@@ -2,7 +2,10 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import type { Layout } from "#src/layout.ts";
 import { forgetDemo } from "#src/secrets.ts";
 
-/** Deletes the data of earlier starts. Passwords and keys stay, because an external database may still need them. */
+/**
+ * Deletes the data of earlier starts of the local stack. Passwords and keys stay, because an external database may
+ * still need them.
+ */
 export function forgetData(layout: Layout): void {
   for (const folder of [
     layout.postgres,

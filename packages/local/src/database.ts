@@ -7,7 +7,7 @@ import type { Secrets } from "#src/secrets.ts";
 import { databaseServices } from "#src/services.ts";
 
 /**
- * Creates the roles and schemas of the services and runs their migrations. Repeating it changes nothing.
+ * Creates the database roles and schemas of the services and runs their migrations. Repeating it changes nothing.
  *
  * @throws Error in one line when the database does not answer or a migration fails.
  */
@@ -40,7 +40,7 @@ export function withoutPassword(url: string): string {
   return shown.toString();
 }
 
-/** The message of an error, or its code: network errors often have no message. */
+/** Returns the message of an error, or its code, because network errors often have no message. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) {
     return String(error);

@@ -3,10 +3,10 @@ import type { LocalStack } from "#src/local-file.ts";
 
 const UPLOAD_MS = 30_000;
 
-/** What a client of a stack needs: its address and an API key. */
+/** The address of a local stack and an API key for it. */
 type Client = Pick<LocalStack, "baseUrl" | "apiKey">;
 
-/** A target as the REST API shows it, reduced to the fields that the demo needs. */
+/** A publishing target as the REST API shows it, reduced to the fields that the demo needs. */
 export interface DemoTarget {
   readonly accountId: string;
   readonly platform: string;
@@ -31,18 +31,18 @@ export interface DemoFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Options of one platform, besides the content. */
+/** Platform-specific options of a post. */
 export interface DemoOptions {
   readonly title?: string;
   readonly privacy?: string;
 }
 
-/** The content of a post and the accounts that it goes to. */
+/** The content of a post and the accounts on which it is published. */
 export interface DemoRequest {
   readonly content: string;
   readonly accountIds: readonly string[];
   readonly mediaIds: readonly string[];
-  /** Options of the post, by platform. */
+  /** Platform-specific options of the post, by platform. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
@@ -85,8 +85,8 @@ interface Entry {
 }
 
 /**
- * Asks the simulated platform whether its readers see the target's post, with its file byte for byte. TikTok gives a
- * post its id later; until then the demo finds the post by its text.
+ * Asks the simulated platform whether readers see the post, with its file byte for byte. TikTok gives a post its id
+ * later; until then the demo finds the post by its text.
  */
 export async function isVisible(
   stack: Pick<LocalStack, "simulatorUrl" | "accounts">,

@@ -29,7 +29,7 @@ export async function runDemo(args: readonly string[]): Promise<number> {
   stdout.write("No stack is running: starting one for the demo …\n");
   await using stack = await startStack({
     ...options,
-    // The demo calls this address itself, so it may use any port when the default port is taken.
+    // The demo is the only client of the stack that it starts, so the stack may use any port when port 8080 is taken.
     port: port ?? (await probePort(8080)) ?? 0,
     dataDir: defaultDataDir,
     env: environment,

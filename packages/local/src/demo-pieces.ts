@@ -5,18 +5,18 @@ import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";
 
 type Kind = "text" | "image" | "video";
 
-/** One post of the demo, with the accounts whose platforms accept its kind. */
+/** One post of the demo, with the accounts whose platforms accept this kind of post. */
 export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** The file of the post; absent for a post with only a text. */
+  /** The media file of the post; absent for a post with only a text. */
   readonly file?: DemoFile;
-  /** Options of the post, by platform, for the platforms that require some. */
+  /** Platform-specific options of the post, for the platforms that require some. */
   readonly options: Readonly<Record<string, DemoOptions>>;
 }
 
-/** Options that a platform requires of every post. */
+/** The options that a platform requires of every post, by platform. Other platforms require none. */
 const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
   youtube: { title: "A video from Postrider" },
   tiktok: { privacy: "public" },
@@ -38,7 +38,7 @@ function demandsOf(
   );
 }
 
-/** Returns the accounts whose platforms accept posts of this kind. */
+/** Returns the accounts whose platforms accept the given kind of post. */
 export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly string[] {
   return accounts
     .filter(({ platform }) => isPlatformId(platform) && PLATFORMS[platform].kinds.includes(kind))
@@ -46,11 +46,12 @@ export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly 
 }
 
 /**
- * Returns the posts of the demo. Their texts differ in each run, because equal content would be refused as a duplicate.
+ * Returns the posts that the demo publishes. Their texts differ in each run, because platforms would refuse equal
+ * content as a duplicate.
  */
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
-  // JPEG is the only image type that every platform accepts.
+  // The picture is a JPEG, because this is the only image type that every platform accepts.
   const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
   // The smallest video that TikTok accepts.
   const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });

@@ -8,8 +8,8 @@ const timeoutMs = 120_000;
 const { stdout } = process;
 
 /**
- * Prints the progress of a post's targets until no target is open: in place on a terminal, otherwise one line for each
- * change.
+ * Prints the progress of a post's publishing targets until all of them have ended: in place on a terminal, otherwise
+ * one line for each change.
  */
 export async function watchPost(
   stack: LocalStack,

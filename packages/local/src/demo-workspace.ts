@@ -8,20 +8,21 @@ import { ServiceError } from "@postrider/shared/errors";
 import { reasonOf } from "#src/database.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 
-/** The demo workspace, its API key and its accounts. */
+/** The demo workspace of a local stack, its API key and its accounts. */
 export interface DemoWorkspace {
   readonly workspaceId: string;
   readonly apiKey: string;
-  /** One account for each platform that this stack can use, in the order of the platforms. */
+  /** One demo account for each platform that this stack can use, in the order of the platforms. */
   readonly accounts: readonly LocalAccount[];
 }
 
 const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
 
 /**
- * Creates the demo workspace, its key and its accounts unless they exist.
+ * Creates the demo workspace, its API key and its accounts unless they exist.
  *
- * @param known The workspace and key that an earlier start stored; they are used only if the database still has the workspace.
+ * @param known The workspace and API key that an earlier start stored; they are used only if the database still has
+ *   the workspace.
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
@@ -62,8 +63,8 @@ async function createWorkspace(peer: Peer): Promise<Demo> {
 }
 
 /**
- * Returns the demo account of a platform. Undefined when the platform's address is not the simulator: there users
- * connect their own accounts.
+ * Returns the demo account of a platform. Undefined when the stack uses the real platform: there users connect their
+ * own accounts.
  */
 async function makeAccount(
   peer: Peer,

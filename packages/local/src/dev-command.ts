@@ -30,7 +30,7 @@ export async function runDev(args: readonly string[]): Promise<number> {
   return signal.aborted ? 0 : (child.exitCode ?? 1);
 }
 
-// The `turbo` command is a script that waits for this binary without passing signals on.
+// Finds the binary of turbo to run it directly, because the `turbo` command is a script that does not pass signals on.
 function turboBinary(): string {
   const manifest = realpathSync(join(root, "node_modules/turbo/package.json"));
   const arch = process.arch === "x64" ? "64" : process.arch;

@@ -14,8 +14,8 @@ import { perService, type ServiceName } from "#src/services.ts";
 const freeMs = 30_000;
 
 /**
- * Ends the running stack's processes of a service and keeps them down while the parent process runs: `node --watch` is the
- * parent, and does not change over restarts.
+ * Ends the running stack's processes of a service and keeps them down while the parent process runs. The parent is
+ * `node --watch`, which keeps running when it restarts the service.
  *
  * @param settings Settings of the caller, which override the stack's defaults.
  * @returns The environment for the process, with the ports of the first replica.

@@ -101,8 +101,8 @@ export async function startEmbeddedPostgres(
 }
 
 /**
- * Starts the Postgres server. Returns undefined when the start must be tried again: backends of a killed server may
- * still be ending.
+ * Starts the Postgres server. Returns undefined when the start must be tried again, because processes of a killed
+ * server may still be ending.
  */
 async function tryStart(
   cluster: ClusterOptions,
@@ -115,7 +115,7 @@ async function tryStart(
   const before = readFileSync(options.logFile).length;
   const all = { ...settings, port: String(options.port), ...options.settings };
   const flags = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-  // A separate process group: Ctrl-C in the terminal must not stop the database before its clients.
+  // Postgres runs in a separate process group: Ctrl-C in the terminal must not stop the database before its clients.
   const child = spawn(cluster.binaries.postgres, ["-D", dataDir, ...flags], {
     ...cluster.user,
     detached: true,
@@ -135,8 +135,8 @@ async function tryStart(
 }
 
 /**
- * Waits until the Postgres server is ready, and returns false when it ended before. The server writes "ready" into its
- * pid file, as pg_ctl expects.
+ * Waits until the Postgres server is ready, and returns false when it ended before. It reads the server's pid file, as
+ * pg_ctl does: the server writes "ready" into it.
  */
 async function becomesReady(child: ChildProcess, dataDir: string): Promise<boolean> {
   let failed: Error | undefined;
@@ -179,7 +179,7 @@ function running(
     dataDir,
     exited,
     async [Symbol.asyncDispose]() {
-      // SIGINT is the fast shutdown; SIGTERM would wait for every client to leave.
+      // SIGINT makes Postgres disconnect its clients and stop; on SIGTERM it would wait until they disconnect.
       await endChild(child, [
         ["SIGINT", 10_000],
         ["SIGQUIT", 5_000],

@@ -55,14 +55,14 @@ function forward(open: Set<Socket>, client: Socket, [port, ...others]: readonly 
   backend.once("connect", () => {
     backend.off("error", tryNext);
     track(open, backend);
-    // Data that one side sent before it closed still reaches the other side.
+    // When one side closes the connection, data that it sent before still reaches the other side.
     client.once("close", () => backend.destroySoon());
     backend.once("close", () => client.destroySoon());
     client.pipe(backend).pipe(client);
   });
 }
 
-// Without a listener, a connection that a killed gateway resets would end the launcher.
+// Handles errors of the connection. Without a listener, the reset of a connection would end this process.
 function track(open: Set<Socket>, socket: Socket): void {
   open.add(socket);
   socket.on("error", () => socket.destroy());

@@ -5,9 +5,10 @@ import { identifyProcess } from "#src/process-identity.ts";
 /**
  * Ends child processes when this process ends without having stopped them, even after `kill -9`.
  *
- * Postgres and Kafka run in separate process groups and do not watch their parent, so nothing else would end them.
- * A small shell process reads from a pipe which processes to guard; the kernel closes the pipe when this process ends.
- * The shell checks the start time before it sends a signal, so that a process that reuses a pid is not signalled.
+ * Postgres and Kafka run in separate process groups and do not watch their parent, so nothing else would end them. The
+ * guardian is a small shell process that reads from a pipe which processes to guard. The kernel closes the pipe when
+ * this process ends. The shell checks the start time before it sends a signal, so that a process that reuses a pid is
+ * not signalled.
  */
 const script = `
 list=""
@@ -32,8 +33,8 @@ let guardian: ChildProcess | undefined;
 const guarded = new Set<number>();
 
 /**
- * Makes the guardian send `signal` to the process `pid` if this process ends first. A repeated call replaces the
- * signal.
+ * Makes the guardian, a shell process that outlives this process, send `signal` to the process `pid` if this process
+ * ends first. A repeated call replaces the signal.
  *
  * @param signal Without the SIG prefix, for example `INT`.
  */
@@ -51,8 +52,8 @@ export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void
 
 /**
  * Stops guarding a process that has ended, or that another guardian guards from now on. Without a guarded process the
- * guardian itself ends, and the call waits for that: on a system where no process adopts orphans, the guardian would
- * stay as a zombie.
+ * guardian (a shell process) ends, and the call waits for that: on a system where no process adopts orphans, the
+ * guardian would stay as a zombie.
  */
 export async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);
@@ -67,7 +68,8 @@ export async function unguardProcess(pid: number): Promise<void> {
 }
 
 function spawnGuardian(): ChildProcess {
-  // A separate process group: Ctrl-C in the terminal must not end the guardian before the guarded processes.
+  // The guardian shell runs in a separate process group: Ctrl-C in the terminal must not end it before the guarded
+  // processes.
   const child = spawn("/bin/sh", ["-c", script, "postrider-guardian"], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"],
@@ -75,7 +77,8 @@ function spawnGuardian(): ChildProcess {
     cwd: "/",
   });
   child.unref();
-  // Without a guardian the stack still works, and the next start ends the processes that were left behind.
+  // An error of the guardian shell is ignored: the stack works without it, and the next start ends the processes that
+  // were left behind.
   child.on("error", () => {});
   child.stdin.on("error", () => {});
   if ("unref" in child.stdin && typeof child.stdin.unref === "function") {

@@ -4,15 +4,19 @@ import { writeJsonFile } from "#src/json-file.ts";
 import { identifyProcess, type ProcessIdentity, stillRuns } from "#src/process-identity.ts";
 
 /**
- * Keeps a part of the stack down while a process runs: the hold file names that process, its holder.
- * A hold file that names no process, for example an empty one, keeps the part down until the file is removed.
+ * Keeps one process of the local stack from being restarted while the process `holderPid` runs. The hold file names the
+ * holder. A hold file that names no process, for example an empty one, keeps the process down until the file is
+ * removed.
  */
 export function holdPart(holdDir: string, name: string, holderPid: number): void {
   mkdirSync(holdDir, { recursive: true });
   writeJsonFile(join(holdDir, name), identifyProcess(holderPid));
 }
 
-/** Returns true when a hold file names a process that has ended, and removes the file in that case. */
+/**
+ * Returns true when the process that a hold file names has ended, and removes the hold file in that case. A hold file
+ * keeps a process of the local stack down.
+ */
 export function holderIsGone(file: string): boolean {
   const holder = readHolder(file);
   if (holder === undefined || stillRuns(holder)) {
@@ -27,7 +31,7 @@ function readHolder(file: string): ProcessIdentity | undefined {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;
   } catch {
-    // A hold file with other content keeps the part down too.
+    // A file that names no process is a valid hold file too.
     return undefined;
   }
 }

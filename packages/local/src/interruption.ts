@@ -1,6 +1,6 @@
 /**
- * Aborts on the first request to stop: a signal, or the end of the bootstrap that started this process (its channel closes).
- * The channel alone does not keep the process alive.
+ * Aborts on the first request to stop this process: a signal, or the end of the bootstrap program that started it,
+ * which closes the channel between them. The channel alone does not keep the process alive.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
@@ -15,7 +15,7 @@ export function interruption(): AbortSignal {
   return controller.signal;
 }
 
-/** Resolves when the signal aborts. */
+/** Resolves when the abort signal fires. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

@@ -37,7 +37,7 @@ export function brokerProperties(
     "log.retention.hours": "336",
     "log.segment.bytes": "67108864",
     "log.cleaner.dedupe.buffer.size": "4194304",
-    // After a kill the node waits until its own old registration expires, which takes 9 s by default.
+    // A Kafka broker that starts after a kill waits until its own old registration expires, which takes 9 s by default.
     "broker.session.timeout.ms": "2000",
     "broker.heartbeat.interval.ms": "400",
     "num.network.threads": "2",

@@ -4,12 +4,12 @@ import { databaseServices } from "#src/services.ts";
 
 const partitions = 12;
 
-/** The topics of the bus: one per service that publishes. */
+/** The topics of the event bus: one for each service with a database. */
 export const topics: readonly string[] = databaseServices.map((service) => `${service}.events.v1`);
 
 /**
- * Creates the missing topics, and requests the offsets of every consumer group until the broker answers:
- * a new broker is still loading its group coordinator, which consumers would report as a failure.
+ * Creates the missing Kafka topics, and requests the offsets of every consumer group until the broker answers. A new
+ * broker is still loading its group coordinator, which consumers would report as a failure.
  */
 export async function prepareTopics(brokers: readonly string[]): Promise<void> {
   const kafka = new Kafka({

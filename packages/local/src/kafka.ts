@@ -42,9 +42,9 @@ const jvmFlags = [
 ];
 
 /**
- * Starts one Apache Kafka broker (KRaft) on the loopback address; formats its data folder first if the folder is new.
+ * Starts one Apache Kafka broker (KRaft) on the loopback address. If its data folder is new, it is formatted first.
  *
- * @throws Error in one line: Java or Maven is missing, or the broker's own message.
+ * @throws Error in one line when Java or Maven is missing, or with the broker's own message.
  */
 export async function startKafka(options: KafkaOptions): Promise<EmbeddedKafka> {
   const dataDir = resolve(options.dataDir);
@@ -92,7 +92,7 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
     return;
   }
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // A cluster id with a leading dash would be parsed as an option.
+  // Without the letter in front, a Kafka cluster id might start with a dash, which the tool would parse as an option.
   const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {

@@ -1,29 +1,31 @@
 import { join } from "node:path";
 
-/** Root of the checkout. */
+/** Root folder of this git checkout. */
 export const root = join(import.meta.dirname, "../../..");
 
 /** Folder of Node's compile cache for all Postrider processes, which halves the time to load a service. */
 export const compileCache: string = join(root, "node_modules/.postrider/compile-cache");
 
-/** Paths of everything in the data folder of a stack. */
+/** Paths of everything in the data folder of a local stack. */
 export interface Layout {
   readonly dataDir: string;
   readonly secretsFile: string;
   /** The description of the running stack (`local.json`), which other tools read. */
   readonly localFile: string;
-  /** File that identifies the launcher while it runs. */
+  /** File that identifies the launcher, which is the process that runs the stack. */
   readonly launcherFile: string;
   /** File that identifies the processes that the launcher started. */
   readonly processesFile: string;
   readonly logs: string;
-  /** Folder of the hold files: a file with the name of a part keeps that part down. */
+  /**
+   * Folder of the hold files: a file with the name of a process of the stack, such as `posts`, keeps that process down.
+   */
   readonly hold: string;
   readonly postgres: string;
   readonly kafka: string;
   readonly simulator: string;
   readonly media: string;
-  /** Folder of media files that are being checked. */
+  /** Folder for media files while the media service checks them. */
   readonly mediaTemp: string;
 }
 

@@ -10,7 +10,8 @@ const politeMs = 3_000;
 const killedMs = 5_000;
 
 /**
- * Makes this process the only launcher of a data folder, and ends the processes that a killed launcher left behind.
+ * Makes this process the only launcher of a local stack in a data folder, and ends the processes that a killed launcher
+ * left behind.
  *
  * @throws Error in one line when another launcher still runs there.
  */
@@ -32,14 +33,14 @@ export async function claimFolder(layout: Layout): Promise<void> {
   mkdirSync(layout.hold);
 }
 
-/** Releases the data folder, so that another launcher can claim it. */
+/** Releases the data folder of a local stack, so that another launcher can claim it. */
 export function releaseFolder(layout: Layout): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });
   }
 }
 
-/** The launcher of a data folder, if it still runs. */
+/** Returns the launcher that runs a local stack in a data folder; undefined when none runs. */
 export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   const launcher = readJsonFile(layout.launcherFile);
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
@@ -51,8 +52,8 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// Creates a hard link and returns whether that succeeded. Creating a link is atomic: only one of two concurrent
-// launchers continues, and no reader sees a partial file.
+// Creates a hard link to a file and returns whether that succeeded. Creating a link is atomic: only one of two
+// concurrent launchers continues, and no reader sees a partial file.
 function links(from: string, to: string): boolean {
   try {
     linkSync(from, to);

@@ -33,13 +33,13 @@ export interface LocalStack {
   /** Time settings that the services use, in seconds. */
   readonly time: TimeSettings;
   readonly services: Readonly<Record<ServiceName, readonly LocalService[]>>;
-  /** null when `DATABASE_URL` names a Postgres outside of the stack. */
+  /** The embedded Postgres; null when `DATABASE_URL` names a Postgres outside of the stack. */
   readonly postgres: {
     readonly pid: number;
     readonly dataDir: string;
     readonly port: number;
   } | null;
-  /** null when the stack does not run a Kafka broker of its own. */
+  /** The embedded Kafka broker; null when the stack runs none. */
   readonly kafka: { readonly pid: number; readonly port: number } | null;
   readonly simulator: { readonly pid: number };
   /** Folder of the log files, one per process. */
@@ -48,6 +48,6 @@ export interface LocalStack {
 
 /** Reads the description of the running stack; undefined when none runs. */
 export function readLocalStack(file: string): LocalStack | undefined {
-  // Only the launcher writes this file, so its shape is not checked.
+  // The shape of `local.json` is not checked, because only the launcher writes the file.
   return readJsonFile(file) as LocalStack | undefined;
 }

@@ -3,13 +3,13 @@ import { loadSecrets } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
 import { runCommand } from "../../cli/src/run.ts";
 
-/** The parts of a running stack that the operator's tool needs, from `startStack` or from its description. */
+/** The parts of a local stack that the operator's tool needs: its folder layout and its description. */
 export type OperatedStack = Pick<Stack, "layout" | "describe">;
 
-/** A command of the operator's tool failed. */
+/** Error for a failed command of the operator's tool. */
 export class OperatorError extends Error {
   override name = "OperatorError";
-  /** The tool's output on standard error; the last line is a JSON object with the error code. */
+  /** What the tool printed on standard error; the last line is a JSON object with the error code. */
   readonly stderr: string;
 
   constructor(words: readonly string[], stderr: string) {

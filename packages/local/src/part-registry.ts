@@ -3,7 +3,10 @@ import { recordProcesses } from "#src/leftovers.ts";
 import type { PartPlan } from "#src/running-part.ts";
 import { SupervisedPart } from "#src/supervised-part.ts";
 
-/** The parts of one stack. The registry records their processes, so that the next launcher can end those of a killed stack. */
+/**
+ * The processes of one local stack. The registry writes their pids to a file, so that the next launcher can end them if
+ * this one is killed.
+ */
 export class PartRegistry {
   readonly #parts: SupervisedPart[] = [];
   readonly #layout: Layout;
@@ -17,7 +20,7 @@ export class PartRegistry {
     this.#report = options.report;
   }
 
-  /** Adds a part; the caller starts it and disposes of it. */
+  /** Adds a process to the stack; the caller starts it and disposes of it. */
   add(plan: PartPlan): SupervisedPart {
     const part = new SupervisedPart(plan, {
       holdDir: this.#layout.hold,
@@ -36,8 +39,8 @@ export class PartRegistry {
   }
 
   /**
-   * Starts the supervision of all parts: from now on an ended part is started again, and `onChange` is called for each
-   * restart.
+   * Starts the supervision of all processes of the stack: a process that ends is started again, and `onChange` is
+   * called for each restart.
    */
   supervise(onChange: () => void): void {
     this.#onChange = onChange;
@@ -46,7 +49,7 @@ export class PartRegistry {
     }
   }
 
-  /** Stops reporting changes of processes, because the stack is being stopped. */
+  /** Ends the calls of `onChange`, because the stack is being stopped. */
   release(): void {
     this.#onChange = () => {};
   }

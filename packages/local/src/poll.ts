@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Calls a function repeatedly until it returns a result.
+ * Calls the function `ask` repeatedly until it returns a result.
  *
  * @param ask Returns undefined for "not yet"; an error that it throws ends the wait.
  * @returns The first result, or undefined when `timeoutMs` passed without a result.

@@ -57,7 +57,7 @@ function isHeld(file: string): boolean {
     const holder: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(holder) && stillRuns(holder);
   } catch {
-    // The process that reserved the port has just ended and removed its reservation file.
+    // The reservation file is missing, because the process that reserved the port has just ended and removed it.
     return false;
   }
 }

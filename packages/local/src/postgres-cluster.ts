@@ -100,13 +100,13 @@ function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
   }
 }
 
-/** The content of `postmaster.pid`; `ready` comes from its eighth line. */
+/** The content of the file `postmaster.pid` of Postgres; `ready` comes from its eighth line. */
 export interface PostmasterPid {
   readonly pid: number;
   readonly ready: boolean;
 }
 
-/** Reads the cluster's pid file; undefined when it does not exist. */
+/** Reads the pid file of the Postgres cluster; undefined when it does not exist. */
 export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   const file = join(dataDir, "postmaster.pid");
   if (!existsSync(file)) {
@@ -117,8 +117,8 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
 }
 
 /**
- * Finds the Postgres that runs on a data folder.
- * The pid in the pid file may belong to another process by now, so its command line has to name the folder too.
+ * Finds the Postgres server that runs on a data folder. The pid in the pid file may belong to another process by now,
+ * so the command line of the process has to name the folder too.
  */
 export function findPostmaster(dataDir: string): number | undefined {
   const pid = readPostmasterPid(dataDir)?.pid;
@@ -129,10 +129,10 @@ export function findPostmaster(dataDir: string): number | undefined {
 }
 
 /**
- * Removes a pid file whose process has ended. Postgres does so itself, except when the pid now belongs to another
- * process of the same user: then it refuses to start ("lock file already exists").
+ * Removes the pid file of a Postgres server that has ended. Postgres does so itself, except when the pid now belongs to
+ * another process of the same user: then it refuses to start ("lock file already exists").
  *
- * @throws Error when a Postgres runs on the folder.
+ * @throws Error when a Postgres server runs on the folder.
  */
 export function clearStalePid(dataDir: string): void {
   const running = findPostmaster(dataDir);
@@ -143,8 +143,8 @@ export function clearStalePid(dataDir: string): void {
 }
 
 /**
- * Removes the rights of other users from the data folder. Postgres refuses a folder that other users may read, and a
- * copied or restored folder may have lost its mode.
+ * Removes the rights of other users from the data folder of Postgres. Postgres refuses a folder that other users may
+ * read, and a copied or restored folder may have lost its mode.
  */
 export function restrictMode(dataDir: string): void {
   chmodSync(dataDir, 0o700);

@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReplicaPorts } from "#src/stack-ports.ts";
 
-/** Tracks which replicas are ready, as Kubernetes does. Disposing of it stops the polling. */
+/** Tracks which replicas of a service are ready, as Kubernetes does. Disposing of it stops the polling. */
 export interface ReadinessWatch extends AsyncDisposable {
   readonly isReady: (port: number) => boolean;
 }
 
 const everyMs = 400;
-/** The time limit of a readiness poll is long, because on a loaded machine a slow replica is still better than none. */
+/** Time limit of one readiness check. It is long, because on a loaded machine even a ready replica answers slowly. */
 const timeoutMs = 2_000;
 
 /**
  * Polls the readiness of each replica. A replica that is stopping reports that it is not ready while it still accepts
- * requests; from then on it should get no new requests.
+ * requests, and gets no new requests from then on.
  */
 export function watchReadiness(replicas: readonly ReplicaPorts[]): ReadinessWatch {
   const unready = new Set<number>();

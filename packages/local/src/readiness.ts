@@ -5,9 +5,10 @@ import type { SupervisedPart } from "#src/supervised-part.ts";
 const timeoutMs = 60_000;
 
 /**
- * Waits until a part of the stack answers 200 at `url`.
+ * Waits until a process of the local stack answers 200 at `url`.
  *
- * @throws Error in one line when the part ended first or did not become ready in time; it quotes the part's last error.
+ * @throws Error in one line when the process ended first or did not become ready in time; it quotes the process's
+ *   last error.
  */
 export async function waitUntilReady(
   part: SupervisedPart,

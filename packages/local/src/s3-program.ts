@@ -42,7 +42,7 @@ export function goMinorVersion(text: string): number | undefined {
 }
 
 async function findGo(env: GoEnvironment): Promise<string> {
-  // Go's installation archive puts the program here, which may be missing on PATH.
+  // Go's installation archive puts Go into this folder, which may be missing on PATH.
   const places = [
     "go",
     ...(env.GOROOT ? [join(env.GOROOT, "bin/go")] : []),
@@ -78,7 +78,7 @@ async function build(go: string, env: GoEnvironment, program: string): Promise<v
   }
 }
 
-/** The last line of Go's output; earlier lines only name downloads. */
+/** Returns the last line of Go's output, because the earlier lines only name downloads. */
 function goReason(error: unknown): string {
   const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
   return said.split("\n").at(-1) || String(error);

@@ -43,10 +43,13 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
-/** Number of codes of each length from 1 to 16 in the standard table for DC differences (ITU-T T.81, table K.3). */
+/**
+ * Number of Huffman codes of each length from 1 to 16 in the JPEG standard's table for DC differences (ITU-T T.81,
+ * table K.3).
+ */
 const DC_LENGTHS = [0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 const DC_CODES = ["00", "010", "011", "100", "101", "110", "1110", "11110", "111110"];
-/** The only code for AC coefficients: end of block. */
+/** The only Huffman code for AC coefficients in the sample JPEG: end of block. */
 const END_OF_BLOCK = "0";
 
 /** Generates a small valid baseline JPEG of grey blocks of eight by eight pixels. */

@@ -7,14 +7,14 @@ export interface SampleVideo {
   readonly height: number;
   /** Degrees by which a player rotates the video: 0, 90, 180 or 270. */
   readonly rotation: number;
-  /** Additional boxes at the end of the `moov` box, at the end of its track, and at the end of the file. */
+  /** Additional MP4 boxes at the end of the `moov` box, at the end of its track, and at the end of the file. */
   readonly inMovie: readonly Buffer[];
   readonly inTrack: readonly Buffer[];
   readonly behind: readonly Buffer[];
 }
 
 const FRAMES_PER_SECOND = 10;
-/** Width and height of a macroblock in pixels. */
+/** Width and height of an H.264 macroblock in pixels. */
 const SIDE = 16;
 /** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
 const SEQUENCE_HEAD = Buffer.from("67420028", "hex");
@@ -38,7 +38,8 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   const count = Math.max(1, Math.round(video.seconds * FRAMES_PER_SECOND));
   const frames = Array.from({ length: count }, (_, index) => frame(video, index));
   const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
-  // The field for the offset of the frames has a fixed length, so the first pass may use any value.
+  // Measures the length of the `moov` box with offset 0. The field for the offset of the frames has a fixed length, so
+  // the real offset does not change the box's length.
   const movieBytes = movie(video, frames, 0).length;
   const data = type.length + movieBytes + 8;
   return Uint8Array.from(
@@ -52,7 +53,7 @@ export function box(type: string, ...payload: readonly Uint8Array[]): Buffer {
   return Buffer.concat([u32(content.length + 8), ascii(type), content]);
 }
 
-/** Encodes each number in four bytes, big-endian. */
+/** Encodes each number as four bytes, big-endian. */
 export function u32(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   values.forEach((value, index) => bytes.writeUInt32BE(value >>> 0, 4 * index));
@@ -68,7 +69,10 @@ function u16(...values: readonly number[]): Buffer {
   return Buffer.from(values.flatMap((value) => [(value >> 8) & 255, value & 255]));
 }
 
-/** Encodes a number in the Exp-Golomb code of H.264: one zero for each bit after the first, then the bits. */
+/**
+ * Encodes a number in H.264's Exp-Golomb code: the bits of the number plus one, after one zero for each of these bits
+ * except the first.
+ */
 function exponentialGolomb(value: number): string {
   const bits = (value + 1).toString(2);
   return "0".repeat(bits.length - 1) + bits;
@@ -80,19 +84,22 @@ function exponentialGolomb(value: number): string {
  */
 function sequence({ width, height }: SampleVideo): Buffer {
   const sides = [width, height].map((side) => exponentialGolomb(side / SIDE - 1));
-  // The bits before the frame size are five zeros and "no gaps". The bits after it are: whole frames, no cropping, no
-  // usability information, and the end.
+  // The bits before the frame size in the H.264 parameter set are five zeros and "no gaps". The bits after it are:
+  // whole frames, no cropping, no usability information, and the end.
   const bits = `111110${sides.join("")}10001`;
   const bytes = bits.padEnd(Math.ceil(bits.length / 8) * 8, "0").match(/.{8}/g) ?? [];
   return Buffer.concat([SEQUENCE_HEAD, Buffer.from(bytes.map((byte) => Number.parseInt(byte, 2)))]);
 }
 
-/** Encodes a frame of the video with its length in front. Samples are never 0, so that they contain no start code. */
+/**
+ * Encodes a frame of the video with its length in front. Pixel values are never 0, so that the frame contains no H.264
+ * start code.
+ */
 function frame({ width, height }: SampleVideo, index: number): Buffer {
   const count = (width / SIDE) * (height / SIDE);
   const macroblocks = Array.from({ length: count }, (_, at) => {
     const luma = Buffer.alloc(256, 32 + ((at * 4 + index * 8) % 200));
-    // The header of the first macroblock is part of the slice header.
+    // The H.264 slice header already contains the header of the first macroblock.
     const header = at === 0 ? zeros(0) : PCM_MACROBLOCK;
     return Buffer.concat([header, luma, Buffer.alloc(128, 128)]);
   });
@@ -167,7 +174,7 @@ function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: numb
   );
 }
 
-/** The rows {a b u, c d v, x y w} of the MP4 matrix of a clockwise rotation. */
+/** Encodes the MP4 matrix of a clockwise rotation, with the rows {a b u, c d v, x y w}. */
 function matrix(rotation: number): Buffer {
   const one = 0x10000;
   const [a, b, c, d] = { 90: [0, one, -one, 0], 180: [-one, 0, 0, -one], 270: [0, -one, one, 0] }[

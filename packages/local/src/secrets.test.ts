@@ -49,7 +49,7 @@ test("secrets that an older version did not generate are added to the secrets fi
   expect(mergeSecrets(older, made)).toEqual({ ...older, mediaKey: made.mediaKey });
 });
 
-test("the demo workspace and its API key are stored until they are forgotten", () => {
+test("the demo workspace and its API key are stored until they are removed", () => {
   const secrets = loadSecrets(file);
   saveDemo(file, secrets, { workspaceId: "w", apiKey: "k" });
   expect(loadSecrets(file).demo).toEqual({ workspaceId: "w", apiKey: "k" });

@@ -8,21 +8,24 @@ export interface Secrets {
   /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
-  /** Secret with which services authenticate to each other. */
+  /** Internal secret with which the services authenticate to each other. */
   readonly internalSecret: string;
-  /** Keys that seal credentials, as `kid:base64`, the newest first. */
+  /** Encryption keys for the credentials of accounts, as `kid:base64`, the newest first. */
   readonly credentialKeys: string;
-  /** Keys that seal the handles of the delivery service for posts in progress, in the same format. */
+  /**
+   * Encryption keys for ids and URLs that platforms return while a post is being published, as `kid:base64`, the newest
+   * first.
+   */
   readonly handleKeys: string;
-  /** Key that signs media URLs. */
+  /** Key that signs the URLs of media files. */
   readonly mediaKey: string;
-  /** App credentials for the simulated platforms. */
+  /** Secret of the apps that are registered with the simulated platforms. */
   readonly platformAppSecret: string;
   /** The demo workspace and its API key; absent until they are created. */
   readonly demo?: { readonly workspaceId: string; readonly apiKey: string };
 }
 
-/** 256 random bits as text that needs no escaping in URLs, shells and SQL. */
+/** Returns 256 random bits as text that needs no escaping in URLs, shells and SQL. */
 function randomSecret(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -59,7 +62,7 @@ export function loadSecrets(file: string): Secrets {
   return secrets;
 }
 
-/** Keeps every stored secret of the right type and takes the other secrets from `made`. */
+/** Merges stored secrets with the newly generated secrets `made`. Every stored secret of the right type is kept. */
 export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   const kept = isRecord(stored) ? stored : {};
   const text = (value: unknown, otherwise: string): string =>
@@ -100,7 +103,7 @@ export function saveDemo(
   writeJsonFile(file, { ...secrets, demo });
 }
 
-/** Removes the stored demo workspace, because its database was deleted. Sealing keys and passwords stay. */
+/** Removes the stored demo workspace, because its database was deleted. Encryption keys and passwords stay. */
 export function forgetDemo(file: string): void {
   const stored = readJsonFile(file);
   if (isRecord(stored)) {

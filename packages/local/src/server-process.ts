@@ -32,7 +32,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   const { name, program, port, logFile } = options;
   const log = openSync(logFile, "a", 0o600);
   const before = readFileSync(logFile).length;
-  // A separate process group: Ctrl-C in the terminal must not stop the server before its clients.
+  // The server runs in a separate process group: Ctrl-C in the terminal must not stop it before its clients.
   const child = spawn(program, options.args, {
     detached: true,
     env: options.env,

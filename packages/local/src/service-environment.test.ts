@@ -40,7 +40,7 @@ test("the gateway is given no DATABASE_URL even if the caller's environment has 
   ).not.toHaveProperty("DATABASE_URL");
 });
 
-test("only the accounts service is given the credential keys, and only the delivery service the handle keys", () => {
+test("only the accounts service is given the keys that encrypt credentials, and only the delivery service the keys that encrypt platform ids", () => {
   expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
   expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
   expect(environmentOf("delivery")).toMatchObject({ HANDLE_KEYS: secrets.handleKeys });

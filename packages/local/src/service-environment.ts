@@ -8,7 +8,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Settings that all services of a stack share. */
 export interface StackPlan {
-  /** The caller's settings. They override the stack's defaults, but not its ports, addresses and secrets. */
+  /**
+   * Settings from the caller of the stack. They override the stack's defaults, but not its ports, addresses and
+   * secrets.
+   */
   readonly settings: Environment;
   readonly secrets: Secrets;
   readonly time: TimeSettings;
@@ -35,8 +38,8 @@ const platforms = [
 ] as const;
 
 /**
- * Builds the environment of one replica of a service. A service is given only the connection string of its own role,
- * and sealing keys only for the data that it stores itself.
+ * Builds the environment of one replica of a service. A service is given only the connection string of its own database
+ * role, and encryption keys only for the data that it stores itself.
  */
 export function serviceEnvironment(
   service: ServiceName,
@@ -123,13 +126,13 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
 }
 
 /**
- * Variables that a service must not get: npm adds them, or they have another meaning for the launcher than for a
- * service.
+ * Environment variables that a service must not get: npm sets them, or they mean something else for `npm start` than
+ * for a service.
  */
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 
-/** Returns the caller's settings that are passed on to a service. */
+/** Returns those settings of the caller that are passed on to a service. */
 export function passedOn(settings: Environment): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
 }

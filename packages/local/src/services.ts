@@ -1,4 +1,4 @@
-/** The five services, in the order in which they are listed. */
+/** Names of the five services, in the order in which they are listed for users. */
 export const serviceNames = ["gateway", "accounts", "posts", "media", "delivery"] as const;
 
 /** Name of a service, which is also the name of its folder, its consumer group and its hold file. */

@@ -6,7 +6,7 @@ import type { ServiceName } from "#src/services.ts";
 import type { ReplicaOptions } from "#src/stack-plan.ts";
 import type { StackPorts } from "#src/stack-ports.ts";
 
-/** Values that every step of a stack's start uses. */
+/** Values that every step of starting a local stack uses. */
 export interface StackContext {
   readonly layout: Layout;
   readonly settings: Environment;
@@ -14,14 +14,15 @@ export interface StackContext {
   readonly secrets: Secrets;
   readonly ports: StackPorts;
   readonly parts: PartRegistry;
-  /** The parts that were started so far, which are stopped in reverse order. */
+  /** The processes that were started so far, which are stopped in reverse order. */
   readonly started: AsyncDisposableStack;
-  /** Aborted when the caller cancels the start or one of its steps fails. */
+  /** Aborted when the caller cancels the start of the stack or one of its steps fails. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Waits for all steps even when one fails, because all started parts must be known before they are stopped.
+ * Waits for all steps of starting the stack even when one fails, because every started process must be known before the
+ * stack is stopped.
  *
  * @throws The error of the step that failed first.
  */

@@ -8,7 +8,7 @@ import type { StackPorts } from "#src/stack-ports.ts";
 import type { Replica } from "#src/stack-services.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** The facts about a running stack that its description contains. */
+/** The facts about a running local stack that are written to `local.json`. */
 export interface StackFacts extends StackPlan {
   readonly layout: Layout;
   readonly ports: StackPorts;
@@ -19,7 +19,7 @@ export interface StackFacts extends StackPlan {
   readonly demo: DemoWorkspace;
 }
 
-/** Describes the stack with its current process ids. */
+/** Describes a running local stack with its current process ids. */
 export function describeStack(facts: StackFacts): LocalStack {
   const { layout, ports, database, broker, demo } = facts;
   const baseUrl = facts.urls.gateway;

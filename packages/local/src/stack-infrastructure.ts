@@ -6,13 +6,16 @@ import type { StackContext } from "#src/stack-context.ts";
 import { kafkaPlan, logFileOf, postgresPlan, simulatorPlan } from "#src/stack-plan.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** The database of the stack; `part` is absent for an external database. */
+/** The database of the local stack. `part` is its process, absent for an external database. */
 export interface StackDatabase {
   readonly url: string;
   readonly part?: SupervisedPart;
 }
 
-/** Starts Postgres or uses the one that `DATABASE_URL` names, and creates the roles and schemas of the services. */
+/**
+ * Starts Postgres or uses the one that `DATABASE_URL` names, and creates the database roles and schemas of the
+ * services.
+ */
 export async function startDatabase(context: StackContext): Promise<StackDatabase> {
   const { layout, settings, secrets, ports } = context;
   const external = settings.DATABASE_URL;
@@ -26,7 +29,10 @@ export async function startDatabase(context: StackContext): Promise<StackDatabas
   return { url, part };
 }
 
-/** The Kafka brokers of the stack: none when the bus is in Postgres; `part` is absent for external brokers. */
+/**
+ * The Kafka brokers of the local stack: none when the event bus is in Postgres. `part` is the broker's process, absent
+ * for external brokers.
+ */
 export interface StackBroker {
   readonly brokers: readonly string[];
   readonly part?: SupervisedPart;

@@ -14,7 +14,7 @@ import {
 import type { ServiceName } from "#src/services.ts";
 import type { ReplicaPorts } from "#src/stack-ports.ts";
 
-/** Time in milliseconds from SIGTERM to SIGKILL: longer than the drain of each service, which ends by itself before. */
+/** Milliseconds from SIGTERM to SIGKILL: longer than each service takes to stop by itself. */
 const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
   gateway: 32_000,
   accounts: 32_000,
@@ -24,12 +24,12 @@ const graceMs: Readonly<Record<ServiceName | "simulator", number>> = {
   simulator: 5_000,
 };
 
-/** Path of the log file of a part. */
+/** Returns the path of the log file of a process of the local stack. */
 export function logFileOf(layout: Layout, name: string): string {
   return join(layout.logs, `${name}.log`);
 }
 
-/** How the embedded Postgres is started. */
+/** Returns how the embedded Postgres is started. */
 export function postgresPlan(layout: Layout, secrets: Secrets, port: number): PartPlan {
   return {
     name: "postgres",
@@ -44,7 +44,7 @@ export function postgresPlan(layout: Layout, secrets: Secrets, port: number): Pa
   };
 }
 
-/** How the Kafka broker is started. */
+/** Returns how the embedded Kafka broker is started. */
 export function kafkaPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return {
     name: "kafka",
@@ -59,7 +59,7 @@ export function kafkaPlan(layout: Layout, settings: Environment, port: number): 
   };
 }
 
-/** How the simulator of the platforms is started. */
+/** Returns how the simulator of the platforms is started. */
 export function simulatorPlan(layout: Layout, settings: Environment, port: number): PartPlan {
   return nodePlan(layout, "simulator", "simulator", join(root, "packages/simulator"), {
     ...passedOn(settings),
@@ -69,15 +69,15 @@ export function simulatorPlan(layout: Layout, settings: Environment, port: numbe
   });
 }
 
-/** Changes that apply to one replica of a service only. */
+/** How one replica of a service differs from the other replicas. */
 export interface ReplicaOptions {
   /** Settings of the replica, which override those of the stack. */
   readonly env?: Environment;
-  /** The root of another checkout whose service is started; its packages must be installed. */
+  /** Root folder of another git checkout, from which this replica is started; its packages must be installed. */
   readonly checkout?: string;
 }
 
-/** How one replica of a service is started. */
+/** Returns how one replica of a service is started. */
 export function servicePlan(
   layout: Layout,
   service: ServiceName,

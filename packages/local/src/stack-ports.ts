@@ -7,7 +7,7 @@ export interface ReplicaPorts {
   readonly metricsPort: number;
 }
 
-/** Every port of a stack. They stay the same while the stack runs, even when a part is restarted. */
+/** Every port of a local stack. The ports stay the same while the stack runs, even when a process is restarted. */
 export interface StackPorts {
   readonly postgres: number;
   readonly kafka: number;
@@ -18,7 +18,7 @@ export interface StackPorts {
 }
 
 /**
- * Chooses the ports of a stack.
+ * Chooses the ports of a local stack.
  *
  * @param gateway Port of the gateway; 0 = any free port.
  * @throws Error in one line when the gateway's port is taken.

@@ -57,7 +57,7 @@ export async function startServices(
   return replicas;
 }
 
-/** Starts a forwarder for each service, so that clients and other services reach its replicas at one address. */
+/** Starts a TCP forwarder for each service, so that clients and other services reach its replicas at one address. */
 async function startForwarders({ ports, started }: StackContext): Promise<void> {
   for (const service of serviceNames) {
     const replicas = ports.replicas[service];

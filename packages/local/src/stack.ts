@@ -18,34 +18,34 @@ import { chooseStackPorts } from "#src/stack-ports.ts";
 import { entryUrls, startServices } from "#src/stack-services.ts";
 import { readTimeSettings } from "#src/time-settings.ts";
 
-/** Options for the start of a stack. */
+/** Options for the start of a local stack. */
 export interface StackOptions {
   /** Folder of the stack's data, secrets and logs, which is created unless it exists. */
   readonly dataDir: string;
   /** Port on which the gateway listens; 0 = any free port. Default 8080. */
   readonly port?: number;
-  /** Use an embedded Kafka broker as the event bus. */
+  /** Whether the stack uses an embedded Kafka broker as the event bus. */
   readonly kafka?: boolean;
-  /** Delete the data of earlier starts before this start. */
+  /** Whether the data of earlier starts is deleted first. */
   readonly fresh?: boolean;
   /** Number of replicas of each service. Default 1. */
   readonly replicas?: number;
-  /** Leave a process of the stack down after it has ended, instead of starting it again. */
+  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart?: boolean;
   /**
-   * Settings of the services. `DATABASE_URL` and `KAFKA_BROKERS` replace embedded parts. Only Java needs PATH and
-   * HOME. The environment of this process is not read.
+   * Settings that are passed on to the services. With `DATABASE_URL` or `KAFKA_BROKERS`, the stack starts no Postgres
+   * or Kafka of its own. Java needs PATH and HOME. The environment of this process is not read.
    */
   readonly env?: Environment;
-  /** Returns the changes that apply to one replica only; called once for each replica. */
+  /** Returns how one replica of a service differs from the others; called once for each replica. */
   readonly replica?: (service: ServiceName, index: number) => ReplicaOptions;
-  /** Called with one line for each event of a part, such as its end or its restart. */
+  /** Called with one line for each event of a process of the stack, such as its end or its restart. */
   readonly report?: (line: string) => void;
-  /** Cancels the start; parts that were started are stopped. */
+  /** Abort signal that cancels the start of the stack. Processes that were started are then stopped. */
   readonly signal?: AbortSignal;
 }
 
-/** A running stack. Disposing of it stops every process, frees every port and keeps the data. */
+/** A running local stack. Disposing of it stops every process, frees every port and keeps the data. */
 export interface Stack extends AsyncDisposable {
   readonly layout: Layout;
   /** Returns the current content of `local.json`. */
@@ -55,10 +55,11 @@ export interface Stack extends AsyncDisposable {
 const defaultPort = 8080;
 
 /**
- * Starts the database, the simulated platforms and the five services, and makes the demo workspace.
- * It resolves when every part is ready and `local.json` is written.
+ * Starts the database, the simulated platforms and the five services, and creates the demo workspace. It resolves when
+ * every process is ready and `local.json` is written.
  *
- * @throws Error in one line that names the part, the port or the setting at fault. In that case no part is left running.
+ * @throws Error in one line that names the process, the port or the setting at fault. In that case no process is left
+ *   running.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const layout = layoutOf(resolve(options.dataDir));

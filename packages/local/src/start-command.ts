@@ -4,7 +4,7 @@ import { aborted, interruption } from "#src/interruption.ts";
 import { startStack } from "#src/stack.ts";
 import { parseStartOptions, usage } from "#src/start-options.ts";
 
-/** `npm start`: runs a stack until it is interrupted. */
+/** `npm start`: runs a local stack until it is interrupted. */
 export async function runStart(args: readonly string[]): Promise<number> {
   const began = performance.now();
   const { help, port, ...options } = parseStartOptions(args);

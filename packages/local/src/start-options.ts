@@ -5,11 +5,11 @@ export interface StartOptions {
   /** Port on which the gateway listens; undefined when `--port` is not given. */
   readonly port: number | undefined;
   readonly kafka: boolean;
-  /** Delete the data of earlier starts before this start. */
+  /** Whether the data of earlier starts is deleted before this start. */
   readonly fresh: boolean;
   /** Number of replicas of each service. */
   readonly replicas: number;
-  /** Leave a process of the stack down after it has ended, instead of starting it again. */
+  /** Whether a process of the stack stays down after it has ended, instead of being started again. */
   readonly noRestart: boolean;
   readonly help: boolean;
 }

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { holderIsGone } from "#src/hold.ts";
 import type { PartPlan, RunningPart } from "#src/running-part.ts";
 
-/** Options for the supervision of a part. */
+/** Options for the supervision of one process of the local stack. */
 export interface SupervisionOptions {
   readonly holdDir: string;
-  /** Whether an ended part is started again; false = it stays down. */
+  /** Whether the process is started again when it ends; false = it stays down. */
   readonly restart: boolean;
-  /** Called whenever the process id of the part has changed. */
+  /** Called each time the process has been started and has a new process id. */
   readonly onStarted: () => void;
-  /** Called with one line for each event of the part, such as its end or its restart. */
+  /** Called with one line for each event of the process, such as its end or its restart. */
   readonly report: (line: string) => void;
 }
 
@@ -37,14 +37,14 @@ export class SupervisedPart implements AsyncDisposable {
   }
 
   /**
-   * Process id of the part; 0 before the first start. After the process ended, its pid stays until the next process has
-   * started.
+   * Id of the supervised process; 0 before the first start. After the process ended, its pid stays until the next
+   * process has started.
    */
   get pid(): number {
     return this.#running?.pid ?? 0;
   }
 
-  /** Starts the part for the first time, and throws if that fails. */
+  /** Starts the process for the first time, and throws if that fails. */
   async start(): Promise<void> {
     this.#running = await this.plan.start();
     this.#options.onStarted();
@@ -55,7 +55,7 @@ export class SupervisedPart implements AsyncDisposable {
     return (await this.#running?.exited) ?? "by itself";
   }
 
-  /** Starts supervision: from now on the part is started again when it ends. */
+  /** Starts supervision: from now on the process is started again when it ends. */
   supervise(): void {
     this.#loop = this.#keepUp();
   }

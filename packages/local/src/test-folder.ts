@@ -34,7 +34,8 @@ function ownerTag(): string {
   return `${process.pid}-${identifyProcess(process.pid)?.startTicks ?? 0}`;
 }
 
-// The name of the folder contains the id of the process that created it.
+// Removes the folders of test servers whose process has ended. The name of each folder contains the id of the process
+// that created it.
 function removeLeftovers(base: string, prefix: string): void {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {
     const [pid, startTicks] = name.slice(prefix.length).split("-").map(Number);

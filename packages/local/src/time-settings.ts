@@ -22,7 +22,7 @@ const defaults = {
   COMMENT_POLL_SECONDS: 2,
 } satisfies Record<string, number | readonly number[]>;
 
-/** The time settings in use, keyed by the name of the variable. */
+/** The time settings in use, in seconds, keyed by the name of the environment variable. */
 export type TimeSettings = Readonly<Record<string, number | readonly number[]>>;
 
 /**

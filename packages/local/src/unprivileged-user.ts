@@ -48,8 +48,8 @@ export function firstClosedFolder(folder: string, user: ProcessUser): string | u
 }
 
 /**
- * Whether a user may enter a folder. The execute bit that applies to the user decides: that of the owner, of the group,
- * or of others.
+ * Whether a user may enter a folder. The execute bit that applies to the user decides: the bit for the owner, for the
+ * group, or for others.
  */
 export function mayEnter(
   folder: { mode: number; uid: number; gid: number },

@@ -36,17 +36,17 @@ async function ask(): Promise<string> {
   return await (await fetch(`http://127.0.0.1:${forwarder.port}/`)).text();
 }
 
-test("the forwarder sends connections to its backends in turn", async () => {
+test("the TCP forwarder sends connections to its backends in turn", async () => {
   expect([await ask(), await ask(), await ask()]).toEqual(["first", "second", "first"]);
 });
 
-test("the address of the forwarder answers while at least one backend runs", async () => {
+test("the address of the TCP forwarder answers while at least one backend runs", async () => {
   servers[0]?.close();
 
   expect([await ask(), await ask(), await ask()]).toEqual(["second", "second", "second"]);
 });
 
-test("a backend that is not ready gets no connection while another backend is ready", async () => {
+test("the TCP forwarder sends no connection to a backend that is not ready while another backend is ready", async () => {
   const [first = 0, second = 0] = servers.map(portOf);
   const unready = new Set([first]);
   await using picky = await startForwarder(0, [first, second], (port) => !unready.has(port));
@@ -58,7 +58,7 @@ test("a backend that is not ready gets no connection while another backend is re
   expect([await read(), await read()].toSorted()).toEqual(["first", "second"]);
 });
 
-test("the forwarder closes a connection when no backend runs, and continues to accept connections", async () => {
+test("the TCP forwarder closes a connection when no backend runs, and continues to accept connections", async () => {
   for (const server of servers) {
     server.close();
   }

@@ -31,7 +31,7 @@ function sleeper(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number };
 }
 
-test("a second launcher on the same data folder is refused with one line that names the first process", async () => {
+test("a second launcher of a local stack on the same data folder is refused with one line that names the first process", async () => {
   await claimFolder(layout);
 
   expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
@@ -40,7 +40,7 @@ test("a second launcher on the same data folder is refused with one line that na
   );
 });
 
-test("a data folder can be claimed again after its launcher released it", async () => {
+test("a data folder can be claimed again after the launcher of the local stack released it", async () => {
   await claimFolder(layout);
   releaseFolder(layout);
 
@@ -48,7 +48,7 @@ test("a data folder can be claimed again after its launcher released it", async 
   await expect(claimFolder(layout)).resolves.toBeUndefined();
 });
 
-test("the processes that a killed launcher left behind are ended, even if SIGSTOP stopped them", async () => {
+test("the next launcher ends the processes that a killed launcher left behind, even if SIGSTOP stopped them", async () => {
   const launcher = sleeper();
   const [running, stopped] = [sleeper(), sleeper()];
   writeJsonFile(layout.launcherFile, identifyProcess(launcher.pid));
@@ -63,7 +63,7 @@ test("the processes that a killed launcher left behind are ended, even if SIGSTO
   expect(await childExit(stopped)).toBe("SIGTERM");
 });
 
-test("a process that only has the same pid as a recorded process is not ended", async () => {
+test("the next launcher does not end a process that only has the same pid as a recorded process", async () => {
   const innocent = sleeper();
   const identity = identifyProcess(innocent.pid);
   writeJsonFile(layout.processesFile, [{ ...identity, startTicks: 1 }]);

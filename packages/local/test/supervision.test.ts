@@ -87,7 +87,7 @@ async function reports(text: string): Promise<boolean> {
   return found === true;
 }
 
-test("a part whose process is killed listens on its port again within a second", async () => {
+test("a killed process of the local stack is started again and listens on its port within a second", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   const killedAt = performance.now();
@@ -99,13 +99,13 @@ test("a part whose process is killed listens on its port again within a second",
   expect(part.pid).toBe(second);
 });
 
-test("the recorded pid of a part is that of the listening process itself", async () => {
+test("the recorded pid of a process of the local stack is that of the listening process itself", async () => {
   await using part = await startPart({ restart: true });
 
   expect(await answering()).toBe(part.pid);
 });
 
-test("a part with a hold file stays down until the file is removed", async () => {
+test("a process of the local stack with a hold file stays down until the file is removed", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   writeFileSync(join(holdDir, "web"), "");
@@ -118,7 +118,7 @@ test("a part with a hold file stays down until the file is removed", async () =>
   expect(await answering(first)).toBe(part.pid);
 });
 
-test("a hold file that names a process stops holding the part when that process ends", async () => {
+test("a hold file that names a process keeps a part of the local stack down only until that process ends", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   const holder = spawn("/bin/sleep", ["60"]);
@@ -131,7 +131,7 @@ test("a hold file that names a process stops holding the part when that process 
   expect(await answering(first)).toBe(part.pid);
 });
 
-test("a process that is stopped by SIGSTOP is not replaced", async () => {
+test("a process of the local stack that is stopped by SIGSTOP is not replaced", async () => {
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
@@ -145,7 +145,7 @@ test("a process that is stopped by SIGSTOP is not replaced", async () => {
   expect(reported).toEqual([]);
 });
 
-test("a part whose process ends stays down when restarts are turned off", async () => {
+test("a process of the local stack that ends stays down when restarts are turned off", async () => {
   await using part = await startPart({ restart: false });
   const { pid } = part;
   process.kill(pid, "SIGKILL");

@@ -19,8 +19,8 @@ const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
 interface Place {
   readonly api: string;
   /**
-   * Returns the address of another part of the platform: `host` by default, or `path` below the address in the
-   * platform's base address setting.
+   * Returns the address of one of the platform's other services, for example its upload service: `host` by default, or
+   * `path` below the platform's base address setting.
    */
   readonly at: (host: string, path: string) => string;
 }
@@ -55,7 +55,7 @@ export function readPlatformAddresses(read: EnvReader) {
       api: instagram.api,
       upload: instagram.at("https://rupload.facebook.com", "/rupload"),
       authorize: instagram.at(`https://www.facebook.com${dialog}`, dialog),
-      /** Addresses for accounts that are connected with Instagram Login. */
+      /** API addresses for Instagram accounts that were connected with Instagram Login. */
       login: {
         api: instagram.at("https://graph.instagram.com", "/login"),
         oauth: instagram.at("https://api.instagram.com", "/login"),

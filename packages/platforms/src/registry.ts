@@ -21,7 +21,6 @@ export const PLATFORM_IDS = [
 /** The id of a platform in the REST API, in messages and in database columns. */
 export type PlatformId = (typeof PLATFORM_IDS)[number];
 
-/** Whether a text is exactly the id of a platform. */
 export function isPlatformId(text: string): text is PlatformId {
   return PLATFORM_IDS.some((id) => id === text);
 }

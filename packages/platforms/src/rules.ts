@@ -1,7 +1,7 @@
 /** The unit in which a platform counts the length of a text (`countText` defines each unit). */
 export type TextUnit = "utf16" | "weighted" | "utf8_bytes" | "graphemes";
 
-/** The kinds of posts of a platform. */
+/** The kinds of posts that a platform supports. */
 export type PostKind =
   | "text"
   | "link"
@@ -21,7 +21,7 @@ export interface TextRules {
   readonly maxWithMedia?: number;
   /** Maximum number of UTF-8 bytes of the text, which applies together with `max`. */
   readonly maxUtf8Bytes?: number;
-  /** The limits of a post with photos, which has a title and a longer text. */
+  /** The limits of a TikTok photo post, which has a title and a description. */
   readonly photo?: { readonly titleMax: number; readonly descriptionMax: number };
   readonly maxHashtags?: number;
   readonly maxMentions?: number;
@@ -29,7 +29,7 @@ export interface TextRules {
   readonly urlWeight?: number;
   /** Characters that are not allowed in the text of a post. */
   readonly forbidden?: readonly string[];
-  /** Whether the platform counts the text that remains after it has converted markup to formatting. */
+  /** Whether the platform converts markup in the text to formatting and counts only the remaining text. */
   readonly countedAfterEntityParsing?: boolean;
   readonly linksClickable: boolean;
 }
@@ -62,7 +62,7 @@ export interface ImageRules {
   readonly maxWidthPlusHeight?: number;
   /** Maximum ratio of an image's longer side to its shorter side. */
   readonly maxAspect?: number;
-  /** Set when an image only accompanies a post and is never the post itself. */
+  /** Set when the platform uses an image only as the thumbnail of a video, so that a post cannot consist of images. */
   readonly role?: "thumbnail";
 }
 
@@ -72,15 +72,15 @@ export interface VideoRules {
   readonly maxBytes: number;
   readonly minSeconds?: number;
   readonly maxSeconds?: number;
-  /** Name of the platform's value that contains the maximum video length of a single account. */
+  /** Name of the value in the platform's API that states the maximum video length of an account. */
   readonly maxSecondsSource?: string;
   /** Maximum video length in seconds for accounts that the platform has not verified. */
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
-  /** Minimum of the video's width and of its height, in pixels. */
+  /** Minimum in pixels that applies to the video's width and to its height. */
   readonly minPixels?: number;
-  /** Maximum of the video's width and of its height, in pixels. */
+  /** Maximum in pixels that applies to the video's width and to its height. */
   readonly maxPixels?: number;
   readonly reel?: {
     readonly minSeconds: number;
@@ -155,7 +155,7 @@ export type IdempotencyClass =
 export interface PlatformRules {
   readonly id: string;
   readonly displayName: string;
-  /** A short description of the platform, as a phrase. */
+  /** A phrase that describes the platform, for example "an image-sharing network". */
   readonly kind: string;
   readonly text: TextRules;
   readonly media: MediaRules;
@@ -182,6 +182,9 @@ export interface PlatformRules {
     readonly perComment?: number;
   };
   readonly idempotency: IdempotencyClass;
-  /** Paths of rule values with weak sources, which should be checked on the first run against the real platform. */
+  /**
+   * Paths of the rule values that official documentation does not confirm, which should be checked against the real
+   * platform.
+   */
   readonly verifyLive: readonly string[];
 }

@@ -74,7 +74,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       expect(await find({ ...publication, text: "second" })).toEqual({ kind: "absent" });
     });
 
-    test(`the ${name} connector ignores matching posts that belong to another target`, async () => {
+    test(`the ${name} connector ignores matching posts that belong to another Postrider post`, async () => {
       const publication = await withImage("the same twice");
       await platform.publish(connector, publication);
       const isOwned: UnknownCall["isOwned"] = (ids) => Promise.resolve(new Set(ids));
@@ -88,7 +88,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
     });
 
-    test(`an unreadable list of posts of ${name} leaves the outcome unknown`, async () => {
+    test(`an unreadable list of posts of ${name} leaves the outcome of the publishing call unknown`, async () => {
       const publication = await withImage("unreadable");
       await platform.addFault("GET /*", "status", { status: 503, times: 20 });
       expect(await find(publication)).toMatchObject({ kind: "look_again", isIncomplete: true });

@@ -8,10 +8,13 @@ import { guard, signal, type Ready, type TestPlatform, type Visible } from "./te
 import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
-/** Maximum number of step runs before the preparation steps are run again from the first. */
+/**
+ * Maximum number of runs of preparation steps in one attempt; after it, the preparation starts again from the first
+ * step.
+ */
 const MAX_RUNS = 40;
 
-/** Creates a publishing call of a minute ago with an unknown outcome, whose waiting times are those of production. */
+/** Creates test data: a publishing call of a minute ago with an unknown outcome and the waiting times of production. */
 export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall {
   const calledAt = new Date(Date.now() - MINUTE_MS);
   return unknownCall({ calledAt, timeScale: 1, ...given });
@@ -19,7 +22,7 @@ export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall 
 
 type Fault = Readonly<Record<string, unknown>>;
 
-/** Simulated faults of a preparation call, which makes nothing visible and has to be repeated. */
+/** Simulated faults of a call in a preparation step. The call makes nothing visible and has to be repeated. */
 export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
   ["drop_before", {}],
   ["drop_after_commit", {}],
@@ -29,8 +32,8 @@ export const STEP_FAULTS: readonly (readonly [string, Fault])[] = [
 ];
 
 /**
- * Simulated faults that leave the outcome of a publishing call unknown, each with the number of publishing calls after
- * which exactly one post exists.
+ * Simulated faults that leave the outcome of a publishing call unknown. Each has the number of publishing calls that it
+ * takes until exactly one post exists.
  */
 export const VISIBLE_CALL_FAULTS: readonly (readonly [string, Fault, number])[] = [
   ["drop_before", {}, 2],
@@ -48,7 +51,7 @@ interface Settled {
   readonly publishCalls: number;
 }
 
-/** Publishes with a connector of the Graph API, as the delivery service does, until the outcome is known. */
+/** Publishes a post with a connector of the Graph API, as the delivery service does, until the outcome is known. */
 export class GraphDriver {
   readonly #platform: TestPlatform;
   readonly #connector: PublishingConnector;
@@ -67,7 +70,8 @@ export class GraphDriver {
   }
 
   /**
-   * Searches the platform until the connector returns a verdict; instead of waiting, it advances the platform's clock.
+   * Asks the connector whether a post is visible until the connector knows it; instead of waiting, the platform's clock
+   * is advanced.
    */
   async judge(publication: Publication, handles: Handles): Promise<Verdict> {
     let looks = 0;
@@ -82,7 +86,7 @@ export class GraphDriver {
     }
   }
 
-  /** Resolves an unknown outcome, and publishes again after the post was proved to be absent. */
+  /** Finds out an unknown outcome, and publishes again when the post is proved to be absent. */
   async settle(publication: Publication, before: Handles = {}): Promise<Settled> {
     let handles = before;
     let publishCalls = 0;
@@ -115,7 +119,7 @@ export class GraphDriver {
   }
 }
 
-/** Publishes with this number of publishing calls, and checks that exactly one post exists and its id is known. */
+/** Publishes a post, and checks the number of publishing calls and that exactly one post with a known id exists. */
 export async function expectOnePost(
   { driver, platform }: { readonly driver: GraphDriver; readonly platform: TestPlatform },
   publication: Publication,

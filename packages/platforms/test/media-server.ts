@@ -39,7 +39,7 @@ export class MediaServer implements AsyncDisposable {
     return made;
   }
 
-  /** Serves the media file and sets its URL. */
+  /** Serves the media file at a public URL and stores the URL in the file. */
   serve(media: TestMedia): TestMedia {
     const path = `/media/${media.id}`;
     this.#files.set(path, media);

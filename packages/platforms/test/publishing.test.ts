@@ -153,7 +153,7 @@ describe("an unknown outcome on X", () => {
     });
   });
 
-  test("the X connector ignores a matching post that belongs to another target", async () => {
+  test("the X connector ignores a matching post that belongs to another Postrider post", async () => {
     const publication = await createPublication("x", text);
     const earlier = await publish("x", publication);
     const owned = new Set(
@@ -192,7 +192,7 @@ describe("an unknown outcome on X", () => {
     });
   });
 
-  test("an unreadable timeline of X leaves the outcome unknown", async () => {
+  test("an unreadable timeline of X leaves the outcome of the publishing call unknown", async () => {
     const publication = await createPublication("x", text);
     await addFault("x", "status", { operation: "GET /2/users/*/tweets", status: 503 });
     const verdict = await connector("x").reconcile(
@@ -211,7 +211,7 @@ describe("an unknown outcome on X", () => {
   });
 });
 
-test("the Bluesky connector resolves an unknown outcome by reading the record or writing it again", async () => {
+test("the Bluesky connector resolves the unknown outcome of a publishing call by reading the record or writing it again", async () => {
   const of = connector("bluesky");
   const publication = await createPublication("bluesky", "once and only once");
   const { handles } = await platforms.bluesky.prepare(of, publication);
@@ -239,7 +239,7 @@ test("the Bluesky connector resolves an unknown outcome by reading the record or
   expect(await visible("bluesky")).toHaveLength(1);
 });
 
-test("the Telegram connector reports that it cannot resolve an unknown outcome", async () => {
+test("the Telegram connector reports that it cannot resolve the unknown outcome of a publishing call", async () => {
   const publication = await createPublication("telegram", "gone");
   expect(
     await connector("telegram").reconcile(publication, {}, unknownCall(), signal),

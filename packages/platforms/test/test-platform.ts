@@ -35,7 +35,7 @@ interface LoggedRequest {
 export interface Ready {
   readonly handles: Handles;
   readonly failure?: Failure;
-  /** The lengths in milliseconds of all waits of the preparation steps that were not 0. */
+  /** The waits of the preparation steps in milliseconds, without waits of 0. */
   readonly waits: readonly number[];
 }
 
@@ -69,7 +69,7 @@ export async function startTestPlatform(name: PlatformId): Promise<TestPlatform>
   return platform;
 }
 
-/** One simulated platform, with the operations that tests of its connector need. */
+/** A simulated platform, with the operations that the tests of its connector need. */
 export class TestPlatform implements AsyncDisposable {
   readonly url: string;
   readonly #platform: PlatformId;

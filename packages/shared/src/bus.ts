@@ -1,48 +1,58 @@
 import type { TransactionSql } from "#src/postgres.ts";
 
-/** An event on the bus: CloudEvents headers and the proto JSON of its message. */
+/** An event on the event bus between the services: the headers of a CloudEvent, and its protobuf message as JSON. */
 export interface BusRecord {
-  /** A consumer group receives records with the same key in order, unless the processing of such a record fails. */
+  /**
+   * Key of the record, for example the id of a post. A consumer group receives the records of a key in order, unless it
+   * fails to process one of them.
+   */
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly value: string;
 }
 
-/** Processes records in the order of the topic, 1 to 200 per call, inside a transaction of the consumer's own database. */
+/**
+ * Processes 1 to 200 records of a topic per call, in the order of the topic, inside a transaction of the consumer's own
+ * database.
+ */
 export type BatchHandler = (tx: TransactionSql, records: readonly BusRecord[]) => Promise<void>;
 
-/** The subscription of a consumer group to one topic. */
+/** The subscription of a consumer group to one topic of the event bus. */
 export interface Subscription {
-  /** Name of the consumer group. Each group receives all records; a new group starts at the beginning of the topic. */
+  /**
+   * Name of the consumer group. Each group receives all records of a topic, and starts at the topic's beginning when it
+   * is new.
+   */
   readonly group: string;
   readonly topic: string;
   /**
-   * Processes a batch of records. An error rolls the transaction back, and the same records are passed again after a
-   * pause, any number of times, because the bus never drops a record. `RetryLaterError` sets the pause.
+   * Processes a batch of records. After an error, the event bus rolls back the transaction of the batch, pauses, and
+   * calls the function again with the same records, any number of times, because the bus never drops a record. A
+   * `RetryLaterError` sets the length of the pause.
    */
   readonly handle: BatchHandler;
   /**
-   * Called after the transaction of a batch has committed, to wake jobs that continue the work of the batch. Must not
-   * throw.
+   * Called after the transaction of a batch of records has committed, to wake background jobs that continue the work.
+   * Must not throw.
    */
   readonly onCommitted?: () => void;
 }
 
 /**
- * Delivers events between services at least once. The position of a consumer group moves only after the effects of its
- * handler are committed. A crash in between repeats events, so handlers must be idempotent.
+ * The event bus: delivers events between services at least once. It moves the position of a consumer group only after
+ * the effects of the group's handler are committed. A crash in between repeats events, so handlers must be idempotent.
  */
 export interface Bus extends AsyncDisposable {
-  /** The technology of the bus, as the value of OpenTelemetry's attribute `messaging.system`. */
+  /** The technology of the event bus, as the value of OpenTelemetry's attribute `messaging.system`. */
   readonly system: "kafka" | "postgresql";
   /**
-   * Appends records to a topic. Resolves when the records are durable (Kafka) or will become durable with the commit of
-   * `tx` (Postgres). Called inside the relay's transaction, which only the Postgres adapter uses.
+   * Appends records to a topic of the event bus. The outbox relay calls this inside its transaction `tx`. On Kafka, the
+   * call resolves when the records are durable. On Postgres, the records become durable when `tx` commits.
    *
    * @throws RefusedRecordsError when at least one of the records can never be accepted.
    */
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
-  /** Starts a consumer of the bus. Disposing of the consumer stops it after the current batch. */
+  /** Starts a consumer of the event bus. Disposing of the consumer stops it after its current batch of records. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
 }
 

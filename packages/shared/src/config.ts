@@ -95,7 +95,7 @@ export class EnvReader {
     this.faults.push(`${name} ${message}`);
   }
 
-  /** Whether the environment variable has a value. This check does not record a setting. */
+  /** Whether the environment variable is set and not empty. This check does not record a setting. */
   has(name: string): boolean {
     return this.#find(name) !== undefined;
   }
@@ -235,7 +235,7 @@ export function loadConfig<T extends object>(
   return Object.freeze(config);
 }
 
-/** Returns every setting that `read` reads, whatever the environment contains. */
+/** Returns all settings that a process reads with `read`, for the settings reference. The environment is not used. */
 export function describeSettings(read: (reader: EnvReader) => object): readonly Setting[] {
   const reader = new EnvReader({});
   read(reader);

@@ -1,12 +1,12 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
-/** A fault of a request. `code` is stable; the gateway adds a message for people. */
+/** One fault in a request, for example an invalid field. `code` is stable; the gateway adds a message for people. */
 export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
   readonly code: string;
 };
 
-/** The class of a failure, which determines its Connect code. */
+/** The kind of a failed request, which determines the Connect error code. */
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"

@@ -2,7 +2,9 @@ import { v7 } from "uuid";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** A new UUIDv7 in lower case. UUIDv7 sorts by creation time, so that new rows are added at the end of an index. */
+/**
+ * Returns a new UUIDv7 in lower case. UUIDv7 sorts by creation time, so that new rows are added at the end of an index.
+ */
 export function newId(): string {
   return v7();
 }

@@ -3,14 +3,20 @@ import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
-/** Maximum size in bytes of the message of an event. Larger data stays in its table, and the event refers to it. */
+/**
+ * Maximum size in bytes of the message of an event. Larger data stays in its database table, and the event refers to
+ * it.
+ */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 
 /** An event that can be appended to the outbox, created by `outboxEvent`. */
 export interface OutboxEvent<T extends DescMessage = DescMessage> {
   readonly schema: T;
   readonly message: MessageInitShape<T>;
-  /** Id of the aggregate that the event is about. Events with the same key keep their order. */
+  /**
+   * Key of the event: the id of the aggregate, for example a post, that the event is about. Events with the same key
+   * keep their order.
+   */
   readonly key: string;
   /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
@@ -87,13 +93,15 @@ export async function appendEvent<T extends DescMessage>(
 
 /** The size and the age of the events that wait in an outbox. */
 export interface OutboxBacklog {
-  /** Upper bound of the number of rows in the outbox; ids of rolled-back transactions are included. */
+  /**
+   * Number of rows in the outbox, estimated from the ids: never too low, because ids of rolled-back transactions count.
+   */
   readonly rows: number;
-  /** Age of the oldest row in the outbox; 0 when the outbox is empty. */
+  /** Milliseconds since the oldest row was added to the outbox; 0 when the outbox is empty. */
   readonly oldestMs: number;
 }
 
-/** Measures the outbox by its first and last id, in constant time. */
+/** Measures how many events wait in the outbox by its first and last id, in constant time. */
 export async function readOutboxBacklog(sql: ISql): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`
     select

@@ -30,7 +30,7 @@ type Types = { bigint: number; texts: string[]; numbers: number[] };
 export type Sql = postgres.Sql<Types>;
 /** An open Postgres transaction. */
 export type TransactionSql = postgres.TransactionSql<Types>;
-/** A connection pool or a transaction: the parameter of functions in `db/`. */
+/** A connection pool or a transaction: the parameter of functions that run SQL. */
 export type ISql = postgres.ISql<Types>;
 
 export interface SqlOptions {
@@ -38,13 +38,13 @@ export interface SqlOptions {
   readonly poolSize: number;
   /** Name of the application in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** False behind a transaction pooler that does not track prepared statements. */
+  /** Whether the driver uses prepared statements. False behind a transaction pooler that does not track them. */
   readonly prepare?: boolean;
 }
 
 /**
- * Pause before a lost database connection is tried again, during which statements wait. The driver's own pause grows to
- * 20 s, during which requests would hang instead of being refused.
+ * Pause before a lost database connection is opened again, during which statements wait. The driver's own pause grows
+ * to 20 s, during which requests would hang instead of being refused.
  */
 function reconnectDelaySeconds(failures: number): number {
   return Math.min(0.05 * 2 ** failures, 0.5) * (0.5 + Math.random() / 2);

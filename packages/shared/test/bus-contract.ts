@@ -10,11 +10,11 @@ import type { Sql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { logger } from "./test-service.ts";
 
-/** A broker on which the tests of the bus run. */
+/** The event bus of a technology, on which the tests run that every bus must pass. */
 export interface BusFixture extends AsyncDisposable {
-  /** The database of the consumers. */
+  /** Database of the consumers in the tests. */
   readonly sql: Sql;
-  /** Opens a bus like the process of a service. */
+  /** Opens the event bus as the process of a service does. */
   open(): Bus;
   makeTopic(topic: string): Promise<void>;
   /** Deletes all records of the topic, as an operator may. */
@@ -50,7 +50,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await sql.begin((tx) => bus.publish(tx, topic, records));
     };
 
-    /** Inserts each record into a table, in the transaction of the bus. */
+    /** Creates a handler that inserts each record into a table, in the transaction in which the event bus calls it. */
     const writeEffects =
       (group: string): BatchHandler =>
       async (tx, records) => {
@@ -136,7 +136,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(await readValues(group)).toHaveLength(300);
     });
 
-    test("failures and restarts lose no record, because a position is stored only after the effect of its records", async () => {
+    test("failures and restarts of a consumer lose no record, because its position is stored only after the effect of the records", async () => {
       const topic = await makeTopic();
       const group = newId();
       const records = plainRecords(400, 20);
@@ -317,7 +317,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
   });
 }
 
-/** Returns the records 0 to count - 1, with alternating keys. */
+/** Returns test records numbered from 0 to `count` - 1, with alternating keys. */
 function plainRecords(count: number, keys: number): readonly BusRecord[] {
   const run = newId();
   return Array.from({ length: count }, (_, index) => ({

@@ -86,7 +86,7 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
 
   afterAll(() => Promise.all(relayPools.map((sql) => sql.end({ timeout: 1 }))));
 
-  test("12 concurrent writers and 3 relays neither lose an event nor publish one twice in 20 runs", async () => {
+  test("12 concurrent writers and 3 outbox relays neither lose an event nor publish one twice in 20 runs", async () => {
     for (let run = 0; run < 20; run += 1) {
       const topic = `run-${newId()}`;
       await using relays = new AsyncDisposableStack();
@@ -98,7 +98,7 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
     }
   });
 
-  test("events are lost when appends to the log are not serialised, so that the test for lost events can fail", async () => {
+  test("the test for lost events finds lost events when appends to the Postgres event log are not serialised", async () => {
     let lost = 0;
     for (let run = 0; run < 5 && lost === 0; run += 1) {
       lost += (await findLost(appendUnserialised, `naive-${newId()}`)).length;
@@ -150,7 +150,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
   });
 
   test.each(["relay.locked", "relay.published"])(
-    "a relay suspended at %s blocks other relays only until the timeout, and publishes nothing twice when it continues",
+    "an outbox relay suspended at %s blocks other relays only until the timeout, and publishes nothing twice when it continues",
     async (name) => {
       const before = await readKeys();
       writeFileSync(join(failpoints, name), "stop");

@@ -107,7 +107,7 @@ test("a redriven event takes effect and is no longer parked", async () => {
   expect((await openClient().listParkedEvents({ limit: 10 })).events).toEqual([]);
 });
 
-test("a redriven event that fails again stays parked with its new error, and has no effect", async () => {
+test("a redriven event that fails again stays in the list of parked events with its new error, and has no effect", async () => {
   await park("in", "a1");
   trouble = new TypeError("still broken");
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 0, failed: 1 });
@@ -125,7 +125,7 @@ test("redriving a parked event during an outage of a dependency fails and change
   ]);
 });
 
-test("a redriven event that the broker had refused returns to the outbox with its original id", async () => {
+test("a redriven event that the broker had refused is appended to the outbox again with its original id", async () => {
   await park("out", "a1");
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
   expect(await database.sql`select event_id, key from outbox`).toEqual([

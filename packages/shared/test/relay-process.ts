@@ -4,7 +4,10 @@ import { openSql } from "#src/postgres.ts";
 import { configureFailpoints } from "#src/process/failpoints.ts";
 import { logger } from "./test-logger.ts";
 
-/** A relay in a separate process, which a failpoint can stop: `node relay-process.ts <url> <topic> <failpoints>`. */
+/**
+ * The program of an outbox relay in a separate process, which tests can stop: `node relay-process.ts <url> <topic>
+ * <failpoints>`.
+ */
 const [url = "", topic = "", failpoints = ""] = process.argv.slice(2);
 configureFailpoints(failpoints);
 const sql = openSql({ url, poolSize: 2, applicationName: "relay-process" });

@@ -77,7 +77,7 @@ test("an event that the broker refuses permanently is parked, and all others are
   );
 });
 
-test("while the broker is unavailable, events stay in the outbox, and the relay publishes them when the broker is back", async () => {
+test("while the event bus is unavailable, events stay in the outbox, and the outbox relay publishes them when the bus is back", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -93,7 +93,7 @@ test("while the broker is unavailable, events stay in the outbox, and the relay 
   expect(await database.sql`select 1 from parked_events`).toHaveLength(0);
 });
 
-test("notifications of new events do not shorten the pause of an outbox relay while the broker is unavailable", async () => {
+test("notifications of new events do not shorten the pause of an outbox relay while the event bus is unavailable", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;
@@ -119,7 +119,7 @@ test("an outbox relay publishes a backlog of events that is larger than one pass
   expect(broker.taken).toEqual(keys);
 });
 
-test("an outbox relay releases its lock within the deadline when the broker does not answer", async () => {
+test("an outbox relay releases its lock within the deadline when the event bus does not answer", async () => {
   let calls = 0;
   const broker = createBroker(() => {
     calls += 1;

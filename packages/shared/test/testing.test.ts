@@ -12,7 +12,7 @@ function peerWith(service: Partial<ServiceImpl<typeof ParkedEventService>>) {
   );
 }
 
-test("an in-memory RPC peer of a test runs the handler in the caller's request context", async () => {
+test("a test double of an RPC service in memory runs the handler in the caller's request context", async () => {
   const client = peerWith({
     listParkedEvents: () => ({ events: [{ id: findContext()?.requestId ?? "none" }] }),
   });
@@ -20,7 +20,7 @@ test("an in-memory RPC peer of a test runs the handler in the caller's request c
   expect(answer.events[0]?.id).toBe("req-7");
 });
 
-test("an in-memory RPC peer of a test fails with the handler's reason, and hides unexpected errors", async () => {
+test("a test double of an RPC service in memory fails with the handler's reason, and hides unexpected errors", async () => {
   const client = peerWith({
     listParkedEvents: () => {
       throw conflict("post_not_editable");

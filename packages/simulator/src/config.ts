@@ -55,5 +55,4 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   };
 }
 
-/** The settings of this simulator process. */
 export const config: Config = loadConfig(process.env);

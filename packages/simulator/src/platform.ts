@@ -15,11 +15,14 @@ export interface Route {
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   /** Whether this endpoint returns older state while a `stale_reads` fault rule applies. */
   readonly reads?: boolean;
-  /** The media URLs in the call. The simulator fetches them before the call is handled. */
+  /**
+   * The URLs of media files in the platform call. The simulator fetches the files before it handles
+   * the call.
+   */
   readonly fetches?: (call: Call) => readonly string[];
   /**
-   * Handles a platform call synchronously, so that no other call runs between the reads and the
-   * writes of this call. May throw `Refused`.
+   * Handles a platform call synchronously, so that no other call runs between its reads and its
+   * writes. May throw `Refused` to answer with an error.
    */
   readonly handle: (call: Call, moment: Moment) => Reply;
 }
@@ -49,23 +52,32 @@ export interface Platform {
   /** Why the platform does not allow a username; undefined when the platform allows it. */
   readonly usernameFault: (username: string) => string | undefined;
   /**
-   * Issues new credentials for the account with the given username, after creating the account if
-   * it does not exist. Without a username, always creates an account.
+   * Issues new credentials for the simulated account with the given username, and creates the
+   * account if it does not exist. Without a username, always creates an account.
    */
   readonly issueAccount: (username: string | undefined) => IssuedAccount;
   /**
-   * The account to which the token of a platform call belongs, also when the token is no longer
-   * valid.
+   * Returns the account to which the token of a platform call belongs, also when the token is no
+   * longer valid.
    */
   readonly accountOf: (call: Call) => Account | undefined;
-  /** The path as the request log shows it, without secrets. */
+  /** Returns the path of a platform call as the request log shows it, without secrets. */
   readonly loggedPath: (path: string) => string;
-  /** The error with the given HTTP status in the platform's error format. */
+  /**
+   * Returns the error response of the simulated platform for an HTTP status, in the platform's
+   * error format.
+   */
   readonly errorReply: (status: number, call: Call, now: number) => Reply;
-  /** A permanent refusal of a call, with the platform's own error message. */
+  /**
+   * The response with which the simulated platform permanently refuses a call, with the platform's
+   * own error message.
+   */
   readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
-  /** A new id for a reader's comment; absent when the platform does not let apps read comments. */
+  /**
+   * Generates the id of a reader's comment; absent when the platform does not let apps read
+   * comments.
+   */
   readonly newCommentId?: (now: number) => string;
 }
 

@@ -139,7 +139,7 @@ test("posts that POST /_control/reset deleted do not reappear after a restart of
   expect(await simulator.visibleTexts("x")).toEqual(["after"]);
 });
 
-test("a journal line truncated by SIGKILL is dropped, and new lines follow the last complete line", async () => {
+test("after SIGKILL, the simulator drops a truncated last line of its journal and writes new lines after the last complete line", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "whole" });

@@ -16,7 +16,6 @@ export interface SimulatorOptions {
   readonly dataDir?: string;
 }
 
-/** A running simulator. */
 export interface Simulator extends AsyncDisposable {
   /**
    * Base URL of the simulator without a trailing slash. The platforms are below `<url>/<platform>`,
@@ -36,7 +35,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const deps = { world, held: new HeldCalls(world.store), stopping: stop.signal };
   const app = fastify({
     forceCloseConnections: true,
-    // The path of a Telegram call contains the bot token, and ids of other platforms can be long.
+    // Accepts path segments longer than fastify's default, because a Telegram path contains the bot
+    // token and ids of other platforms can be long.
     routerOptions: { maxParamLength: 512 },
     ajv: { customOptions: { removeAdditional: false, coerceTypes: false } },
   });

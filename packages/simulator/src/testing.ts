@@ -7,17 +7,20 @@ export interface Answer {
   readonly body: Body;
 }
 
-/** Any JSON value. Tests read it by path without type checks: a wrong path gives undefined. */
+/**
+ * Any JSON value. A test can read any path in it without type checks; a path that does not exist
+ * gives undefined.
+ */
 export interface Body {
   readonly [name: string]: Body;
 }
 
-/** The items of a JSON value in a response, if the value is an array; empty for other values. */
+/** The items of an array in a JSON response; empty when the JSON value is not an array. */
 export function itemsOf(part: Body | undefined): Body[] {
   return Array.isArray(part) ? (part as Body[]) : [];
 }
 
-/** Returns a JSON value that is a string. Throws for other values. */
+/** Returns the JSON value when it is a string. Throws for other values. */
 export function textOf(part: unknown): string {
   if (typeof part !== "string") {
     throw new TypeError(`not a string: ${JSON.stringify(part)}`);
@@ -36,11 +39,11 @@ interface RequestOptions {
   readonly token?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
-  /** Fields and files that the test call sends as `multipart/form-data`. */
+  /** Fields and files that a test sends as `multipart/form-data`. */
   readonly parts?: FormData;
 }
 
-/** A running simulator, with the calls that tests make to the simulator. */
+/** Starts a simulator for a test, and sends the test's calls to the simulator. */
 export class TestSimulator implements AsyncDisposable {
   readonly url: string;
   readonly #stop: () => Promise<void>;
@@ -109,7 +112,7 @@ function parsed(text: string): Body {
   }
 }
 
-/** The bytes of a PNG of one pixel. Different nonces give different files. */
+/** The bytes of a PNG image of one pixel. A different nonce gives a different file. */
 export function pngBytes(nonce = 0): Buffer {
   const bytes = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABpfZFQAAAAABJRU5ErkJggg==",
@@ -119,7 +122,8 @@ export function pngBytes(nonce = 0): Buffer {
 }
 
 /**
- * The bytes of a JPEG header with the given size in pixels. Different nonces give different files.
+ * The bytes of a JPEG header with the given size in pixels. A different nonce gives a different
+ * file.
  */
 export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
   const size = Buffer.alloc(4);
@@ -131,7 +135,7 @@ export function jpegBytes(nonce = 0, width = 1080, height = 1080): Buffer {
 }
 
 /**
- * Bytes of the given length that begin like an MP4 video. Different nonces give different files.
+ * Bytes of the given length that begin like an MP4 video. A different nonce gives a different file.
  */
 export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   const bytes = Buffer.alloc(length, String(nonce));
@@ -139,7 +143,6 @@ export function mp4Bytes(length = 1000, nonce = 0): Buffer {
   return bytes;
 }
 
-/** Publishes a tweet on the simulated X. */
 export function tweet(
   simulator: TestSimulator,
   account: TestAccount,
@@ -161,7 +164,7 @@ export function telegram(
   return simulator.call("POST", path, { json: { chat_id: chatId, ...parameters } });
 }
 
-/** Waits until the condition holds. Only the timeout of the test limits the wait. */
+/** Waits until the given condition holds. Only the timeout of the test limits the wait. */
 export async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) {
     await new Promise((resolve) => setTimeout(resolve, 5));

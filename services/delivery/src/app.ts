@@ -67,8 +67,8 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
-      // The jobs stop claiming tasks first. Then open platform calls end and their outcomes are recorded. Then the events
-      // about these outcomes are published.
+      // A stopping process first stops claiming tasks. Then its open platform calls end and their outcomes are
+      // recorded. Then the events about these outcomes are published.
       const { posts, accounts, media } = peers;
       const edges = together([consumer, claims, server]);
       await disposeInOrder([edges, relay, bus, posts, accounts, media, base]);
@@ -76,7 +76,10 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** Creates a readiness check that fails when this process no longer claims publish tasks. No other check notices that. */
+/**
+ * Creates a readiness check that fails when this process has not looked for publish tasks for over 10 s, although it
+ * still runs. No other readiness check notices that.
+ */
 function createClaimCheck(find: () => TaskClaims | undefined): Check {
   return () => {
     const ageMs = find()?.claimAgeMs() ?? Number.POSITIVE_INFINITY;

@@ -19,7 +19,8 @@ function toStatus(task: Task): string {
 }
 
 /**
- * Time at which the next worker may take the publish task; undefined while a worker holds the task or when the task has ended.
+ * Time at which a worker may take the publish task next; undefined while a worker holds the task or when the task has
+ * ended.
  */
 function nextAttemptAt(task: Task): Date | undefined {
   return task.status === "queued" || task.status === "unknown" ? task.wakeAt : undefined;
@@ -49,8 +50,8 @@ function errorOf(task: {
 }
 
 /**
- * Builds the complete state of a publishing target, as the event `TargetUpdated` and the RPC `BatchGetTargetStates` contain
- * it.
+ * Builds the message that describes the current state of a publishing target. The event `TargetUpdated` and the RPC
+ * `BatchGetTargetStates` contain this message.
  */
 export function toTargetUpdated({
   task,
@@ -86,7 +87,10 @@ const DELETION_STATUS: Readonly<Record<DeletionTask["status"], string>> = {
   failed: "delete_failed",
 };
 
-/** Builds the complete state of a deletion, as the event `DeletionUpdated` and the RPC `BatchGetTargetStates` contain it. */
+/**
+ * Builds the message that describes the current state of a post's deletion from a platform. The event `DeletionUpdated`
+ * and the RPC `BatchGetTargetStates` contain this message.
+ */
 export function toDeletionUpdated(
   task: DeletionTask,
 ): MessageInitShape<typeof DeletionUpdatedSchema> {
@@ -101,7 +105,7 @@ export function toDeletionUpdated(
   };
 }
 
-/** Builds the event that reports the state of a deletion to the posts service. */
+/** Builds the event that reports the state of a post's deletion to the posts service. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

@@ -1,7 +1,9 @@
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import type { TestTarget, World } from "./fixture.ts";
 
-/** Adds a target of the account, as the posts service and the accounts service describe the target to a worker. */
+/**
+ * Adds a publishing target of the account, with the content and the access token that a worker would receive for it.
+ */
 export function addTargetOf(
   world: World,
   { text, title, privacy, externalId, username, accessToken }: Publication,

@@ -115,7 +115,7 @@ test("a target that is cancelled before its publish request arrives is never sen
   expect(world.calls).toHaveLength(1);
 });
 
-test("BatchGetTargetStates lists a cancelled target as cancelled, and the next generation of the target is sent once", async () => {
+test("BatchGetTargetStates lists a cancelled target as cancelled, and a later publish request of the target is sent once", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -138,7 +138,7 @@ test("BatchGetTargetStates lists a cancelled target as cancelled, and the next g
   expect(world.calls).toHaveLength(1);
 });
 
-test("a worker that holds the task of a cancelled target cannot begin the publishing call", async () => {
+test("a worker that holds the task of a target cannot begin the publishing call after the target is cancelled", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -212,7 +212,7 @@ test.each(["unknown", "reconciling"])(
   },
 );
 
-test("a target that waits to repeat a publishing call with an unknown outcome cannot be cancelled", async () => {
+test("a target that waits to repeat its publishing call because the outcome is unknown cannot be cancelled", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -223,7 +223,7 @@ test("a target that waits to repeat a publishing call with an unknown outcome ca
   await expect(cancel(sql, target)).rejects.toEqual(REFUSED);
 });
 
-test("CancelTargets returns the state of a published or failed target and does not change it", async () => {
+test("CancelTargets returns the state of a target that is already published or failed, and does not change it", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -244,7 +244,7 @@ test("CancelTargets returns the state of a published or failed target and does n
   expect(await readTask(sql, published)).toMatchObject({ status: "published" });
 });
 
-test("a success of the platform that becomes known after its generation was dropped is reported", async () => {
+test("a post that the platform published is reported even if its publish request was dropped before the success became known", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -286,7 +286,7 @@ test("a success of the platform that becomes known after its generation was drop
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("when a target is cancelled and sent at the same time, either only the cancellation or only the publishing call succeeds", async () => {
+test("when a cancellation and a publishing call of the same target are requested at the same time, only one of the two succeeds", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();

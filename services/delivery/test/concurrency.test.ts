@@ -13,7 +13,9 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x"],
-  hasCrashed: false,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };
@@ -94,7 +96,7 @@ test("two concurrent claims never return the same publish task", async () => {
   expect(names).toHaveLength(40);
 });
 
-test("a claim skips accounts that have a publish task in work and takes tasks of other accounts", async () => {
+test("a claim for publish tasks skips accounts that have a task in work and takes tasks of other accounts", async () => {
   await using database = await openDatabase();
   const world = new World();
   const busy = randomUUID();
@@ -111,7 +113,7 @@ test("a claim skips accounts that have a publish task in work and takes tasks of
   expect(second).toEqual([]);
 });
 
-test("a claim takes tasks from the workspaces in turn when it cannot take all ready tasks", async () => {
+test("a claim for publish tasks takes tasks from the workspaces in turn when it cannot take all ready tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [large, small] = [randomUUID(), randomUUID()];
@@ -179,7 +181,7 @@ test("an account never sends content again while an earlier call with the same c
   );
 });
 
-test("a target that is published at one generation is not published at another generation", async () => {
+test("a target that one publish request has published is not published again by another publish request", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -199,7 +201,7 @@ test("a target that is published at one generation is not published at another g
   );
 });
 
-test("a worker that has lost the fence of a task cannot begin the publishing call of the task", async () => {
+test("a worker whose publish task was claimed by another worker cannot begin the publishing call of the task", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -214,7 +216,7 @@ test("a worker that has lost the fence of a task cannot begin the publishing cal
   expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
 });
 
-test("a publishing call that may not begin because the account has another open call does not block the other calls of its batch", async () => {
+test("a publishing call that may not begin because the account has another open call does not block other calls that begin in the same SQL statement", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -242,7 +244,7 @@ test("a publishing call that may not begin because the account has another open 
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(blocked.targetId);
 });
 
-test("a generation is neither claimed nor sent while another generation of its target may be visible", async () => {
+test("a publish task is neither claimed nor sent while another publish request of its target may have published the post", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();

@@ -1,5 +1,6 @@
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { openSql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
@@ -31,7 +32,26 @@ function stuckStep(onRun: () => void): PrepareStep {
   };
 }
 
-test("a publish task whose worker dies in a step is claimed by another worker when the lease ends", async () => {
+/** Refuses all new connections to the database, and closes those of the workers, until `during` has ended. */
+async function interruptDatabase(
+  database: TestDatabase,
+  during: () => Promise<void>,
+): Promise<void> {
+  const [{ name } = { name: "" }] = await database.ownerSql<{ name: string }[]>`
+    select current_database() as name`;
+  const cluster = openSql({ url: inject("postgresUrl"), poolSize: 1, applicationName: "test" });
+  await cluster.unsafe(`alter database ${name} with allow_connections false`);
+  await cluster`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = ${name}
+    and application_name = 'test-worker'`;
+  await during();
+  await cluster.unsafe(`alter database ${name} with allow_connections true`);
+  await cluster.end({ timeout: 1 });
+}
+
+test("a publish task whose worker dies in a step before the publishing call is claimed by another worker when the lease ends", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -46,14 +66,14 @@ test("a publish task whose worker dies in a step is claimed by another worker wh
   await using _next = startWorker(database, world, { settings: SHORT });
 
   await untilStatus(database.sql, target, "published");
-  expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 1 });
+  expect(await readTask(database.sql, target)).toMatchObject({ fence: 2, crashCount: 0 });
   // The new worker continues the same attempt, because the attempt has no outcome yet.
   expect(await listAttempts(database.sql, target)).toMatchObject([
     { number: 1, outcome: "published" },
   ]);
 });
 
-test("the lease of a publish task is renewed while a step of the task runs", async () => {
+test("the lease of a publish task is renewed while a step before the publishing call runs", async () => {
   await using database = await openDatabase();
   const world = new World();
   const gate = Promise.withResolvers<void>();
@@ -154,7 +174,7 @@ test("when a worker dies in the publishing call, no other worker acts on the tas
 });
 
 test.each(["monotonic", "wall"] as const)(
-  "a process that was delayed between recording a publishing call and sending it does not send the call when its %s clock shows the delay",
+  "a publishing call is not sent when the %s clock shows that its process was delayed between recording and sending the call",
   async (held) => {
     await using database = await openDatabase();
     const world = new World();
@@ -197,23 +217,57 @@ test("the outcome of a publishing call that arrives while the database is unavai
   await request(database.sql, target);
   await eventually(() => world.calls.length === 1);
 
-  const [{ name } = { name: "" }] = await database.ownerSql<{ name: string }[]>`
-    select current_database() as name`;
-  const cluster = openSql({ url: inject("postgresUrl"), poolSize: 1, applicationName: "test" });
-  await cluster.unsafe(`alter database ${name} with allow_connections false`);
-  await cluster`
-    select pg_terminate_backend(pid)
-    from pg_stat_activity
-    where datname = ${name}
-    and application_name = 'test-worker'`;
-  answer.resolve();
-  await eventually(() => world.visible.length === 1);
-  expect((await readTask(database.sql, target)).status).toBe("calling");
-  await cluster.unsafe(`alter database ${name} with allow_connections true`);
-  await cluster.end({ timeout: 1 });
+  await interruptDatabase(database, async () => {
+    answer.resolve();
+    await eventually(() => world.visible.length === 1);
+    expect((await readTask(database.sql, target)).status).toBe("calling");
+  });
 
   await untilStatus(database.sql, target, "published");
   expect(world.calls).toHaveLength(1);
+});
+
+test("an outage of the database that outlasts the leases does not count as a crash of the processes", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const gate = Promise.withResolvers<void>();
+  let runs = 0;
+  world.prepare = [
+    {
+      name: "slow",
+      isDone: () => false,
+      run: async () => {
+        runs += 1;
+        await gate.promise;
+        return {};
+      },
+    },
+  ];
+  const target = world.addTarget();
+  await using _holder = startWorker(database, world, { settings: { ...SHORT, leaseMs: 1_000 } });
+  await request(database.sql, target);
+  await eventually(() => runs === 1);
+  await using _other = startWorker(database, world, { settings: { ...SHORT, leaseMs: 1_000 } });
+
+  await interruptDatabase(database, async () => {
+    await eventually(async () => {
+      const [row] = await database.ownerSql<{ isOver: boolean }[]>`
+        select now() > wake_at as is_over
+        from delivery.publish_tasks`;
+      return row?.isOver === true;
+    });
+  });
+  await eventually(async () => {
+    const [row] = await database.sql<{ isHeld: boolean }[]>`
+      select wake_at > now() as is_held
+      from publish_tasks`;
+    return row?.isHeld === true;
+  });
+  gate.resolve();
+
+  await untilStatus(database.sql, target, "published");
+  expect(runs).toBe(1);
+  expect(await readTask(database.sql, target)).toMatchObject({ fence: 1 });
 });
 
 test("a stopping process waits for its open publishing call, records the outcome and releases its other tasks", async () => {
@@ -256,7 +310,7 @@ test("a stopping process waits for its open publishing call, records the outcome
   expect(world.calls).toHaveLength(1);
 });
 
-test("when the decision about a success cannot be written, the success is stored in its attempt and adopted by the next worker", async () => {
+test("when the database refuses to record a published target, the success is stored in its attempt and adopted by the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -288,6 +342,65 @@ test("when the decision about a success cannot be written, the success is stored
   await untilStatus(database.sql, target, "published");
   expect(await readTask(database.sql, target)).toMatchObject({ externalId: "kept" });
   expect(world.calls).toHaveLength(1);
+});
+
+test("a publish task whose worker crashed is worked on beside other tasks, and is published when nothing else is ready", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const answer = Promise.withResolvers<void>();
+  const [slow, crashed] = [world.addTarget(), world.addTarget()];
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await database.sql`insert into pauses (kind, key) values ('account', ${crashed.accountId})`;
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
+  await request(database.sql, slow, crashed);
+  await eventually(() => world.calls.length === 1);
+  await database.sql`
+    update publish_tasks
+    set crash_count = 1
+    where target_id = ${crashed.targetId}`;
+
+  await database.sql`delete from pauses`;
+  await untilStatus(database.sql, crashed, "published");
+  answer.resolve();
+
+  await untilStatus(database.sql, slow, "published");
+  expect(await readTask(database.sql, crashed)).toMatchObject({ crashCount: 0 });
+});
+
+test("a process works on one task at a time whose worker crashed three times, and on all other tasks beside it", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const answer = Promise.withResolvers<void>();
+  const suspects = [world.addTarget(), world.addTarget(), world.addTarget()];
+  await request(database.sql, ...suspects);
+  await database.sql`update publish_tasks set crash_count = 3`;
+  world.reactions = [
+    async (_call, _guard, make) => {
+      await answer.promise;
+      return make();
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 10_000 } });
+  await eventually(() => world.calls.length === 1);
+
+  for (let index = 0; index < 3; index += 1) {
+    const other = world.addTarget();
+    await request(database.sql, other);
+    await untilStatus(database.sql, other, "published");
+  }
+  const [row] = await database.sql<{ count: number }[]>`
+    select count(*)::int as count
+    from publish_tasks
+    where crash_count = 3
+    and fence = 0`;
+  expect(row).toEqual({ count: 2 });
+  answer.resolve();
+  for (const suspect of suspects) await untilStatus(database.sql, suspect, "published");
 });
 
 test("a publish task whose worker crashed and that an operator paused does not delay other tasks", async () => {

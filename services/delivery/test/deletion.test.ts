@@ -122,7 +122,7 @@ test("a refusal by the platform ends a deletion at once, and the deletion report
   });
 });
 
-test("a rate limit that a deletion meets holds back the whole account and does not count as a retry", async () => {
+test("a rate limit that a deletion meets stops all deletions of the account and does not count as a retry", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   const limit = {
@@ -170,7 +170,7 @@ test.each([
   },
 );
 
-test("a deletion renews a refused access token once, and asks for the account to be reconnected when the new token is refused too", async () => {
+test("a deletion renews a refused access token once, and the user must reconnect the account when the new token is refused too", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -194,7 +194,7 @@ test("a deletion renews a refused access token once, and asks for the account to
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("a deletion fails with its reason when the post has no id, the platform cannot delete, or the connector is missing", async () => {
+test("a deletion fails with its reason when the post has no id, the platform cannot delete posts, or its connector is missing", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -272,7 +272,7 @@ test("a deletion whose worker was lost five times is given up", async () => {
   expect(world.deletes).toEqual([]);
 });
 
-test("a worker that has lost its lease of a deletion cannot record the result", async () => {
+test("a worker whose deletion task was claimed by another worker cannot record the result", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -345,7 +345,7 @@ test("a deletion waits until no lost publishing call of its target can still arr
   await expectDeletion(sql, target, "deleted");
 });
 
-test("BatchGetTargetStates returns the states of the requested deletions and lists those that do not exist as unknown", async () => {
+test("BatchGetTargetStates returns the states of the requested deletions and reports those that do not exist as unknown", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -25,11 +25,11 @@ test("the fault matrix in docs/guarantees.md has every platform, step and fault,
   }
 });
 
-test("the fault matrix in docs/guarantees.md shows that no target was published twice and none was lost", () => {
+test("the fault matrix in docs/guarantees.md shows that no target was published twice and that the outcome of every target is known or reported as unknown", () => {
   expect(table.summary).toMatch(/, 0 twice, 0 lost\./);
 });
 
-test("the fault matrix contains a publishing call for every platform", () => {
+test("the fault matrix tests a publishing call of every platform", () => {
   expect(new Set(KINDS.map(({ platform }) => platform))).toEqual(new Set(PLATFORM_IDS));
   for (const { steps } of KINDS)
     expect(steps.some(({ isVisible }) => isVisible === true)).toBe(true);

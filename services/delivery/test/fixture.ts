@@ -70,10 +70,10 @@ export const logger = createLogger({
   level: "silent",
 });
 
-/** The sealing of handles that tests use. */
+/** The encryption of handles (upload ids and similar values from platforms) that tests use. */
 export const SEALING = createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]);
 
-/** The deployment to which the data of tests belongs: the default of `DEPLOYMENT_ID`. */
+/** Id of the deployment of Postrider to which the data of tests belongs: the default of `DEPLOYMENT_ID`. */
 export const DEPLOYMENT = "default";
 
 export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
@@ -86,7 +86,7 @@ export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
   return database;
 }
 
-/** A target as the posts service and the accounts service know it. */
+/** A publishing target with the data that the posts service and the accounts service return for it. */
 export interface TestTarget {
   readonly targetId: string;
   readonly workspaceId: string;
@@ -99,7 +99,10 @@ export interface TestTarget {
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
-  /** Whether the posts service still returns the content of older generations of the target. */
+  /**
+   * Whether the posts service still returns the target's content to publish requests (generations) that a newer request
+   * has replaced.
+   */
   keepsOlder: boolean;
   dueAt: Date;
   publishBefore: Date;
@@ -111,7 +114,7 @@ interface TestAccount {
   token: string;
   externalId: string;
   username: string;
-  /** The account after a token refresh; undefined if the token endpoint does not answer. */
+  /** The access token of the account after a renewal; undefined if the platform's token endpoint does not answer. */
   refreshed: { status: string; token: string } | undefined;
 }
 
@@ -130,24 +133,24 @@ export type Reaction = (
 ) => Outcome | Promise<Outcome>;
 
 /**
- * The services that the delivery service calls, in memory. They are the RPCs of the posts and accounts services, and a
- * connector of one platform that publishes unless a test sets other outcomes.
+ * In-memory replacements of the services that the delivery service calls: the RPCs of the posts and accounts services,
+ * and the connector of one platform. The connector publishes every post unless a test sets other outcomes.
  */
 export class World {
   readonly targets = new Map<string, TestTarget>();
   readonly accounts = new Map<string, TestAccount>();
   readonly reconnects: RequireReconnectRequest[] = [];
-  /** Publishing calls that reached the platform. */
+  /** Publishing calls that reached the simulated platform. */
   readonly calls: Call[] = [];
-  /** Posts that readers of the platform see. */
+  /** Posts that readers of the simulated platform see. */
   readonly visible: { targetId: string; id: string; text: string }[] = [];
   /** Outcomes of the next publishing calls, in order. A publishing call without an entry succeeds. */
   reactions: Reaction[] = [];
   verdicts: ((call: UnknownCall, publication: Publication) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
   /**
-   * Deletions that reached the platform. `deletionReactions` contains the outcomes of the next deletions, in order. A deletion
-   * without an entry succeeds.
+   * Requests to delete a post that reached the simulated platform. `deletionReactions` contains the outcomes of the
+   * next deletions, in order. A deletion without an entry succeeds.
    */
   readonly deletes: { readonly account: AccountAccess; readonly externalId: string }[] = [];
   deletionReactions: ((signal: AbortSignal) => DeletionOutcome | Promise<DeletionOutcome>)[] = [];
@@ -155,7 +158,7 @@ export class World {
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose access token is being renewed, so that requests for its credential wait. */
+  /** An account whose access token is being renewed. Requests for its credential wait until `ended` resolves. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;
@@ -196,7 +199,7 @@ export class World {
     return account;
   }
 
-  /** Makes a publication visible on the platform. */
+  /** Makes a post visible on the simulated platform. */
   make(call: Pick<Call, "targetId" | "text">): Extract<Outcome, { kind: "published" }> {
     this.#made += 1;
     const id = `id-${this.#made}`;
@@ -329,10 +332,10 @@ const SETTINGS: PublishingSettings = {
   maxPerWorkspace: 32,
 };
 
-/** A worker that acts as a delivery process. */
+/** A worker in the test process that acts as a separate delivery process. */
 export interface TestWorker extends AsyncDisposable {
   readonly claims: TaskClaims;
-  /** Crashes the worker: it writes nothing more to the database. */
+  /** Crashes the worker: from now on it writes nothing to the database. */
   crash(): Promise<void>;
 }
 
@@ -380,7 +383,7 @@ export function publishingDeps(
   };
 }
 
-/** Starts a worker with a connection pool of its own. */
+/** Starts a worker with a database connection pool of its own. */
 export function startWorker(
   database: TestDatabase,
   world: World,
@@ -406,7 +409,7 @@ export function startWorker(
   };
 }
 
-/** Creates the event with which the posts service requests the targets of one post. */
+/** Creates the event with which the posts service requests the publication of one post's targets. */
 export function toRecord(targets: readonly TestTarget[]): BusRecord {
   const [first] = targets;
   if (first === undefined) throw new Error("no targets");
@@ -446,7 +449,7 @@ export function toDeletionRecord(target: TestTarget, externalId: string, deletio
   };
 }
 
-/** Returns the events about deletions of a target, oldest first. */
+/** Returns the events about deletions of a publishing target, oldest first. */
 export async function listDeletionUpdates(
   sql: Sql,
   target: TestTarget,
@@ -460,18 +463,18 @@ export async function listDeletionUpdates(
   return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
 }
 
-/** Returns the latest event about deletions of a target. */
+/** Returns the latest event about deletions of a publishing target. */
 export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
 
-/** Passes events to the consumer of the delivery service, as the bus does. */
+/** Passes events to the delivery service's event consumer, as the message bus does. */
 export async function consume(sql: Sql, records: readonly BusRecord[]): Promise<void> {
   const handle = createBatchHandler({ topic: POSTS_TOPIC, handlers: postsHandlers, logger });
   await sql.begin((tx) => handle(tx, records));
 }
 
-/** Requests the publication of targets, each as a post of its own. */
+/** Requests the publication of targets, each as the only target of a post. */
 export async function request(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
   await consume(
     sql,
@@ -534,7 +537,7 @@ export async function listAttempts(sql: Sql, target: TestTarget) {
   return rows.map((row) => ({ ...row }));
 }
 
-/** Waits until the publish task of the target has the status. Returns the task. */
+/** Waits until the publish task of a target has the given status. Returns the task. */
 export async function untilStatus(
   sql: Sql,
   target: TestTarget,
@@ -548,7 +551,7 @@ export async function untilStatus(
   }, options);
 }
 
-/** Returns the unsealed handles of a target's publish task. */
+/** Returns the decrypted handles (upload ids and similar values) of a target's publish task. */
 export async function readHandles(
   sql: Sql,
   { targetId, generation }: TestTarget,

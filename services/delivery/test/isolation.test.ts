@@ -22,7 +22,9 @@ const CLAIM = {
   leaseMs: 60_000,
   limit: 50,
   platforms: ["x", "bluesky"],
-  hasCrashed: false,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
 };
@@ -56,7 +58,7 @@ function names(claimed: readonly { readonly targetId: string }[]) {
   return claimed.map(({ targetId }) => targetId);
 }
 
-test("the backlog of a platform that does not respond does not delay the targets of other platforms", async () => {
+test("the backlog of a platform that does not respond does not delay posts on other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -72,7 +74,7 @@ test("the backlog of a platform that does not respond does not delay the targets
   expect(names(await claim(database.sql))).toEqual([other.targetId]);
 });
 
-test("the backlog of one workspace does not delay other workspaces on the same platform", async () => {
+test("the backlog of one workspace does not delay posts of other workspaces on the same platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await addBacklog(database.sql, world, { platform: "x", workspaceId: randomUUID() });
@@ -84,7 +86,7 @@ test("the backlog of one workspace does not delay other workspaces on the same p
   expect(names(await claim(database.sql, more))).toEqual([other.targetId]);
 });
 
-test("the number of a platform's targets in work at a time stays within its maximum", async () => {
+test("the number of a platform's publish tasks in work at a time stays within its maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();
@@ -106,7 +108,7 @@ test("the number of a platform's targets in work at a time stays within its maxi
   resolve();
 });
 
-test("targets that are claimed together do not wait for token refreshes of other platforms", async () => {
+test("publish tasks that are claimed together do not wait for token refreshes of other platforms", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget({ platform: "x" });

@@ -74,7 +74,7 @@ test("a late success publishes a target that failed with outcome_unknown", async
   ]);
 });
 
-test("a late report that a publishing call was not sent queues the target again in the same generation", async () => {
+test("a late report that a publishing call was not sent queues the target again without a new publish request", async () => {
   await using run = await failUnknown();
   const { world, sql, target } = run;
 
@@ -122,7 +122,7 @@ test("a retryable failure that is reported late counts as one retry", async () =
   });
 });
 
-test("a late outcome of an older publishing call does not change the target", async () => {
+test("a late outcome of an older publishing call does not change a target that has made a newer call", async () => {
   await using run = await loseFirstCall();
   const { world, sql, target } = run;
   world.verdicts = [() => ({ kind: "absent" })];
@@ -136,7 +136,7 @@ test("a late outcome of an older publishing call does not change the target", as
   expect(await readTask(sql, target)).toEqual(before);
 });
 
-test("a second success of a target stores both platform ids and marks the target as duplicate_detected", async () => {
+test("a second success of a target stores the post ids of both successes and marks the target as duplicate_detected", async () => {
   await using run = await loseFirstCall();
   const { world, sql, target } = run;
   world.verdicts = [() => ({ kind: "absent" })];
@@ -160,7 +160,7 @@ test("a second success of a target stores both platform ids and marks the target
   ]);
 });
 
-test("a late success of an older generation drops the newer generation of the target", async () => {
+test("a late success of an older publish request drops the newer publish request of the target", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;
@@ -182,7 +182,7 @@ test("a late success of an older generation drops the newer generation of the ta
   expect((await readTask(sql, target, 2)).status).toBe("dropped");
 });
 
-test("a late report that a publishing call was not sent does not queue a replaced generation again", async () => {
+test("a late report that a publishing call was not sent does not queue a publish request that a newer one has replaced", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;

@@ -74,7 +74,7 @@ async function hurry(sql: Sql, target: TestTarget): Promise<void> {
     and status = 'queued'`;
 }
 
-test("an upload whose handles are stored is not repeated after its worker dies", async () => {
+test("an upload whose id is stored is not repeated after its worker dies", async () => {
   await using database = await openDatabase();
   const world = new World();
   const uploads: string[] = [];
@@ -103,7 +103,7 @@ test("an upload whose handles are stored is not repeated after its worker dies",
   ]);
 });
 
-test("handles that a step returns while its process stops are stored for the next worker", async () => {
+test("ids that the platform returns to a step while the process stops are stored for the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -132,7 +132,7 @@ test("handles that a step returns while its process stops are stored for the nex
   expect(runs).toBe(1);
 });
 
-test("a step that must wait long releases its task, keeps its handles and does not count as an attempt", async () => {
+test("a step that must wait long releases its publish task, keeps the ids from the platform and does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget();
@@ -176,7 +176,7 @@ test("a step that must wait long releases its task, keeps its handles and does n
   ]);
 });
 
-test("a target waits while the media service does not answer, and the wait does not count as an attempt", async () => {
+test("the publication of a target waits while the media service does not answer, and the wait does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -196,7 +196,7 @@ test("a target waits while the media service does not answer, and the wait does 
   ]);
 });
 
-test("after the download of media was cut off, the next attempt reads the media again, and the account is not paused", async () => {
+test("after a media download was cut off, the next attempt downloads the media again, and the account is not paused", async () => {
   await using database = await openDatabase();
   const world = new World();
   const image = pngMedia(1);
@@ -220,7 +220,7 @@ test("after the download of media was cut off, the next attempt reads the media 
 });
 
 test.each(["in a step", "before the publishing call"])(
-  "a target whose media is gone %s fails without a publishing call",
+  "a target fails without a publishing call when its media is gone %s",
   async (where) => {
     await using database = await openDatabase();
     const world = new World();

@@ -234,7 +234,7 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-call", "x"],
   ["delivery.after-call", "telegram"],
 ])(
-  "after a delivery process is killed at %s, its target on %s is never sent twice",
+  "after a delivery process is killed at the failpoint %s, its target on %s is never sent twice",
   async (name, platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -267,7 +267,7 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-deletion", "telegram"],
   ["delivery.after-deletion", "bluesky"],
 ])(
-  "after a delivery process is killed at %s, its deletion on %s is completed by the next process",
+  "after a delivery process is killed at the failpoint %s, the next process completes its deletion on %s",
   async (name, platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -293,7 +293,7 @@ test.concurrent.each<[string, Platform]>([
 );
 
 test.concurrent.each<Platform>(["x", "telegram"])(
-  "a delivery process that is suspended between mark and send does not send late, and the target on %s is published once",
+  "a delivery process that is suspended after recording a publishing call does not send it late, and the target on %s is published once",
   async (platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);
@@ -315,7 +315,7 @@ test.concurrent.each<Platform>(["x", "telegram"])(
 );
 
 test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call"])(
-  "media that a delivery process was publishing when it was killed at %s is uploaded once and published once",
+  "media that a delivery process was publishing when it was killed at the failpoint %s is uploaded once and published once",
   async (name) => {
     await using stage = await Stage.open();
     const video = mp4Media(9_000_000);
@@ -340,7 +340,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
   },
 );
 
-test.concurrent("a platform's answer that arrived while its delivery process was suspended is adopted", async () => {
+test.concurrent("a platform's answer that arrived while the delivery process was suspended still publishes the target", async () => {
   await using stage = await Stage.open();
   const target = await stage.addTarget("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };

@@ -76,7 +76,7 @@ test("no publishing call of a target starts after its publish_before", async () 
   expect(world.calls).toEqual([]);
 });
 
-test("a target waits while the accounts service does not answer, and the wait does not count as an attempt", async () => {
+test("the publication of a target waits while the accounts service does not answer, and the wait does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.isUp.accounts = false;
@@ -91,7 +91,7 @@ test("a target waits while the accounts service does not answer, and the wait do
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("what a step returns is stored before the publishing call, and the next attempt uses it", async () => {
+test("what the platform returns to a step is stored before the publishing call, and the next attempt uses it", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -209,7 +209,7 @@ test("BatchGetTargetStates reports a target of another workspace as unknown", as
   expect(answer).toMatchObject({ updates: [], unknown: [foreign] });
 });
 
-test("a pause holds back the targets in its scope until an operator resumes publishing", async () => {
+test("an operator's pause stops the publication of the targets in its scope until the operator resumes publishing", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [paused, free] = [world.addTarget(), world.addTarget()];
@@ -234,7 +234,7 @@ test("a pause holds back the targets in its scope until an operator resumes publ
   });
 });
 
-test("PausePublishing refuses a pause whose scope cannot exist", async () => {
+test("PausePublishing refuses a pause with an invalid scope", async () => {
   await using database = await openDatabase();
   const { pauses } = createRpcClients(database.sql);
 

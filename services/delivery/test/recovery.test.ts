@@ -73,7 +73,7 @@ test.each([
   ["database", { database_oid: 1 }],
   ["deployment", { deployment_id: "production" }],
 ])(
-  "with data that belongs to another %s, no target is published or deleted until an operator adopts the data",
+  "when the database belongs to another %s, no target is published or deleted until an operator adopts the data",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -112,7 +112,7 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore that created another %s, a target that is found on the platform is adopted and not sent again",
+  "after a restore from a backup that created another %s, a target that is found on the platform counts as published and is not sent again",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -133,7 +133,7 @@ test.each([
   },
 );
 
-test("after a restore, a target on a platform that cannot be searched fails with outcome_unknown and is sent only after an operator resolves it", async () => {
+test("after a restore from a backup, a target on a platform that cannot be searched fails with outcome_unknown and is sent only after an operator resolves it", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -157,7 +157,7 @@ test("after a restore, a target on a platform that cannot be searched fails with
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that becomes due after the data was restored is sent without a search of the platform", async () => {
+test("a target that becomes due after a restore from a backup is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
@@ -173,7 +173,7 @@ async function adoptElsewhere(database: TestDatabase): Promise<void> {
   expect(await adoptDeployment(database.sql, DEPLOYMENT)).toBe(true);
 }
 
-test("after a restore, the platform is searched only when a publishing call that was open at the restore has ended", async () => {
+test("after a restore from a backup, the platform is searched only when a publishing call that was open at the restore has ended", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -194,7 +194,7 @@ test("after a restore, the platform is searched only when a publishing call that
   await untilStatus(database.sql, target, "published");
 });
 
-test("a worker does not begin the publishing call of a task that it holds when an operator marks the data as restored", async () => {
+test("a worker does not begin a publishing call after an operator marks the data as restored from a backup", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -219,7 +219,7 @@ test("a worker does not begin the publishing call of a task that it holds when a
   expect(world.calls).toEqual([]);
 });
 
-test("several workers that notice a restore record one restore and search the platform for every target once", async () => {
+test("several workers that notice a restore from a backup record one restore and search the platform for every target once", async () => {
   await using database = await openDatabase(8);
   const world = new World();
   const targets = Array.from({ length: 30 }, () => world.addTarget());
@@ -236,7 +236,7 @@ test("several workers that notice a restore record one restore and search the pl
   expect(one.looks.length + two.looks.length + three.looks.length).toBe(30);
 });
 
-test("after a restore, a target is published once when its worker dies between the search of the platform and the publishing call", async () => {
+test("after a restore from a backup, a target is published once when its worker dies between the search of the platform and the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [there, missing] = [world.addTarget(), world.addTarget()];
@@ -265,7 +265,7 @@ test("after a restore, a target is published once when its worker dies between t
   expect(world.visible).toHaveLength(2);
 });
 
-test("a running delivery process notices that its data was replaced by an older copy", async () => {
+test("a running delivery process notices that its database was replaced by an older copy", async () => {
   await using database = await openDatabase();
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: DEPLOYMENT });
   expect(await guard.isOwn()).toBe(true);
@@ -280,7 +280,7 @@ test("a running delivery process notices that its data was replaced by an older 
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("several restores within a day count as one restore, and platforms are searched for posts since the time of the oldest backup", async () => {
+test("several restores from backups within a day count as one restore, and platforms are searched for posts since the time of the oldest backup", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   await adoptElsewhere(database);
@@ -291,7 +291,7 @@ test("several restores within a day count as one restore, and platforms are sear
   expect(row?.untilMs).toBeGreaterThan(3_500_000);
 });
 
-test("the first delivery process records the deployment of the data, and a process of another deployment publishes nothing", async () => {
+test("the first delivery process records which deployment its database belongs to, and a process of another deployment publishes nothing", async () => {
   await using database = await openDatabase();
   await insertDeployment(database.sql, "another");
   const guard = createPublishingGuard({ sql: database.sql, logger, deploymentId: "another" });

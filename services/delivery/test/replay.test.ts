@@ -56,7 +56,7 @@ test("when the request for a dropped target is repeated, the posts service is as
   await untilStatus(database.sql, target, "published");
 });
 
-test("when the events of two generations arrive in any order, only the generation that the posts service wants is published", async () => {
+test("when two publish requests of a target arrive in any order, only the one that the posts service wants is published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -72,7 +72,7 @@ test("when the events of two generations arrive in any order, only the generatio
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publish request that cannot be handled is parked, and the targets of the other requests of its batch are published", async () => {
+test("a publish request that cannot be handled is stored for a later redelivery, and the other requests of its batch are published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

@@ -42,7 +42,7 @@ async function failUnknown(database: TestDatabase, world: World): Promise<TestTa
   return target;
 }
 
-test("a target that an operator resolves with a link to the post is published under the id in the link", async () => {
+test("a target that an operator resolves with a link to its post is published under the post id in the link", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await failUnknown(database, new World());
@@ -63,7 +63,7 @@ test("a target that an operator resolves with a link to the post is published un
   await expect(resolve(sql, target)).rejects.toEqual(INVALID);
 });
 
-test("a target that an operator resolves with a link without a readable id is published without a platform id", async () => {
+test("a target that an operator resolves with a link from which no post id can be read is published without a post id", async () => {
   await using database = await openDatabase();
   const target = await failUnknown(database, new World());
 
@@ -76,7 +76,7 @@ test("a target that an operator resolves with a link without a readable id is pu
   expect(update?.externalId).toBeUndefined();
 });
 
-test("a target that an operator resolves as absent is failed and retryable, and is not sent before the user retries it", async () => {
+test("a target that an operator resolves as absent from the platform fails, and is not sent before the user retries it", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -107,7 +107,7 @@ test("a target that an operator resolves as absent is failed and retryable, and 
   ]);
 });
 
-test("a success of the platform that becomes known after an operator resolved the target as absent is adopted", async () => {
+test("a target that an operator resolved as absent from the platform becomes published when the platform's success becomes known", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -148,7 +148,7 @@ test("when an operator resolves a target with a link while the platform is still
   expect(world.calls).toHaveLength(2);
 });
 
-test("an operator cannot resolve a target as absent before the call_until of its publishing call", async () => {
+test("an operator cannot resolve a target as absent from the platform before the call_until of its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

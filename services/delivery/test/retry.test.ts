@@ -69,7 +69,7 @@ test("a target that the platform refuses fails without a retry", async () => {
   });
 });
 
-test("the attempts of a target are numbered across its generations", async () => {
+test("the attempts of a target are numbered consecutively when the user retries the target", async () => {
   await using run = await runTarget("failed", {
     reactions: [() => ({ kind: "refused", code: "content_rejected", message: "" })],
   });
@@ -86,7 +86,7 @@ test("the attempts of a target are numbered across its generations", async () =>
   expect(await lastUpdate(sql, target)).toMatchObject({ generation: 2, attemptCount: 2 });
 });
 
-test("a rate limit of the platform does not count as an attempt and holds back all targets of the account", async () => {
+test("a rate limit of the platform does not count as an attempt and stops all publications of the account", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -125,7 +125,7 @@ test("a rate limit of the platform does not count as an attempt and holds back a
   expect(call?.calledAt.getTime()).toBeGreaterThanOrEqual(gate?.notBefore.getTime() ?? Infinity);
 });
 
-test("five failures in a row pause an account, and a success resets the number of failures", async () => {
+test("five publishing failures in a row pause an account, and a success resets the number of failures", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = Array.from({ length: 5 }, () => unavailable);

@@ -10,7 +10,10 @@ import {
   type WorkerOptions,
 } from "./fixture.ts";
 
-/** A test database, a simulated `World` around the delivery service, and one target. Disposing of it closes the database. */
+/**
+ * A test database, simulated services around the delivery service, and one publishing target. Disposing of it closes
+ * the database.
+ */
 export interface TargetRun extends AsyncDisposable {
   readonly database: TestDatabase;
   readonly sql: TestDatabase["sql"];
@@ -18,7 +21,7 @@ export interface TargetRun extends AsyncDisposable {
   readonly target: TestTarget;
 }
 
-/** @param fakes How the platform behaves, as properties of `World`. */
+/** @param fakes How the simulated platform behaves, as properties of `World`. */
 export async function openTargetRun(fakes: Partial<World> = {}): Promise<TargetRun> {
   const database = await openDatabase();
   const world = Object.assign(new World(), fakes);
@@ -32,7 +35,8 @@ export async function openTargetRun(fakes: Partial<World> = {}): Promise<TargetR
 }
 
 /**
- * Requests a target and waits until a worker has given its publish task the status. The worker runs until the end of the test.
+ * Requests the publication of a target and waits until a worker has given its publish task the status. The worker runs
+ * until the end of the test.
  */
 export async function runTarget(
   status: TaskStatus,

@@ -76,7 +76,7 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
-test("the stored handles of a publish task are sealed, and the next worker continues with them", async () => {
+test("the upload address of a publish task is stored encrypted, and the next worker continues with it", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = await begun(world, seen);
@@ -92,7 +92,7 @@ test("the stored handles of a publish task are sealed, and the next worker conti
   expect(seen).toEqual([{}, MADE]);
 });
 
-test("unsealed handles that an older release stored are readable, and are sealed when they are stored again", async () => {
+test("a value from a platform that an older release stored unencrypted is readable, and is encrypted when it is stored again", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = world.addTarget();
@@ -111,7 +111,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
   ["another task", (_own, other) => other],
   ["another name", ({ uri = "" }) => ({ token: uri })],
 ])(
-  "a sealed handle that was copied from %s is not used, and its target is published once the original handle is put back",
+  "an encrypted upload address that was copied from %s is not used, and its target is published once the original is put back",
   async (_, mix) => {
     const world = new World();
     const seen: Handles[] = [];
@@ -139,7 +139,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
   },
 );
 
-test("handles that were sealed with an older key stay readable after a newer key is added", () => {
+test("an upload address that was encrypted with an older key stays readable after a newer key is added", () => {
   const task = { targetId: "t", generation: 1 };
   const newer = { id: "k2", secret: Buffer.alloc(32, 8) };
   const both = createHandleSealing([newer, KEY]);
@@ -147,7 +147,7 @@ test("handles that were sealed with an older key stay readable after a newer key
   expect(() => SEALING.open(task, both.seal(task, MADE))).toThrow("the key k2 is not configured");
 });
 
-test("the delivery service refuses to start without a key with which stored handles are sealed, and its error names the key", async () => {
+test("the delivery service refuses to start without a key with which stored upload addresses are encrypted, and its error names the key", async () => {
   const world = new World();
   await begun(world, []);
   const child = spawn(process.execPath, [MAIN], {

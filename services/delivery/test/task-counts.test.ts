@@ -16,7 +16,9 @@ function claim(sql: Sql, limit = 50) {
     leaseMs: 60_000,
     limit,
     platforms: ["x"],
-    hasCrashed: false,
+    suspectAfter: 3,
+    maxSuspects: 1,
+    mayTakeOver: true,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
   });
@@ -49,14 +51,14 @@ async function read(sql: Sql) {
   };
 }
 
-test("the time since which the oldest claimable task has been waiting is that of the task that became ready first", async () => {
+test("the reported waiting time of the publish tasks is that of the claimable task that became ready first", async () => {
   await using database = await openDatabase();
   await requestTwo(database.sql);
 
   expect(await read(database.sql)).toEqual({ states: { due: 2 }, since: LONG_AGO });
 });
 
-test("publish tasks of an account that is held back do not count as overdue", async () => {
+test("publish tasks of an account that waits for a rate limit or after failures do not count as overdue", async () => {
   await using database = await openDatabase();
   const { first } = await requestTwo(database.sql);
   const hold = (until: Date) => database.sql.begin((tx) => holdAccounts(tx, [{ ...first, until }]));
@@ -72,7 +74,7 @@ test.each([
   ["account", (target: TestTarget) => target.accountId],
   ["workspace", (target: TestTarget) => target.workspaceId],
 ] as const)(
-  "tasks that are held back by an operator's pause of one %s do not count as overdue",
+  "publish tasks that an operator's pause of one %s stops do not count as overdue",
   async (kind, keyOf) => {
     await using database = await openDatabase();
     const { first } = await requestTwo(database.sql);
@@ -117,7 +119,7 @@ test("a publish task does not count as overdue while another task of its account
   expect(await read(sql)).toEqual({ states: { due: 199, working: 1 }, since: LONG_AGO });
 });
 
-test("a publish task that waits for the outcome of an older generation of its target does not count as overdue", async () => {
+test("a publish task that waits for the outcome of an older publish request of its target does not count as overdue", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { first } = await requestTwo(sql);
@@ -129,7 +131,7 @@ test("a publish task that waits for the outcome of an older generation of its ta
   expect(await read(sql)).toEqual({ states: { due: 2, unknown: 1 }, since: LATER });
 });
 
-test("the publish tasks that count as overdue are exactly those that a claim takes", async () => {
+test("the publish tasks that count as overdue are exactly those that a worker would claim", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const { world, first, second } = await requestTwo(sql);

@@ -118,24 +118,27 @@ test.each([
   ["is dropped before it arrives", "drop_before", {}],
   ["is dropped after TikTok took it", "drop_after_commit", {}],
   ["is answered with 503", "status", { status: 503 }],
-])("TikTok photos whose publishing call %s are never sent again", async (_fault, mode, extra) => {
-  const scene = await photoScene();
-  await platform.addFault("publish", mode, extra);
-  await using _worker = start(scene);
-  await request(database.sql, scene.target);
-  const status = await untilEnded(scene);
-  const task = await readTask(database.sql, scene.target);
-  const inits = (await platform.control<{ path: string }[]>("GET", "requests?platform=tiktok"))
-    .map(({ path }) => path)
-    .filter((path) => path.endsWith("/content/init/"));
-  expect(inits).toHaveLength(1);
-  // A post whose publishing call arrived is found. A call that did not arrive cannot be told from a call that arrives late.
-  const visible = await platform.visible();
-  const isThere = visible.length > 0;
-  expect(visible.map(({ createCalls }) => createCalls)).toEqual(isThere ? [1] : []);
-  expect(status).toBe(isThere ? "published" : "failed");
-  expect(task.errorCode).toBe(isThere ? null : "outcome_unknown");
-});
+])(
+  "TikTok photos are never sent again when their publishing call %s",
+  async (_fault, mode, extra) => {
+    const scene = await photoScene();
+    await platform.addFault("publish", mode, extra);
+    await using _worker = start(scene);
+    await request(database.sql, scene.target);
+    const status = await untilEnded(scene);
+    const task = await readTask(database.sql, scene.target);
+    const inits = (await platform.control<{ path: string }[]>("GET", "requests?platform=tiktok"))
+      .map(({ path }) => path)
+      .filter((path) => path.endsWith("/content/init/"));
+    expect(inits).toHaveLength(1);
+    // A post whose publishing call arrived is found. A call that did not arrive cannot be told from a call that arrives late.
+    const visible = await platform.visible();
+    const isThere = visible.length > 0;
+    expect(visible.map(({ createCalls }) => createCalls)).toEqual(isThere ? [1] : []);
+    expect(status).toBe(isThere ? "published" : "failed");
+    expect(task.errorCode).toBe(isThere ? null : "outcome_unknown");
+  },
+);
 
 test("TikTok photos are sent once, as soon as the connection to TikTok works again", async () => {
   const scene = await photoScene();
@@ -159,7 +162,7 @@ test("TikTok photos are sent once, as soon as the connection to TikTok works aga
   await expectOnce(scene);
 });
 
-test("a TikTok video is published once after its worker dies in the platform call that sends the last part", async () => {
+test("a TikTok video is published once after its worker dies while it sends the last part of the video", async () => {
   const scene = await videoScene();
   await platform.addFault("publish", "delay", { delayMs: 60_000 });
   const dying = start(scene);
@@ -206,7 +209,7 @@ test("TikTok photos are found on TikTok by their publish id after their worker d
   await expectOnce(scene);
 });
 
-test("a post id that TikTok returns later is added to the target, and the rest of the target stays unchanged", async () => {
+test("a post id that TikTok returns later is added to the target, and the target does not change otherwise", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);

@@ -26,7 +26,7 @@ const lostAnswer: Reaction = (_call, _guard, make) => {
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
-test("an unknown outcome of a publishing call is reported, and the post is found on the platform after call_until", async () => {
+test("an unknown outcome of a publishing call is reported, and a search of the platform after call_until finds the post", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -57,7 +57,7 @@ test("a target whose publishing call has an outcome that cannot be determined fa
   expect(world.visible).toHaveLength(1);
 });
 
-test("a target whose publishing call is proved to have published nothing is sent once more in the same generation", async () => {
+test("a target is sent once more without a new publish request when a search proves that its publishing call published nothing", async () => {
   await using run = await runTarget(
     "published",
     { reactions: [lostCall], verdicts: [absent] },
@@ -83,7 +83,7 @@ test("after a second unknown outcome, the platform is searched for posts since t
   expect(world.looks[1]?.calledAt).toEqual(world.looks[0]?.calledAt);
 });
 
-test("when the platform refuses a resent post as a duplicate, the platform is searched for the earlier post and the target adopts it", async () => {
+test("when the platform refuses a resent post as a duplicate, the platform is searched for the earlier post and the target is published under its id", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -100,7 +100,7 @@ test("when the platform refuses a resent post as a duplicate, the platform is se
   expect(world.visible).toHaveLength(1);
 });
 
-test("a target fails after its absence is proved when its connector may not send it again", async () => {
+test("a target fails when a search proves that it was not published and its connector may not send it again", async () => {
   await using run = await runTarget(
     "failed",
     { maxResends: 0, reactions: [lostCall], verdicts: [absent] },
@@ -110,7 +110,7 @@ test("a target fails after its absence is proved when its connector may not send
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publishing call that is safe to repeat is repeated with the same handles", async () => {
+test("a publishing call that is safe to repeat is repeated with the same idempotency key", async () => {
   let made = 0;
   await using run = await runTarget(
     "published",
@@ -153,7 +153,7 @@ test("a target fails with outcome_unknown when a repeated publishing call fails,
   });
 });
 
-test("an incomplete search of a platform does not count as a search", async () => {
+test("a search of a platform that could not read all posts does not count as a search", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -171,7 +171,7 @@ test("an incomplete search of a platform does not count as a search", async () =
   expect(world.looks.map(({ looks }) => looks)).toEqual([0, 1, 1, 2]);
 });
 
-test("a search of a platform excludes post ids that belong to other targets", async () => {
+test("a search of a platform ignores posts whose ids belong to other targets", async () => {
   await using database = await openDatabase();
   const world = new World();
   const accountId = randomUUID();
@@ -195,7 +195,7 @@ test("a search of a platform excludes post ids that belong to other targets", as
   expect(owned).toEqual(new Set(["id-1"]));
 });
 
-test("a new generation of a target does not start while an older generation may be visible", async () => {
+test("a later publish request of a target does not start while an earlier one may have published the post", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [lostAnswer];
@@ -248,7 +248,7 @@ test("two targets with the same text on one account never have open publishing c
   expect(world.visible.map(({ targetId }) => targetId)).toEqual([first.targetId, second.targetId]);
 });
 
-test("a rate limit on the publishing call holds back the account, and the resend after the limit is not counted", async () => {
+test("a rate limit on the publishing call stops all publications of the account, and sending the call again afterwards does not count as a resend", async () => {
   await using run = await runTarget(
     "published",
     {

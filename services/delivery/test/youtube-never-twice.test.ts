@@ -85,7 +85,7 @@ test.each([
   },
 );
 
-test("a YouTube video is published once when its last call and the status request of its upload session get no answer", async () => {
+test("a YouTube video is published once when both the last upload call and the status request of its upload session get no answer", async () => {
   const scene = await createScene(1000);
   await platform.addFault("publish", "drop_after_commit");
   await platform.addFault("status", "drop_before", { times: 3 });
@@ -126,7 +126,7 @@ test("an upload to YouTube continues in the same upload session after its worker
   expect(calls.filter(({ operation }) => operation === "create")).toHaveLength(1);
 });
 
-test("a target waits in the queue and starts no upload when its YouTube quota is used up", async () => {
+test("a target waits in the queue and starts no upload when the YouTube quota of the API project is used up", async () => {
   const scene = await createScene(1000);
   await platform.control("POST", "settings", { quotas: true });
   const spent = await createScene(1000);

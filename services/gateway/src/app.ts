@@ -18,8 +18,8 @@ import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
 /**
- * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request gets the time that is
- * left.
+ * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request gets the remaining time
+ * as its deadline.
  */
 const REQUEST_TIMEOUT_MS = 15_000;
 
@@ -39,7 +39,10 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
   };
 }
 
-/** Builds and starts the gateway. Disposing of it answers the requests in flight, then stops the gateway. */
+/**
+ * Builds and starts the gateway. Disposing of the returned app answers the requests in flight and then stops the
+ * gateway.
+ */
 export async function startApp(config: Config): Promise<App> {
   const { internalSecret } = config;
   const base = openProcess(config);

@@ -3,7 +3,10 @@ import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readProcessConfig } from "@postrider/shared/process/service";
 
-/** Reads web origins exactly as browsers send them, because the gateway compares origins as text. */
+/**
+ * Reads a setting that lists web origins. Each must be written exactly as browsers send it, because the gateway
+ * compares origins as text.
+ */
 function readOrigins(read: EnvReader, name: string): readonly string[] {
   const origins = read.list(name);
   for (const origin of origins) {
@@ -32,7 +35,7 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
   return proxies;
 }
 
-/** Limits on how long receiving a request may take. Tests of slow senders use shorter times. */
+/** Limits on how long a client may take to send its request. Tests of slow clients use shorter times. */
 const RECEIVE_LIMITS = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */

@@ -124,7 +124,7 @@ test("the docs page loads nothing from other hosts", async () => {
   for (const source of sources) expect(source).not.toMatch(/^(https?:)?\/\//);
 });
 
-test("the docs page may run only its own scripts, on any host name", async () => {
+test("the content security policy of the docs page allows only the page's own scripts, whatever host name the client sends", async () => {
   const page = await app.inject({ url: "/docs/", headers: { host: "[" } });
   expect(page.statusCode).toBe(200);
   const policy = String(page.headers["content-security-policy"]);

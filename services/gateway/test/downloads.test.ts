@@ -240,7 +240,7 @@ test("deleted media cannot be downloaded, even if it is deleted during the reque
   expect(await summary(await get())).toEqual([404, "not_found"]);
 });
 
-test("a client does not see an unexpected answer of the media service to a download", async () => {
+test("the details of an unexpected answer of the media service to a download are hidden from the client", async () => {
   known = [MEDIA];
   media.handle((_request, response) => response.writeHead(200).destroy());
   expect(await summary(await get())).toEqual([503, "unavailable"]);
@@ -288,7 +288,7 @@ test("a download is read from the media service only as fast as the client reads
   await gone.promise;
 });
 
-test("a download beyond the maximum number of downloads is refused immediately, and a finished download frees its permit", async () => {
+test("a download beyond the maximum number of simultaneous downloads is refused immediately, and succeeds once another download has ended", async () => {
   const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
   const small = await createTestServer({ ...peers, maxInFlight: 2 });
   const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;

@@ -216,7 +216,7 @@ test.each([
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
-] as const)("the admission result %o is answered with %i %s", async (admission, status, code) => {
+] as const)("admission result %o leads to the answer %i %s", async (admission, status, code) => {
   expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
 });
 
@@ -248,7 +248,7 @@ test("the error about a missing scope names the scope in its details", async () 
   expect([code, details?.map(({ code }) => code)]).toEqual(["insufficient_scope", ["posts:write"]]);
 });
 
-test("an unverified workspace may read but not write", async () => {
+test("a workspace that is not verified can read posts but not write them", async () => {
   const admission = admitted({ verified: false });
   expect(summary(await ask(create(), {}, admission))).toEqual([403, "verification_required"]);
   const read = await ask({ url: "/api/v1/posts" }, {}, admission);
@@ -361,7 +361,7 @@ test.each([
   },
 );
 
-test("a HEAD request has the same answer as GET without the body", async () => {
+test("a HEAD request is answered like a GET request, without the body", async () => {
   const posts = { batchGetPosts: () => ({ posts: [POST] }) };
   const found = await ask({ method: "HEAD", url: `/api/v1/posts/${POST_ID}` }, posts);
   expect([found.statusCode, found.headers.etag, found.body]).toEqual([200, '"3"', ""]);
@@ -436,7 +436,7 @@ test.each([
   expect(errorOf(answer).details).toEqual([{ ...fault, message: expect.any(String) }]);
 });
 
-test("GET /posts passes the limit to the posts service as a number", async () => {
+test("GET /posts passes the query parameter limit to the posts service as a number", async () => {
   const limits: number[] = [];
   const listPosts = ({ limit }: { limit: number }) => {
     limits.push(limit);

@@ -75,7 +75,7 @@ async function expectRefusal(answer: Response): Promise<void> {
   });
 }
 
-test("uploads with unknown tokens are limited per client address, and a limited upload does not reach the media service", async () => {
+test("uploads with unknown tokens are limited per client address, and an upload beyond the limit does not reach the media service", async () => {
   refuseUnknown();
   const { before, answer } = await untilLimited(() => uploadFrom("192.0.2.1"));
   expect(before).toBeGreaterThanOrEqual(FAILURES);
@@ -85,11 +85,11 @@ test("uploads with unknown tokens are limited per client address, and a limited 
   expect((await uploadFrom("192.0.2.2")).status).toBe(204);
 });
 
-test("uploads without a token count towards the failure limit", async () => {
+test("uploads without a token count towards the failure limit of their client address", async () => {
   await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
 });
 
-test("concurrent uploads with unknown tokens all count towards the failure limit, and prolong the wait of the next upload", async () => {
+test("concurrent uploads with unknown tokens all count towards the failure limit, and the client has to wait longer for its next upload", async () => {
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;

@@ -33,7 +33,7 @@ const LIMIT = {
   resetSeconds: 12,
 } as const;
 
-/** The admission of a caller with all scopes. */
+/** Returns the result of admitting a request whose API key has all scopes. */
 export function admitted(
   overrides: Partial<Extract<AdmissionResult, { kind: "admitted" }>> = {},
 ): AdmissionResult {
@@ -57,18 +57,18 @@ export interface Peers {
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
-  /** Base URL of the media service. By default it is unreachable. */
+  /** Base URL of the media service. By default no server listens there. */
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
   readonly uploadOrigins?: readonly string[];
   readonly trustedProxies?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
-  /** By default no request is refused for load, because the tests share the event loop of the server. */
+  /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
   readonly maxLoopDelayMs?: number;
 }
 
-/** Creates the REST server with in-memory services. `admit` decides about every request. */
+/** Creates the REST server with in-memory services. The function `admit` decides whether a request is admitted. */
 export async function createTestServer(
   peers: Peers = {},
   admit: Admission["admit"] = () => admitted(),
@@ -118,10 +118,10 @@ export async function createTestServer(
   return app;
 }
 
-/** A REST server for all tests of a file, because building one takes a quarter of a second. */
+/** A REST server that all tests of a file share, because building one takes a quarter of a second. */
 export interface SharedServer {
   readonly app: FastifyInstance;
-  /** Replaces the handlers of all in-memory services and the admission, for one test. */
+  /** Replaces the handlers of all in-memory services, and the function that admits requests, for one test. */
   use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
 }
 
@@ -197,7 +197,7 @@ export const POST = {
   ],
 };
 
-/** The post of the constant `POST` as the API shows it. */
+/** The constant `POST` in the form in which the REST API returns it. */
 export const POST_RECORD = {
   id: POST_ID,
   status: "published",

@@ -81,7 +81,7 @@ test.concurrent("a client that sends a body byte by byte is disconnected", async
   expect(created).toEqual([]);
 });
 
-test.concurrent("an upload below the minimum rate is aborted and releases its permit, even if it never pauses", async () => {
+test.concurrent("an upload below the minimum rate is aborted and releases its upload permit, even if it never pauses", async () => {
   const { promise: isCut, resolve } = Promise.withResolvers<boolean>();
   media.handle((request) => {
     request.resume();
@@ -139,7 +139,7 @@ test("an upload at a steady rate may take longer than the sum of all time limits
   expect(performance.now() - startedAt).toBeGreaterThan(headersMs + requestMs + stallMs);
 });
 
-test("an upload is not aborted while the media service does not read from it", async () => {
+test("an upload is not aborted for being slow while the media service does not read from it", async () => {
   const { promise: mayRead, resolve: read } = Promise.withResolvers<void>();
   media.handle((request, response) => {
     void mayRead.then(() => request.resume());
@@ -193,7 +193,7 @@ test.each([
   ["another protocol", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
   ["another version", ["GET /livez HTTP/3.0", "Host: a"]],
   ["an echo", ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"]],
-])("the gateway does not open %s for a client", async (_, lines) => {
+])("the gateway does not provide %s when a client asks for it", async (_, lines) => {
   const said = await send(lines);
   expect(said).not.toMatch(/^HTTP\/1\.1 101 /);
   expect(said).not.toContain("echoed");

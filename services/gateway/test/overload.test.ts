@@ -55,7 +55,7 @@ test("an overloaded gateway refuses new requests immediately, answers health pro
   await eventually(async () => (await get("/nothing")).status === 404);
 });
 
-test("a single long turn of the event loop does not make the gateway refuse requests", async () => {
+test("a single long delay of the event loop does not make the gateway refuse requests", async () => {
   block(1500);
   expect((await get("/nothing")).status).toBe(404);
 });

@@ -46,6 +46,6 @@ test.each([
   },
 );
 
-test("calls to other services carry the flag for not recording if the trace is not recorded", async () => {
+test("calls to other services say that the trace is not recorded if the gateway does not record it", async () => {
   expect(await ask("01")).toBe(`00-${TRACE}-${CLIENT_SPAN}-00`);
 });

@@ -403,7 +403,7 @@ test.each([
     { options: { values: { x: { title: "t", tags: { values: [] } } } } },
   ],
   [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED.scheduledAt }],
-])("PATCH /posts/{id} with %j changes only that field", async (payload, expected) => {
+])("PATCH /posts/{id} with %j changes only the field of the request", async (payload, expected) => {
   const seen: object[] = [];
   const answer = await ask(patch(payload), {
     updatePost: (request) => {
@@ -677,7 +677,7 @@ test("a request with If-Match for a post that does not exist is answered with 40
   }
 });
 
-test("an If-Match header needs an additional call only if it lists several versions", async () => {
+test("a request with an If-Match header needs an additional call to the posts service only if the header lists several versions", async () => {
   await ask(remove({ "if-match": '"3"' }), posts);
   expect(calls).toEqual(["deletePost"]);
   await ask(remove({ "if-match": '"3", "4"' }), posts);

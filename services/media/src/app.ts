@@ -27,19 +27,25 @@ import { createRoutes } from "#src/rpc/routes.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore } from "#src/storage/open-object-store.ts";
 
-/** How long CompleteUpload waits for the check of an upload. The check continues after CompleteUpload has timed out. */
+/**
+ * How long the RPC CompleteUpload waits for the check of an upload. The check continues after CompleteUpload has timed
+ * out.
+ */
 const COMPLETE_TIMEOUT_MS = 115_000;
 /** Time limit of a download from a URL that a customer provided. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
-/** How long uploads and downloads may continue while the process stops. Clients repeat interrupted transfers. */
+/**
+ * How long uploads and downloads may continue while the process stops. Gateways and clients repeat interrupted
+ * transfers.
+ */
 const TRANSFER_GRACE_MS = 20_000;
 /**
- * Maximum lease of an upload check. If the process dies during the check, another check of the upload can start after
- * this time.
+ * How long an upload check that no longer renews its lease keeps others from checking the same upload, for example
+ * after its process has died.
  */
 const MAX_CHECK_LEASE_MS = 30_000;
 
-/** Builds and starts the media service. Disposal of the app stops its parts in an order that loses no work. */
+/** Builds and starts the media service. Disposing of the returned app stops the service without losing started work. */
 export async function startApp(config: Config): Promise<App> {
   const { service, internalSecret } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
@@ -74,8 +80,8 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
-      // These parts of the media service stop concurrently, because the server answers its last requests only when
-      // their checks and imports have ended.
+      // These parts of the media service stop at the same time, because its server answers the last requests only when
+      // their upload checks and imports have ended.
       const edges = together([inspector, imports, checks, server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },

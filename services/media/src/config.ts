@@ -19,7 +19,7 @@ export function readSettings(read: EnvReader) {
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),
-    // The user id is part of the name of the temporary folder, because a process cannot write to a folder of another
+    // The name of the temporary folder contains the user id, because a process cannot write to a folder of another
     // user.
     tempDir: read
       .about(

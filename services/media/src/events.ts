@@ -7,11 +7,11 @@ import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "media.events.v1";
 
-/** The data that every event about media contains. */
+/** The data that the events MediaReady and MediaDeleted contain. */
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
-  /** Version of the media after the change that the event reports. */
+  /** Version of the media after the change that the event announces. */
   readonly version: number;
   readonly occurredAt: Date;
 }
@@ -25,12 +25,12 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
   };
 }
 
-/** Creates the event that announces that posts may use the media. */
+/** Creates the event MediaReady: from now on posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
 }
 
-/** Creates the event that announces that the media were deleted: the URLs of deleted media answer 404. */
+/** Creates the event MediaDeleted: the URLs of the media answer 404 from now on. */
 export function mediaDeleted(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
 }

@@ -124,7 +124,7 @@ test("media are checked again after the lease of a dead process has expired", as
   expect(inspections.count).toBe(1);
 });
 
-test("a check of an upload that has lost its lease does not write its result", async () => {
+test("an upload check that has lost its lease on the media does not write its result", async () => {
   const grant = await uploaded();
   const gate = holdInspections();
   const asked = service.complete(grant);

@@ -156,7 +156,7 @@ test.each([
   },
   { post: "may still be created with the media", known: undefined, young: true, old: false },
 ])(
-  "if a post $post, its usage of the media blocks DeleteMedia: $young in the first 10 minutes, $old later",
+  "if a post $post, the record that it uses the media blocks DeleteMedia: $young in its first 10 minutes, $old afterwards",
   async ({ known, young, old }) => {
     const results: boolean[] = [];
     for (const isOld of [false, true]) {
@@ -176,7 +176,7 @@ test.each([
   },
 );
 
-test("DeleteMedia returns unavailable for used media while the posts service does not answer", async () => {
+test("DeleteMedia returns unavailable for media that a post uses while the posts service does not answer", async () => {
   const media = await someMedia();
   await media.use();
   await media.age();
@@ -186,7 +186,7 @@ test("DeleteMedia returns unavailable for used media while the posts service doe
   expect(await media.usages()).toHaveLength(1);
 });
 
-test("DeleteMedia asks the posts service about 500 usages per call and finds the only one of 1200 that blocks the deletion", async () => {
+test("DeleteMedia asks the posts service about 500 posts per call and finds the only one of 1200 that blocks the deletion of the media", async () => {
   const media = await someMedia();
   await service.sql`
       insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
@@ -203,7 +203,7 @@ test("DeleteMedia asks the posts service about 500 usages per call and finds the
   expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
 });
 
-test("DeleteMedia asks the posts service again when another usage was recorded during the first call", async () => {
+test("DeleteMedia asks the posts service again when another post started to use the media during the first call", async () => {
   const media = await someMedia();
   await media.use();
   await media.age();
@@ -216,7 +216,7 @@ test("DeleteMedia asks the posts service again when another usage was recorded d
   expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
 });
 
-test("DeleteMedia asks the posts service again when the same usage was recorded again during the first call", async () => {
+test("DeleteMedia asks the posts service again when the use of the media by the same post was recorded again during the first call", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   await media.age();
@@ -225,7 +225,7 @@ test("DeleteMedia asks the posts service again when the same usage was recorded 
   expect(posts.asked).toHaveLength(2);
 });
 
-test("UseMedia records usages only of existing media of the caller's workspace", async () => {
+test("UseMedia records that a post uses media only for existing media of the caller's workspace", async () => {
   const [mine, theirs] = [await someMedia(), await someMedia()];
   const pending = await someMedia("pending");
   const use = { postId: newId(), postVersion: 1n, claimId: newId() };
@@ -240,7 +240,7 @@ test("UseMedia records usages only of existing media of the caller's workspace",
   expect(await pending.usages()).toEqual([use.postId]);
 });
 
-test("UseMedia records no usage for media that are being deleted", async () => {
+test("UseMedia does not record that a post uses media that are being deleted", async () => {
   const media = await someMedia();
   await media.delete();
   const use = { postId: newId(), postVersion: 1n, claimId: newId() };
@@ -270,7 +270,7 @@ test("200 concurrent UseMedia and ReleaseMedia calls for the same media never de
   expect(answers.filter(({ status }) => status === "rejected")).toEqual([]);
 });
 
-test("ReleaseMedia deletes a usage of media and can be repeated", async () => {
+test("ReleaseMedia deletes the record that a post uses media and can be repeated", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   await media.release({ postId });
@@ -278,7 +278,7 @@ test("ReleaseMedia deletes a usage of media and can be repeated", async () => {
   expect(await media.usages()).toEqual([]);
 });
 
-test("a late ReleaseMedia call for one post version keeps the usage of a newer version", async () => {
+test("a late ReleaseMedia call for one post version keeps the record that a newer version uses the media", async () => {
   const media = await someMedia();
   const { postId } = await media.use({ postVersion: 3n });
   await media.use({ postId, postVersion: 4n });
@@ -289,7 +289,7 @@ test("a late ReleaseMedia call for one post version keeps the usage of a newer v
   expect(await media.usages()).toEqual([]);
 });
 
-test("a ReleaseMedia call for one request keeps a usage of media that another request recorded earlier or later", async () => {
+test("a ReleaseMedia call for one request keeps the record that another request made for the same media earlier or later", async () => {
   const media = await someMedia();
   const first = await media.use();
   const { postId } = first;
@@ -303,7 +303,7 @@ test("a ReleaseMedia call for one request keeps a usage of media that another re
   expect(await media.usages()).toEqual([postId]);
 });
 
-test("ReleaseMedia does not delete usages of media in another workspace", async () => {
+test("ReleaseMedia does not delete records of the use of media in another workspace", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];

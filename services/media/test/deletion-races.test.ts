@@ -367,7 +367,7 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
     { delete: (ref) => deleteWith(ref, { versions: false }) },
   ],
 ])(
-  "a media deletion without %s allows a stored post to use deleted media",
+  "if media are deleted without %s, a stored post can use deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(
@@ -395,7 +395,7 @@ test.each([
   { release: whole.release, what: "keeps", status: "ready" },
   { release: releaseAll, what: "that ignores versions would delete", status: "deleting" },
 ])(
-  "a late release of media $what the usage of a newer post version",
+  "a late release of media $what the record that a newer post version uses them",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
@@ -432,7 +432,7 @@ test.each([
   },
 );
 
-test("a posts service that was suspended until its recorded usage of media no longer protects them cannot store a post with deleted media", async () => {
+test("a posts service that is suspended after it recorded the use of media cannot store the post once the media are deleted", async () => {
   const workspaceId = newId();
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const mediaId = await addMedia(workspaceId);
@@ -453,7 +453,7 @@ test("a posts service that was suspended until its recorded usage of media no lo
   expect(await look(workspaceId, mediaId)).toEqual({ status: "deleting", users: 0, usages: 0 });
 });
 
-test("media can be deleted 10 minutes after a request that recorded a usage crashed before its commit", async () => {
+test("media can be deleted 10 minutes after a request that recorded their use by a post crashed before it stored the post", async () => {
   const workspaceId = newId();
   const mediaId = await addMedia(workspaceId);
   const claim = { postId: newId(), postVersion: 1n, claimId: newId() };

@@ -38,7 +38,7 @@ async function readObject({ id }: Grant): Promise<Buffer | undefined> {
   return object && Buffer.concat(await Array.fromAsync(object.content));
 }
 
-test("after CompleteUpload, a write to the URL of a direct upload does not change the media, and the written object is deleted", async () => {
+test("after CompleteUpload, a client that writes to its upload URL again does not change the media, and the written object is deleted", async () => {
   const [first, second] = [await png(1), await png(2)];
   expect(second).toHaveLength(first.length);
   const grant = await createGrant(service, first.length);
@@ -54,7 +54,7 @@ test("after CompleteUpload, a write to the URL of a direct upload does not chang
   expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
 });
 
-test("CompleteUpload accepts the last object of a direct upload and marks the upload grant as used", async () => {
+test("CompleteUpload accepts the file that the client uploaded last to the object store and marks the upload grant as used", async () => {
   const [first, second] = [await png(3), await png(4)];
   const grant = await createGrant(service, first.length);
   await putDirectly(grant, first);
@@ -66,7 +66,7 @@ test("CompleteUpload accepts the last object of a direct upload and marks the up
   expect(await upload(service, grant, first)).toMatchObject({ reason: "upload_already_received" });
 });
 
-test("an upload through the media service replaces an unchecked direct upload", async () => {
+test("an upload through the media service replaces an unchecked upload to the URL of the object store", async () => {
   const [ours, theirs] = [await png(5), await png(6)];
   const grant = await createGrant(service, ours.length);
   await putDirectly(grant, theirs);
@@ -76,7 +76,7 @@ test("an upload through the media service replaces an unchecked direct upload", 
   expect(await readObject(grant)).toEqual(ours);
 });
 
-test("a direct upload that ended in time can be completed even after its expired upload grant was deleted", async () => {
+test("a file that a client uploaded to the object store in time can be completed even after its expired upload grant was deleted", async () => {
   const body = await png(7);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);
@@ -89,7 +89,7 @@ test("a direct upload that ended in time can be completed even after its expired
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
 
-test("CompleteUpload finishes the move of a direct upload that a crash interrupted", async () => {
+test("CompleteUpload finishes the move of a file uploaded to the object store after a crash interrupted the move", async () => {
   const body = await png(8);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);
@@ -100,7 +100,7 @@ test("CompleteUpload finishes the move of a direct upload that a crash interrupt
   expect(await readObject(grant)).toEqual(body);
 });
 
-test("a direct upload that the client never completes is deleted together with its media", async () => {
+test("a file that a client uploads to the object store but never completes is deleted together with its media", async () => {
   const body = await png(9);
   const grant = await createGrant(service, body.length);
   await putDirectly(grant, body);

@@ -3,7 +3,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 
-/** Creates a client whose server implements only ImportMedia. */
+/** Creates a client of an in-memory media service that implements only ImportMedia. */
 export function createImportClient(given: Pick<RpcDependencies, "sql" | "store" | "imports">) {
   const deps = { ...given, assertRoom: () => Promise.resolve(), nudgeRelay: () => undefined };
   const peer = createTestPeer((router) => {

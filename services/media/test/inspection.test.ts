@@ -108,7 +108,7 @@ test.each(cleanImages)(
   },
 );
 
-test("inspection leaves the sample files of the local stack unchanged", async () => {
+test("inspection leaves the sample media files of the local development stack unchanged", async () => {
   expect(await accepted(sampleJpeg(), "image/jpeg")).toMatchObject({ delivery: { kind: "same" } });
   expect(await accepted(samplePng(), "image/png")).toMatchObject({ delivery: { kind: "same" } });
   expect(await accepted(sampleMp4(), "video/mp4")).toMatchObject({ delivery: { kind: "same" } });
@@ -210,7 +210,7 @@ test("inspection zeroes the personal tags of a TIFF and keeps its image", async 
   expect(await accepted(made, "image/tiff")).toMatchObject({ delivery: { kind: "same" } });
 });
 
-test("inspection removes the texts of a PNG, except a text that only names the program", async () => {
+test("inspection removes the text chunks of a PNG, except a text that only names the program", async () => {
   const png = Buffer.from(samplePng({ width: 8, height: 8 }));
   const withText = (words: string) =>
     Buffer.concat([png.subarray(0, 33), pngChunk("tEXt", ascii(words)), png.subarray(33)]);
@@ -447,7 +447,7 @@ test("a media file whose inspection exceeds the time limit is rejected, and the 
   });
 });
 
-test("an inspection of a media file is unavailable when too many inspections wait, and a waiting inspection is unavailable when the inspector stops", async () => {
+test("the inspection of a media file returns unavailable when too many inspections wait, and a waiting inspection does so when the inspector stops", async () => {
   const busy = createFileInspector({ limits, logger, maxWaiting: 1 });
   const path = await write(sampleMp4({ seconds: 60 }));
   const results = Array.from({ length: 4 }, () => busy.inspect(path, undefined));

@@ -40,12 +40,12 @@ const logger = createLogger({ service: "test", level: "silent" });
 
 export interface ReplicaOptions {
   readonly maxOutboxRows?: number;
-  /** Wraps the real inspection of media files. */
+  /** Replaces the function that inspects media files; receives the real function. */
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
   readonly completeMs?: number;
-  /** The RPC implementations of the posts service that the test provides. */
+  /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
 }
 

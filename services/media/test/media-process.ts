@@ -98,7 +98,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
       await removeObjects({ sql, store, logger, leaseMs: 0 });
       await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
     },
-    /** Lists every file of the object store and of inspections. */
+    /** Lists every file of the object store, and the temporary files of inspections. */
     listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),
     [Symbol.asyncDispose]: async () => {
       child?.kill("SIGKILL");

@@ -124,7 +124,7 @@ describe.each([
   }, 600_000);
   afterAll(() => fixture[Symbol.asyncDispose]());
 
-  test("put stores an object whose bytes and size stat and open return", async () => {
+  test("stat and open of the object store return the bytes and the size of the object that put stored", async () => {
     const key = newKey();
     const stored = await store.put(key, from("hello ", "world"));
     expect(stored).toEqual({ bytes: 11, version: expect.stringMatching(/./) });
@@ -183,7 +183,7 @@ describe.each([
     },
   );
 
-  test("a second put of an object key replaces the object and changes its version", async () => {
+  test("a second write to a key of the object store replaces the object and changes its version", async () => {
     const key = newKey();
     const first = await store.put(key, from("first"));
     const second = await store.put(key, from("other"));
@@ -192,14 +192,14 @@ describe.each([
     expect(await read(store, key)).toBe("other");
   });
 
-  test("each of 40 quick writes to one object key gets a different version", async () => {
+  test("each of 40 quick writes to one key of the object store gets a different version", async () => {
     const key = newKey();
     const versions = new Set<string>();
     for (let i = 0; i < 40; i++) versions.add((await store.put(key, from(`v${i}`))).version);
     expect(versions.size).toBe(40);
   });
 
-  test("a reader of an object gets the version that it opened, even if the object is replaced and deleted meanwhile", async () => {
+  test("a reader of a stored object gets the version that it opened, even if the object is replaced and deleted meanwhile", async () => {
     const key = newKey();
     await store.put(key, from("the old text"));
     const opened = await store.open(key);
@@ -209,7 +209,7 @@ describe.each([
     expect(await store.stat(key)).toBeUndefined();
   });
 
-  test("a reader of an object can stop before the end of the object", async () => {
+  test("a reader of a stored object can stop before the end of the object", async () => {
     const key = newKey();
     await store.put(key, flood(MB));
     for (let i = 0; i < 100; i++) {
@@ -222,7 +222,7 @@ describe.each([
     expect(await store.stat(key)).toMatchObject({ bytes: MB });
   });
 
-  test("an abort signal stops a reader of an object before it reads and while it reads", async () => {
+  test("an abort signal stops a reader of a stored object before it reads and while it reads", async () => {
     const key = newKey();
     await store.put(key, flood(20 * MB));
     await expect(store.open(key, undefined, AbortSignal.abort(new Error("no")))).rejects.toThrow(
@@ -241,8 +241,8 @@ describe.each([
   });
 
   // An object of 100 bytes needs a single call to S3, an object of 12 MB needs several.
-  describe.each([100, 12 * MB])("when the source ends abnormally after %i bytes:", (bytes) => {
-    test("a put whose source fails leaves no file and does not change the stored object", async () => {
+  describe.each([100, 12 * MB])("when the source of a write fails after %i bytes:", (bytes) => {
+    test("a write to the object store whose source fails leaves no file and does not change the stored object", async () => {
       const [fresh, known] = [newKey(), newKey()];
       const stored = await store.put(known, from("kept"));
       const before = await fixture.listFiles();
@@ -255,7 +255,7 @@ describe.each([
       expect(await read(store, fresh)).toBe("at the second try");
     });
 
-    test("an abort signal stops a put whose source hangs, and no file is left", async () => {
+    test("an abort signal stops a write to the object store whose source hangs, and no file is left", async () => {
       const key = newKey();
       const before = await fixture.listFiles();
       const stop = new AbortController();
@@ -305,7 +305,7 @@ describe.each([
     expect(started).toBe(false);
   });
 
-  test("after 50 concurrent writes to one object key, the key has the complete object of one writer", async () => {
+  test("after 50 concurrent writes to one key of the object store, the key has the complete object of one writer", async () => {
     const key = newKey();
     const contents = Array.from({ length: 50 }, (_, i) => `${i}:`.repeat(1_000 + i * 100));
     const readers = Array.from({ length: 20 }, async () => {
@@ -324,7 +324,7 @@ describe.each([
   });
 
   test.each([0, 1, 5 * MB - 1, 5 * MB, 5 * MB + 1, 10 * MB, 17 * MB + 3])(
-    "an object of %i bytes is read back unchanged",
+    "a stored object of %i bytes is read back unchanged",
     async (bytes) => {
       const key = newKey();
       const expected = createHash("sha256");
@@ -343,7 +343,7 @@ describe.each([
     },
   );
 
-  test("writing an object of 128 MB and reading it slowly increases the memory by less than 100 MB", async () => {
+  test("writing a stored object of 128 MB and reading it slowly increases the memory by less than 100 MB", async () => {
     const key = newKey();
     const bytes = 128 * MB;
     await store.put(key, flood(16 * MB));
@@ -367,7 +367,7 @@ describe.each([
     expect(highest - before).toBeLessThan(100 * MB);
   }, 120_000);
 
-  test("move renames an object and replaces the object at the new key", async () => {
+  test("move of the object store renames an object and replaces the object at the new key", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     await store.put(next, from("before"));
     const { version } = await store.put(old, from("moved"));
@@ -380,7 +380,7 @@ describe.each([
     expect(await read(store, old)).toBe("late");
   });
 
-  test("move renames an object that was uploaded in several parts", async () => {
+  test("move of the object store renames an object that was uploaded in several parts", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const { version } = await store.put(old, flood(17 * MB));
     expect(await store.move(old, next, version)).toBe(true);
@@ -388,7 +388,7 @@ describe.each([
     expect(await store.stat(old)).toBeUndefined();
   });
 
-  test("move changes nothing when the object has another version than expected", async () => {
+  test("move of the object store changes nothing when the object has another version than expected", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const first = await store.put(old, from("first"));
     const second = await store.put(old, from("other"));
@@ -397,14 +397,14 @@ describe.each([
     expect(await store.stat(old)).toEqual(second);
   });
 
-  test("move refuses to move an object onto itself", async () => {
+  test("move of the object store refuses to move an object onto itself", async () => {
     const key = newKey();
     const { version } = await store.put(key, from("x"));
     await expect(store.move(key, key, version)).rejects.toThrow("cannot be moved");
     expect(await read(store, key)).toBe("x");
   });
 
-  test("a concurrent write to the old key never reaches the new key of a moved object", async () => {
+  test("a concurrent write to the old key of a moved stored object never reaches its new key", async () => {
     let moved = 0;
     for (let round = 0; round < 60; round++) {
       const [old, next] = [newKey(), newKey("objects")];
@@ -422,7 +422,7 @@ describe.each([
     expect(moved).toBeGreaterThan(0);
   });
 
-  test("three concurrent moves of one object leave the complete object at its new key", async () => {
+  test("three concurrent moves of one stored object leave the complete object at its new key", async () => {
     for (let round = 0; round < 40; round++) {
       const [old, next] = [newKey(), newKey("objects")];
       const { version } = await store.put(old, from("checked"));
@@ -476,7 +476,7 @@ describe.each([
     expect(await fixture.listFiles()).toEqual(before);
   });
 
-  test("a write to the object store fails after removeUnfinished has deleted its first parts", async () => {
+  test("an unfinished write to the object store fails after removeUnfinished has deleted its first parts", async () => {
     const key = newKey("cut");
     const go = Promise.withResolvers<void>();
     const before = await fixture.listFiles();
@@ -543,7 +543,7 @@ describe.each([
   });
 });
 
-test("the disk store has no URLs for direct uploads", async () => {
+test("the disk store has no URLs to which clients can upload", async () => {
   await using disk = await openDisk();
   const upload = { contentType: "image/png", bytes: 1, expiresAt: SOON };
   expect(await disk.store.createUploadUrl("uploads/a", upload)).toBeUndefined();
@@ -580,7 +580,7 @@ test("the disk store keeps every valid key inside its folder and lists it unchan
   );
 });
 
-test("two disk stores on one folder see the same objects, also after a restart", async () => {
+test("two disk stores on one folder see the same stored objects, also after a restart", async () => {
   await using disk = await openDisk();
   const other = await openDiskStore(disk.folder);
   const stored = await disk.store.put("objects/a", from("x"));
@@ -735,7 +735,7 @@ test("signed S3 URLs use the public endpoint", async () => {
   await store.check();
 });
 
-test("every operation of the S3 store fails with a wrong secret and with a missing bucket", async () => {
+test("every operation of the S3 store fails with a wrong secret, and with a missing bucket", async () => {
   const wrong = { S3_SECRET_ACCESS_KEY: "wrong" };
   for (const change of [wrong, { S3_BUCKET: "another-bucket" }]) {
     const config = loadConfig({ ...fixture.settings, ...change }, readStorageConfig);

@@ -122,7 +122,7 @@ test("GET /objects returns not_found for media that are unknown, of another work
   expect(await get(grant, { headers: unauthenticated })).toMatchObject({ status: 401 });
 });
 
-test("the delivery rendition of an image is upright and without metadata, and its original rendition is unchanged", async () => {
+test("the image that platforms receive is upright and without metadata, and the uploaded image is unchanged", async () => {
   const body = await sharp({ create: { width: 40, height: 20, channels: 3, background: "red" } })
     .withExif({ IFD3: { GPSLatitude: "51/1 30/1 0/1" } })
     .withMetadata({ orientation: 6 })
@@ -149,7 +149,7 @@ test("the delivery rendition of an image is upright and without metadata, and it
   ]);
 });
 
-test("the delivery rendition of a video has its patches applied, both as a whole file and in ranges", async () => {
+test("the video that platforms receive has its metadata overwritten, both as a whole file and in ranges", async () => {
   const [workspaceId, id] = [newId(), newId()];
   const body = noise(600_000);
   const blanked = Buffer.from(body);
@@ -199,7 +199,7 @@ test("the delivery rendition of a video has its patches applied, both as a whole
   expect((await get(ref)).body.equals(body)).toBe(true);
 });
 
-test("the media service closes a stored object when the client closes its connection early", async () => {
+test("the media service closes the file of a stored object when the client closes its connection early", async () => {
   const grant = await ready(
     await sharp({
       create: {

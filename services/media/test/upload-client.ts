@@ -28,7 +28,7 @@ export async function createGrant(
 
 export interface Answer {
   readonly status: number;
-  /** The reason of the error in the response. */
+  /** The machine-readable reason of an error response. */
   readonly reason?: string;
   readonly details?: readonly { readonly code: string }[];
 }
@@ -62,7 +62,8 @@ export async function upload(
     "content-length": body.length,
     ...headers,
   });
-  // The media service may answer and close the connection before the whole body is sent.
+  // An error while sending is ignored, because the media service may answer and close the connection before it has read
+  // the whole body.
   outgoing.on("error", () => {});
   outgoing.end(body);
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];

@@ -238,7 +238,7 @@ test("exactly one of four concurrent uploads for one upload grant is stored", as
   }
 });
 
-test("an upload stores nothing when its media are deleted meanwhile", async () => {
+test("an upload stores nothing when its media are deleted during the upload", async () => {
   const before = await service.listStored();
   const grant = await createGrant(service, 100_000);
   const body = noise(100_000);

@@ -51,7 +51,10 @@ async function connectSimulated(services: Services, args: Arguments): Promise<Re
   return toResult(accounts, count !== undefined);
 }
 
-/** Reads the credentials for a platform without an authorization page; undefined for a platform with such a page. */
+/**
+ * Reads the credentials of an account from standard input, for a platform without an authorization page. Undefined for
+ * a platform with such a page.
+ */
 async function readCredentials(
   platform: string,
   args: Arguments,

@@ -20,7 +20,7 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { keys }, text };
 }
 
-/** Commands about the keys that seal credentials. */
+/** Commands about the keys that encrypt stored credentials. */
 export const credentialCommands: readonly Command[] = [
   {
     words: "credentials keys",

@@ -65,7 +65,7 @@ async function redrive(services: Services, args: Arguments): Promise<Result> {
   return { json: total, text: `${total.redriven} handled now, ${total.failed} failed again` };
 }
 
-/** Commands about events that a service could not handle, or that the broker refused. */
+/** Commands about parked events: events that a service could not handle, or that the broker refused. */
 export const eventCommands: readonly Command[] = [
   {
     words: "events list",

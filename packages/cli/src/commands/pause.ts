@@ -41,7 +41,7 @@ async function listWorkspaceIds(services: Services): Promise<readonly string[]> 
   return workspaces.map(({ id }) => id);
 }
 
-/** Whether a workspace has the account, connected or disconnected. */
+/** Returns whether a workspace has the account, connected or disconnected. */
 async function accountExists(services: Services, accountId: string): Promise<boolean> {
   const client = services.client("accounts", AccountService);
   const ids = await listWorkspaceIds(services);

@@ -12,8 +12,8 @@ function clientOf(services: Services) {
 }
 
 /**
- * Client of the accounts service for recovery. That service has its own data, and refreshes no tokens while its data is
- * a copy.
+ * Returns the client for the recovery of the accounts service. This service has data of its own, and refreshes no
+ * tokens while that data is a copy.
  */
 function tokensOf(services: Services) {
   return services.client("accounts", TokenRecoveryService);
@@ -73,8 +73,8 @@ async function getStatus(services: Services): Promise<Result> {
 }
 
 /**
- * Adopts the tokens of the accounts service first, because publishing needs them. After a failure the command can be
- * repeated.
+ * Makes this deployment the owner of the restored or copied data: first of the tokens of the accounts service, because
+ * publishing needs them. After a failure the command can be repeated.
  */
 async function adopt(services: Services): Promise<Result> {
   const tokens = await tokensOf(services).adoptData({});

@@ -13,8 +13,8 @@ import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 
 /**
- * The address at which the operator found the target's post; undefined with `--absent`. Exactly one of the two options
- * is given.
+ * Returns the address at which the operator found the published post; undefined with `--absent`. Throws unless exactly
+ * one of the two options is given.
  */
 function findLink(args: Arguments): string | undefined {
   const link = findText(args, "published");
@@ -52,7 +52,7 @@ async function resolve(services: Services, args: Arguments): Promise<Result> {
   return { json, text };
 }
 
-/** Commands that record the outcome of a target. */
+/** Commands with which an operator records the outcome of a publishing target. */
 export const targetCommands: readonly Command[] = [
   {
     words: "target resolve",

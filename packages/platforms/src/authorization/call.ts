@@ -3,7 +3,9 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import type { Refused, Unavailable } from "./connector.ts";
 
-/** Connection result when the entered credentials lack a value or contain a value of the wrong type. */
+/**
+ * The result of connecting an account when the entered credentials lack a value or contain a value of the wrong type.
+ */
 export const INCOMPLETE: Refused = { kind: "refused", message: "the credentials are incomplete" };
 
 export function unavailable(message: string): Unavailable {

@@ -6,7 +6,7 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** The data about the owner of a token in a platform's answer; a field that the answer lacks is undefined. */
+/** What a platform's answer says about the owner of a token; a field that the answer lacks is undefined. */
 export interface Profile {
   readonly externalId: string | undefined;
   readonly username: string | undefined;
@@ -16,9 +16,9 @@ export interface Profile {
 }
 
 /**
- * Returns the connection of the account that the profile describes.
+ * Returns the result of connecting the account that the profile describes.
  *
- * @param otherwise The connection result when the profile lacks the id or the username.
+ * @param otherwise The result when the profile lacks the account's id or username.
  */
 export function toConnectResult(
   { externalId, username, displayName, avatarUrl }: Profile,
@@ -37,7 +37,7 @@ export function toConnectResult(
   return { kind: "connected", connection };
 }
 
-/** Converts the result of connecting one account to the result of a code exchange. */
+/** Converts the result of connecting one account to the result of exchanging an authorization code. */
 export function toExchangeResult(result: ConnectResult): ExchangeResult {
   return result.kind === "connected"
     ? { kind: "granted", connections: [result.connection] }

@@ -19,17 +19,17 @@ export interface Tokens {
 
 /** An account of a platform whose owner has authorized Postrider to use it. */
 export interface Connection {
-  /** The platform's id of the account. */
+  /** The account's id on the platform. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
   readonly avatarUrl?: string;
   readonly tokens: Tokens;
-  /** Further data of the account that the publishing connector needs besides the token; not secret. */
+  /** Further data of the connected account that the publishing connector needs besides the access token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** Credentials that the account's owner entered, under the field names that the platform's connector defines. */
+/** The credentials that the account's owner entered, by the field names that the platform's connector defines. */
 export type EnteredCredentials = Readonly<Record<string, string | number>>;
 
 /** The platform understood a request and refused it; the same request would be refused again. */
@@ -86,7 +86,10 @@ export type ExchangeResult =
 /** The OAuth 2.0 authorization-code flow of one platform. */
 export interface AuthorizationCodeFlow {
   readonly authorizeUrl: (request: AuthorizeRequest) => string;
-  /** Exchanges an authorization code for tokens. Called once per code, because a code works only once. */
+  /**
+   * Exchanges an authorization code for tokens. It is called once per code, because a platform accepts a code only
+   * once.
+   */
   readonly exchange: (grant: CodeGrant, signal: AbortSignal) => Promise<ExchangeResult>;
 }
 
@@ -98,12 +101,12 @@ export interface RevokedTokens {
 }
 
 /**
- * The platform's answer to the revocation of tokens. It is only logged, because no answer shows for certain that the
- * permission has ended.
+ * The platform's answer to the revocation of tokens. It is only logged, because no answer proves that the tokens no
+ * longer work.
  */
 export type RevokeResult = { readonly kind: "confirmed" } | Refused | Unavailable;
 
-/** The refresh token and the attributes of a connection whose tokens are to be refreshed. */
+/** The refresh token and the stored attributes of a connected account whose tokens are to be refreshed. */
 export interface CurrentTokens {
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;

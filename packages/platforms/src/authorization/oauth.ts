@@ -16,7 +16,7 @@ import type {
   Unavailable,
 } from "./connector.ts";
 
-/** The differences between the platforms that use OAuth 2.0 with refresh tokens. */
+/** What each platform that uses OAuth 2.0 with refresh tokens defines for itself. */
 export interface OAuthPlatform {
   /**
    * Milliseconds for which a refresh token that the account's owner entered is valid; absent when the lifetime is not
@@ -37,25 +37,25 @@ export interface OAuthPlatform {
   /**
    * Reads the tokens in an answer of the token endpoint.
    *
-   * @param kept The refresh token that was used for the request; it stays in use when the platform does not return
-   *   another.
+   * @param kept The refresh token that was sent in the request. It stays in use when the answer contains no new refresh
+   *   token.
    */
   readonly toTokens: (json: unknown, kept: string | undefined) => Tokens | undefined;
   /**
    * Whether an answer of the token endpoint refuses the refresh token or the code, and not the credentials of our app.
    */
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
-  /** Requests the owner of the tokens from the platform, which also shows that the tokens are valid. */
+  /** Asks the platform which account the tokens belong to. A success also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
 }
 
-/** Returns the link to an authorization page. */
+/** Returns the link to a platform's OAuth authorization page with these query parameters. */
 export function toAuthorizeUrl(page: string, query: Readonly<Record<string, string>>): string {
   return `${page}?${new URLSearchParams({ response_type: "code", ...query }).toString()}`;
 }
 
-/** Returns the query of the link to an authorization page that uses PKCE. */
+/** Returns the query parameters of a link to an OAuth authorization page that uses PKCE. */
 export function toPkceQuery(
   { redirectUri, state, codeChallenge }: AuthorizeRequest,
   { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
@@ -81,15 +81,15 @@ function readCredentials(
 }
 
 /**
- * Calls the token endpoint. The result is tokens, a refusal of the code or refresh token, or `unavailable` for every
- * other answer.
+ * Calls the platform's token endpoint. The result is tokens, a refusal of the authorization code or refresh token, or
+ * `unavailable` for every other answer.
  */
 async function fetchTokens(
   { askForTokens, toTokens, isGrantRefused }: OAuthPlatform,
   request: {
     readonly grant: Readonly<Record<string, string>>;
     readonly kept?: string;
-    /** The message of the result when the platform refuses the code or refresh token. */
+    /** The error message to return when the platform refuses the authorization code or refresh token. */
     readonly refusal: string;
   },
   signal: AbortSignal,

@@ -41,7 +41,7 @@ export interface ConfiguredPlatform {
 
 export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 
-/** Creates the connector of a platform; undefined when its settings are incomplete. */
+/** Creates the authorization connector of a platform; undefined when the platform's settings are incomplete. */
 function configure<App extends { readonly baseUrl: string }>(
   settings: Unconfigured<App>,
   create: (app: App) => AuthorizationConnector,
@@ -56,8 +56,8 @@ function isConfigured<App>(settings: Unconfigured<App>): settings is Unconfigure
 }
 
 /**
- * Configures the Instagram connector. With Instagram Login, the API of the accounts has another host than with Facebook
- * Login.
+ * Creates the Instagram authorization connector for the configured login. Instagram Login and Facebook Login use
+ * different API hosts.
  */
 function configureInstagram(
   settings: AuthorizationSettings["instagram"],
@@ -93,7 +93,7 @@ export function createAuthorizationConnectors(
   } satisfies Record<PlatformId, ConfiguredPlatform | undefined>;
 }
 
-/** Whether the base address of a platform is the simulator's. */
+/** Whether the platform is called at the simulator, because its base address setting is below the simulator's URL. */
 export function isSimulated(baseUrl: string, simulatorUrl: string | undefined): boolean {
   return simulatorUrl !== undefined && baseUrl.startsWith(`${simulatorUrl}/`);
 }

@@ -8,8 +8,8 @@ export type RevocationReason =
   | "already_disconnected";
 
 /**
- * The part of the answer to a disconnect that concerns the platform. `unconfirmed` = the platform was called to revoke
- * the tokens, whatever it answered.
+ * What the REST API answers about the platform's tokens when an account is disconnected. `unconfirmed` = the platform
+ * was called to revoke the tokens, whatever it answered.
  */
 export type Revocation =
   | { readonly outcome: "unconfirmed" }

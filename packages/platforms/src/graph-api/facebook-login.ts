@@ -13,11 +13,14 @@ import { list, number, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { GraphApp } from "./token-owner.ts";
 
-/** The differences between the platforms that use Facebook Login: Facebook and Instagram. */
+/** What the two platforms with Facebook Login (Facebook and Instagram) define for themselves. */
 export interface FacebookLogin {
   readonly app: GraphApp;
   readonly scopes: readonly string[];
-  /** Identifies the account to which a Page's token belongs. A Page without an account on the platform is refused. */
+  /**
+   * Connects the account that belongs to a Facebook Page, with the token of the Page. A Page without such an account is
+   * refused.
+   */
   readonly connect: AuthorizationConnector["connect"];
 }
 
@@ -27,7 +30,7 @@ type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] }
 /** Maximum number of requests for the list of a person's Facebook Pages: a thousand Pages per authorization. */
 const MAX_LISTS = 10;
 const LIST_LENGTH = 100;
-/** Number of Facebook Pages that are identified at the same time. */
+/** Maximum number of Facebook Pages whose accounts are requested at the same time. */
 const PAGES_AT_ONCE = 8;
 
 /**
@@ -96,8 +99,8 @@ async function fetchPageTokens(
 }
 
 /**
- * Identifies the accounts of the selected Facebook Pages and skips Pages without an account on the platform. If one
- * Page cannot be identified, the whole code exchange is reported as unavailable.
+ * Connects the accounts of the selected Facebook Pages and skips Pages without an account on the platform. If the
+ * account of one Page cannot be requested, the whole code exchange is reported as unavailable.
  */
 async function identifyAll(
   { connect }: FacebookLogin,

@@ -80,7 +80,7 @@ describe("rate limits of the Graph API", () => {
   const limited = (usage?: string) =>
     toStepFailure(answer(80_001, usage === undefined ? {} : { usage }), MEANINGS);
 
-  test("a Graph API rate limit lasts as long as the longest time in the usage header", () => {
+  test("a Graph API rate limit lasts as long as the longest time that the usage header states", () => {
     const entry = (minutes: number) => ({
       type: "pages",
       estimated_time_to_regain_access: minutes,

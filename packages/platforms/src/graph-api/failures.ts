@@ -11,9 +11,10 @@ import { readGraphError, type GraphError } from "./graph-error.ts";
 import { limitedForMs } from "./rate-limit.ts";
 
 /**
- * What an error of the Graph API means for a post: a target error code = permanently refused · `token` = the token is
- * invalid · `limit` = rate limit, wait · `transient` = temporary error; the outcome of the call is not known ·
- * `missing` = the requested post or file does not exist or is not accessible, so its existence is not known.
+ * What a Graph API error means for a post: a target error code (for example `content_rejected`) = permanently refused ·
+ * `token` = the token is invalid · `limit` = rate limit, wait · `transient` = temporary error; the outcome of the call
+ * is not known · `missing` = the requested post or file does not exist or is not accessible, so its existence is not
+ * known.
  */
 export type GraphMeaning = TargetErrorCode | "token" | "limit" | "transient" | "missing";
 
@@ -42,8 +43,7 @@ const COMMON: GraphMeanings = {
 };
 
 /**
- * HTTP statuses that do not show whether Facebook or Instagram carried out the call, because a proxy may have sent
- * them.
+ * HTTP statuses that do not show whether Facebook or Instagram carried out a call, because a proxy may have sent them.
  */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
@@ -84,8 +84,8 @@ function describe(answer: PlatformAnswer): string {
 }
 
 /**
- * Maps a Graph API answer to a preparation step to a failure. A step makes nothing visible, so it is retried after an
- * unclear answer.
+ * Maps a Graph API answer in a preparation step to a failure. A preparation step makes nothing visible, so it is
+ * retried after an unclear answer.
  */
 export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeanings): Failure {
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
@@ -93,7 +93,7 @@ export function toStepFailure(answer: PlatformAnswer | NoAnswer, own: GraphMeani
 }
 
 /**
- * Maps a Graph API answer to an unsuccessful publishing call to an outcome. Only a parsed error of the platform shows
+ * Maps the Graph API's answer to a failed publishing call to an outcome. Only a parsed error of the platform proves
  * that the post was not created.
  */
 export function toVisibleFailure(answer: PlatformAnswer, own: GraphMeanings): Failure | Unknown {

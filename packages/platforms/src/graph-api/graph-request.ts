@@ -3,7 +3,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** The hosts of a Graph API. */
 export interface GraphApi {
-  /** The base URL of the Graph API, without the version. */
+  /** The base URL of the Graph API, without the API version. */
   readonly baseUrl: string;
   /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;

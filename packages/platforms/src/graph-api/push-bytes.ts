@@ -10,8 +10,8 @@ import type { GraphApi } from "./graph-request.ts";
 export type UploadResult =
   | { readonly kind: "uploaded" }
   /**
-   * The upload was interrupted or its offset was wrong. The caller should read how many bytes the platform has and
-   * continue from there.
+   * The upload of the file to Facebook or Instagram was interrupted, or its offset was wrong. The caller should read
+   * how many bytes the platform has and continue from there.
    */
   | { readonly kind: "interrupted"; readonly message: string }
   /** The platform does not accept these bytes of the file at this upload URL. */
@@ -20,7 +20,7 @@ export type UploadResult =
 
 const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
 
-/** Whether the token may be sent to the upload URL that Facebook or Instagram returned. */
+/** Whether the account's access token may be sent to the upload URL that Facebook or Instagram returned. */
 export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
   return url.startsWith(`${uploadBaseUrl}/`) && URL.canParse(url);
 }
@@ -62,7 +62,10 @@ function toResult(answer: PlatformAnswer | NoAnswer): UploadResult {
     : { kind: "rejected", message };
 }
 
-/** Whether the upload failed only temporarily, so that the platform may still accept the same bytes. */
+/**
+ * Whether an upload to Facebook or Instagram failed only temporarily, so that the platform may still accept the same
+ * bytes.
+ */
 function isTemporary({ status }: PlatformAnswer, problem: PlatformAnswer["json"]): boolean {
   if (problem === undefined || problem.retriable === true || status >= 500) return true;
   return OFFSET_ERRORS.has(text(problem, "type") ?? "");

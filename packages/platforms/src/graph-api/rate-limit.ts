@@ -22,8 +22,8 @@ function minutesOf(entry: unknown): number {
 }
 
 /**
- * Returns how many milliseconds a Graph API rate limit lasts: the longest time in the header
- * `X-Business-Use-Case-Usage`, which lists minutes by account and use case.
+ * Returns how many milliseconds a Graph API rate limit lasts. The header `X-Business-Use-Case-Usage` lists minutes for
+ * each account and use case; the longest time counts.
  */
 export function limitedForMs(answer: PlatformAnswer): number {
   const usage = parse(header(answer, "x-business-use-case-usage"));

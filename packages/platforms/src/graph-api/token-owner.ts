@@ -5,7 +5,7 @@ import { bearer } from "#src/http/platform-request.ts";
 
 /** An app at Meta, and the URL of its Graph API. */
 export interface GraphApp {
-  /** URL of the Graph API, without the version. */
+  /** The URL of the Graph API, without the API version. */
   readonly baseUrl: string;
   /** Version of the Graph API, for example `v25.0`. */
   readonly version: string;

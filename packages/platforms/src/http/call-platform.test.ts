@@ -214,7 +214,7 @@ describe("publishing calls with a streamed body", () => {
     });
   });
 
-  test("sendOnce sends no request when its send guard forbids sending after the first bytes of the body were read", async () => {
+  test("sendOnce sends no request when `mayStillSend` returns false after the first bytes of the body were read", async () => {
     let received = 0;
     const url = await open(
       createTcpServer((socket) => socket.on("data", ({ length }) => (received += length))),

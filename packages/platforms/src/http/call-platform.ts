@@ -1,6 +1,5 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
-import { withinTime } from "@postrider/shared/process/within-time";
 import { Agent, request, type Dispatcher } from "undici";
 import {
   describeFailure,
@@ -27,8 +26,6 @@ export interface NoAnswer {
 export const CONNECT_TIMEOUT_MS = 5000;
 /** Time limit in milliseconds of a platform call without a body; a body extends it by the time to upload it. */
 const CALL_TIMEOUT_MS = 30_000;
-/** Time in milliseconds after its time limit within which a call must have ended, whatever the HTTP client does. */
-const SETTLE_MS = 5000;
 
 /**
  * Calls that publish nothing share this connection pool. `sendOnce` opens a new connection for each publishing call.
@@ -58,7 +55,7 @@ async function send(
   using outgoing = new OutgoingBody(call.body);
   const bytes = call.body === undefined ? 0 : countBytes(call.body);
   const timeoutMs = withUploadTime(CALL_TIMEOUT_MS, bytes);
-  const exchange = async (): Promise<PlatformAnswer> => {
+  try {
     const answer = await request(call.url, {
       method: call.method,
       headers: toHeaders(call, outgoing),
@@ -70,9 +67,6 @@ async function send(
     });
     const text = await readText(answer.body);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
-  };
-  try {
-    return await withinTime(exchange(), timeoutMs + SETTLE_MS, "the platform call did not end");
   } catch (error) {
     if (outgoing.failure !== undefined) throw outgoing.failure;
     return { kind: "no_answer", message: describeFailure(error) };

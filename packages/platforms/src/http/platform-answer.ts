@@ -3,7 +3,10 @@ export interface PlatformAnswer {
   readonly kind: "answer";
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body as a JSON object. Integers that JavaScript cannot represent exactly are strings of their digits. */
+  /**
+   * The body of the answer as a JSON object. Integers that JavaScript cannot represent exactly are strings of their
+   * digits.
+   */
   readonly json: JsonObject | undefined;
 }
 
@@ -92,25 +95,25 @@ function property(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
-/** Returns the property with this name if it is a non-empty string, else undefined. */
+/** Returns the named property of a JSON object if it is a non-empty string, else undefined. */
 export function text(value: unknown, name: string): string | undefined {
   const found = property(value, name);
   return typeof found === "string" && found !== "" ? found : undefined;
 }
 
-/** Returns the property with this name if it is a number, else undefined. */
+/** Returns the named property of a JSON object if it is a number, else undefined. */
 export function number(value: unknown, name: string): number | undefined {
   const found = property(value, name);
   return typeof found === "number" ? found : undefined;
 }
 
-/** Returns the property with this name if it is a JSON object, else undefined. */
+/** Returns the named property of a JSON object if it is itself a JSON object, else undefined. */
 export function object(value: unknown, name: string): JsonObject | undefined {
   const found = property(value, name);
   return isObject(found) ? found : undefined;
 }
 
-/** Returns the property with this name if it is a JSON array, else an empty list. */
+/** Returns the named property of a JSON object if it is a JSON array, else an empty list. */
 export function list(value: unknown, name: string): readonly unknown[] {
   const found = property(value, name);
   return Array.isArray(found) ? found : [];

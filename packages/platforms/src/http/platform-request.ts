@@ -6,7 +6,10 @@ export interface PlatformRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
-  /** True when the account's owner chose the host; the connection is then allowed to public addresses only. */
+  /**
+   * True when the account's owner chose the host of the request. The connection is then allowed to public addresses
+   * only.
+   */
   readonly isForeign?: boolean;
   /** Texts that are redacted in the platform's answer, besides the credential in the `authorization` header. */
   readonly secrets?: readonly string[];
@@ -56,11 +59,11 @@ function isWholeString(json: string, start: number, length: number): boolean {
   return json.charAt(start - 1) === '"' && json.charAt(start + length) === '"';
 }
 
-/** A source of bytes for a request body. The number of bytes is known before the first byte is read. */
+/** A source of the bytes of a request body. The number of bytes is known before the first byte is read. */
 export interface ByteSource {
   /** The exact number of bytes; the platform call fails when the source yields more or fewer. */
   readonly bytes: number;
-  /** Reads the bytes of the source, from the first byte at each call. */
+  /** Returns the bytes of the source. Each call reads them again from the first byte. */
   read(signal: AbortSignal): AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -88,7 +91,6 @@ export function bytesBody(contentType: string, source: ByteSource): RequestBody 
   return { contentType, content: source };
 }
 
-/** Returns the number of bytes of a request body. */
 export function countBytes({ content }: RequestBody): number {
   return typeof content === "string" ? Buffer.byteLength(content) : content.bytes;
 }
@@ -144,8 +146,8 @@ export class OutgoingBody implements Disposable {
   readonly #mayStart: () => boolean;
 
   /**
-   * @param mayStart Called right before the first bytes of a streamed body are written; when it returns false,
-   *   nothing is sent.
+   * @param mayStart Called right before the first bytes of a streamed body are sent; when it returns false, nothing is
+   *   sent.
    */
   constructor(body: RequestBody | undefined, mayStart: () => boolean = () => true) {
     this.#body = body;
@@ -161,12 +163,12 @@ export class OutgoingBody implements Disposable {
     return { "content-type": this.#body.contentType, "content-length": length };
   }
 
-  /** The request body in the form that undici sends. */
+  /** The request body in the form that the HTTP client (undici) accepts. */
   get content(): string | Readable | null {
     const content = this.#body?.content ?? null;
     if (content === null || typeof content === "string") return content;
-    // Undici can send any async iterable, but its types allow only streams. Converting the iterable to a stream would
-    // add another buffer.
+    // Undici can send any async iterable, but its TypeScript types allow only streams. Converting the iterable to a
+    // stream would add another buffer.
     return this.#stream(content) as unknown as Readable;
   }
 
@@ -180,7 +182,8 @@ export class OutgoingBody implements Disposable {
           throw new Error(
             "the call must not be sent, because its recorded start (mark) is too old",
           );
-        // This flag must be set before the bytes are passed to undici, because from then on they may have been written.
+        // This flag must be set before the HTTP client (undici) receives the bytes, because from then on it may have
+        // sent them.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;
         yield chunk;

@@ -50,7 +50,7 @@ test("sendOnce returns every HTTP answer, and an answer with an unreadable body 
   });
 });
 
-test("sendOnce sends no request when its send guard forbids sending", async () => {
+test("sendOnce sends no request when `mayStillSend` returns false", async () => {
   const { url, received } = await listen((_count, end) => end(200, "{}"));
   expect(
     await sendOnce(

@@ -9,7 +9,7 @@ import {
 } from "./platform-answer.ts";
 import { OutgoingBody, type PlatformRequest, redact, toHeaders } from "./platform-request.ts";
 
-/** The condition under which the first byte of a publishing call may be sent, and the deadline of the call. */
+/** The condition under which a publishing call may still be sent, and the deadline of the call. */
 export interface SendGuard {
   /**
    * Returns false when the recorded intent to make the publishing call (the mark) is too old; then no byte may be sent.
@@ -49,10 +49,10 @@ export interface NoAnswerToVisible extends NoAnswer {
 export type SendResult = PlatformAnswer | NotConnected | NoAnswerToVisible | NotSent;
 
 /**
- * Receives the answer to one publishing call and records whether the connection was made and the first byte was about
- * to be written. Before that the post certainly does not exist; afterwards it may exist. Undici calls `onRequestStart`
- * when the connection is made and before it writes; aborting there sends nothing. For a stream, undici writes nothing
- * before the first bytes of the body are read, so the guard is checked again at that point.
+ * Receives the answer to one publishing call, and records whether the first byte may have been sent. If not, the post
+ * certainly does not exist; otherwise it may exist. Undici, the HTTP client, calls `onRequestStart` when it has a
+ * connection and before it sends anything; aborting there sends nothing. It sends nothing of a stream before the first
+ * bytes of the body are read, so `mayStillSend` is checked again at that point.
  */
 class VisibleCall implements Dispatcher.DispatchHandler {
   readonly result: Promise<SendResult>;
@@ -115,7 +115,7 @@ class VisibleCall implements Dispatcher.DispatchHandler {
     this.fail(isSourceFailure ? "the media could not be read to its end" : describeFailure(error));
   }
 
-  /** Ends the publishing call without an answer. It counts as not sent only if no byte was written. */
+  /** Ends the publishing call without an answer. The call counts as not sent only if no byte was written. */
   fail(message: string): void {
     const { isStarted, isComplete } = this.outgoing;
     if (this.#refused) this.#resolve({ kind: "not_sent" });
@@ -143,15 +143,15 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
       ? { connect: connectPublic }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
     // The timer below is the only deadline of the publishing call. After a pause of the process, undici's own timers
-    // would fire before the socket is read.
+    // would end the call before undici reads an answer that has already arrived.
     headersTimeout: 0,
     bodyTimeout: 0,
     pipelining: 1,
   });
   const visible = new VisibleCall(call, guard);
   using outgoing = visible.outgoing;
-  // After a pause of the process, this timer may be due although the answer is already in the socket. Therefore the
-  // socket is read before the call times out.
+  // After a pause of the process, this timer may fire although the answer has already arrived. The socket is therefore
+  // read once more before the call times out.
   let timer = setTimeout(() => {
     timer = setTimeout(() => visible.timeOut(), 100);
   }, guard.timeoutMs);

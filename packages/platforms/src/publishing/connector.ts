@@ -7,7 +7,7 @@ import type { AccountAccess, MediaPart, Publication } from "./publication.ts";
 import type { PrepareStep } from "./steps.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
-/** Searches the platform to find out whether a publication is visible. */
+/** Searches the platform to find out whether the post of a publication is visible. */
 export type FindPublication = (
   publication: Publication,
   handles: Handles,
@@ -16,18 +16,19 @@ export type FindPublication = (
 ) => Promise<Verdict>;
 
 /**
- * Publishes posts to one platform and deletes posts from it. A connector does not know tasks, leases or the database.
+ * Publishes posts to one platform and deletes them from it. A connector does not use the tasks, the leases or the
+ * database of the delivery service.
  */
 export interface PublishingConnector {
   readonly platform: PlatformId;
   /**
-   * Maximum number of publishing calls per publish generation of a target that may follow after searches proved that
-   * the post is absent.
+   * Maximum number of times that a post is sent again for one publish command, after searches proved that the post is
+   * not on the platform.
    */
   readonly maxResends: number;
   /**
-   * The preparation steps before the publishing call, in order: one step for each handle (stored id or value) that the
-   * platform returns.
+   * The preparation steps before the publishing call, in order. Each step stores a value (handle) that the platform
+   * returned or the connector chose.
    */
   steps(publication: Publication): readonly PrepareStep[];
   /**
@@ -45,14 +46,14 @@ export interface PublishingConnector {
   /** Finds out the outcome of a publishing call whose outcome is unknown or pending. */
   readonly reconcile: FindPublication;
   /**
-   * Searches everything that the account published since the publishing call for a post with the same content. Used
-   * after a database restore, when the stored data does not say how the post was sent. Without this function the
-   * outcome stays unknown, and the target is not sent again.
+   * Searches everything that the account published since the publishing call for a post with the same content. It is
+   * used after a database restore, when the stored data does not say how the post was sent. Without this function the
+   * outcome stays unknown, and the post is not sent again.
    */
   readonly findMatchingPost?: FindPublication;
   /**
-   * Requests the id of a post that was published without an id. The post stays published whatever the answer is.
-   * Required if `publish` can return `askLater`.
+   * Asks the platform for the id of a post that was published without an id. The post counts as published whatever the
+   * answer is. Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;
   /** Whether Postrider can delete posts through the platform's API. */

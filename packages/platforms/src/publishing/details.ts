@@ -1,4 +1,4 @@
-/** The result of requesting the details of a post that was published without an id. */
+/** The result of asking the platform for the id and the permalink of a post that was published without an id. */
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }
   /** The platform has not assigned an id to the published post yet, or could not be reached. */
@@ -8,16 +8,16 @@ export type Details =
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;
 /**
- * Waits in milliseconds between requests for the id of a published post. The platform assigns the id after its
- * moderation, which takes minutes or hours.
+ * Waits in milliseconds between requests for the id of a published post. The platform assigns the id after it has
+ * moderated the post, which takes minutes or hours.
  */
 const WAITS_MS = [2, 3, 5, 10, 30, 60, 120, 300, 600, 1800].map((seconds) => seconds * SECOND_MS);
-/** Age of a published post in milliseconds after which its id is no longer requested. */
+/** Age in milliseconds of a published post after which the platform is no longer asked for its id. */
 const MAX_AGE_MS = 24 * HOUR_MS;
 
 /**
- * Returns the milliseconds until the next request for the id of a published post; undefined when the post is too old to
- * request it again.
+ * Returns the milliseconds until the platform is asked again for the id of a published post; undefined when the post is
+ * too old to ask again.
  */
 export function nextQuestionMs(
   { askedCount, ageMs }: { readonly askedCount: number; readonly ageMs: number },

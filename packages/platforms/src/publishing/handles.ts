@@ -1,6 +1,6 @@
 /**
- * Handles: the stored results of the preparation steps so far. They are ids, URIs and records that the platform
- * returned or that the connector chose. The caller stores them before the next platform call. No handle is named
+ * Handles: the stored results of a post's preparation steps. They are ids, URIs and records that the platform returned
+ * or that the connector chose. The delivery service stores them before the next platform call. No handle is named
  * `kind`.
  */
 export type Handles = Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export function readJsonHandle(handles: Handles, name: string): unknown {
   return stored === undefined ? undefined : JSON.parse(stored);
 }
 
-/** Returns one handle that stores a value as JSON. */
+/** Returns the handles with one entry: the value as JSON under this name. */
 export function toJsonHandle(name: string, value: unknown): Handles {
   return { [name]: JSON.stringify(value) };
 }

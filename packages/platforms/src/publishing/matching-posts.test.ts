@@ -27,7 +27,7 @@ test("a single matching post on the platform is taken as the published post", as
   });
 });
 
-test("a matching post that belongs to another target is not taken as the published post", async () => {
+test("a matching post that belongs to another Postrider post is not taken as the published post", async () => {
   const owned = call(0, 0, ["1"]);
   expect(await judgeMatchingPosts([post("1"), post("2")], PUBLICATION, owned, [])).toMatchObject({
     externalId: "2",
@@ -53,7 +53,7 @@ test.each([
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],
 ])(
-  "when no post on the platform matches %i ms after the publishing call and after %i searches, the verdict is %j",
+  "when no post on the platform matches %i ms after the publishing call and after %i searches, the result is %j",
   async (afterMs, looks, verdict) => {
     expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
   },

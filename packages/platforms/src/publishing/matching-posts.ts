@@ -8,13 +8,13 @@ import type { UnknownCall, Verdict } from "./verdict.ts";
  */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** A post of the account that has the text and the number of files of the publication. */
+/** A post on the platform that has the text and the number of files of the publication. */
 export interface MatchingPost {
   readonly id: string;
   readonly permalink: string | null;
 }
 
-/** Returns the earliest creation time that a post of this publishing call can have on the platform. */
+/** Returns the earliest creation time that the post of a publishing call can have on the platform. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
 }
@@ -25,12 +25,12 @@ export function foldText(text: string | undefined): string {
 }
 
 /**
- * Decides whether one of the matching posts is the published post. Posts that belong to another target are ignored. A
- * single remaining post is the published post, because only Postrider publishes that text on the account during this
- * time. If several posts remain, or the publication has no text, a person must decide.
+ * Decides whether one of the matching posts on the platform is the published post. Posts that another Postrider post
+ * owns are ignored. A single remaining post is the published post, because only Postrider publishes that text on the
+ * account during this time. If several posts remain, or the publication has no text, a person must decide.
  *
- * @param looksAfterMs Times after `callUntil` at which the account's posts must be read to prove that the post is
- * absent; empty = one read is enough.
+ * @param looksAfterMs Times at which the account's posts must be read to prove that the post is absent, in milliseconds
+ *   after `callUntil`; empty = one read is enough.
  */
 export async function judgeMatchingPosts(
   posts: readonly MatchingPost[],

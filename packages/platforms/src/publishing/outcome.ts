@@ -1,7 +1,7 @@
 import type { NotSent } from "#src/http/send-once.ts";
 import type { Handles } from "./handles.ts";
 
-/** The reason why a target failed or waits; the value of `error.code` in the REST API. */
+/** The reason why a post failed or waits on one account (one target); the value of `error.code` in the REST API. */
 export type TargetErrorCode =
   | "content_rejected"
   | "media_rejected"
@@ -38,13 +38,14 @@ export type Failure =
       readonly message: string;
       readonly retryAfterMs?: number;
       /**
-       * True when a rate limit or quota of the platform refused the call. The wait then does not count as an attempt
+       * True when a rate limit or quota of the platform refused the call. Then the wait does not count as an attempt
        * and applies to the whole account.
        */
       readonly isLimit?: boolean;
     }
   /**
-   * The platform refused the access token: the token is refreshed once, then the owner must connect the account again.
+   * The platform refused the access token. The delivery service refreshes the token once; if that does not help, the
+   * owner must connect the account again.
    */
   | { readonly kind: "token_refused"; readonly message: string };
 
@@ -53,7 +54,7 @@ export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** The values that `findDetails` needs when the platform assigns the post's id later; not secret. */
+  /** The values with which `findDetails` asks for the post's id, which the platform assigns later; not secret. */
   readonly askLater?: Handles;
 }
 
@@ -65,17 +66,16 @@ export interface Unknown {
   readonly kind: "unknown";
   readonly message: string;
   /**
-   * Wait in milliseconds of the account; set when the platform's rate limit answered a call that has no idempotency
-   * key. The outcome is reconciled like any other unknown outcome. If the post is then proved to be absent, sending it
-   * again does not count against `maxResends`.
+   * Milliseconds for which no call is made for the account; set when the platform's rate limit answered a call that has
+   * no idempotency key. The post is searched for like after any other unknown outcome. If it is then proved to be
+   * absent, sending it again does not count against `maxResends`.
    */
   readonly limitedForMs?: number;
 }
 
 /**
- * The outcome of a publishing call after which the platform has received the whole post and is processing it.
- * `reconcile` requests the result, for the first time after `afterMs`. For the user the outcome is not unknown: the
- * post is still being processed.
+ * The outcome of a publishing call after which the platform has the whole post and is processing it. `reconcile` asks
+ * for the result, for the first time after `afterMs`. The user sees the post as being processed, not as unknown.
  */
 export interface Pending {
   readonly kind: "pending";

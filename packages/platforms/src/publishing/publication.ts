@@ -1,6 +1,6 @@
 /** The account for which a connector acts, with its access token. */
 export interface AccountAccess {
-  /** The platform's id of the account. */
+  /** The account's id on the platform. */
   readonly externalId: string;
   readonly username: string;
   readonly accessToken: string;
@@ -37,7 +37,8 @@ export interface PublicationMedia {
    * Streams the bytes of the file. The platform's upload speed limits the reading; the file is never held in memory.
    *
    * @throws MediaUnreadable When the media service does not answer, the stream breaks or the file no longer exists. A
-   *   step does not catch it: the caller retries the step, or fails the target with `media_fetch_failed`.
+   *   preparation step does not catch it: the delivery service retries the step, or fails the post with
+   *   `media_fetch_failed`.
    */
   read(range: ByteRange, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }

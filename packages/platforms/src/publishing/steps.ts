@@ -4,8 +4,8 @@ import type { Publication } from "./publication.ts";
 
 /**
  * The result of a preparation step while the platform is still processing: the step runs again after `afterMs`, with
- * these handles added. A wait does not count as an attempt. The connector limits the total waiting time by means of
- * times that it stores in its handles.
+ * these handles added to the stored ones. A wait does not count as an attempt. The connector limits the total waiting
+ * time with times that it stores in its handles.
  */
 export interface StepWait {
   readonly kind: "wait";
@@ -13,7 +13,7 @@ export interface StepWait {
   readonly handles?: Handles;
 }
 
-/** The result of a preparation step: handles to store, a failure or a wait. */
+/** The result of a preparation step: values (handles) to store, a failure or a wait. */
 export type StepResult = Handles | Failure | StepWait;
 
 /**
@@ -22,7 +22,7 @@ export type StepResult = Handles | Failure | StepWait;
  */
 export interface PrepareStep {
   readonly name: string;
-  /** Whether the handles of the preparation step are already stored, so that the step does not run again. */
+  /** Whether the results (handles) of the preparation step are already stored, so that the step does not run again. */
   isDone(handles: Handles): boolean;
   run(publication: Publication, handles: Handles, signal: AbortSignal): Promise<StepResult>;
 }
@@ -33,17 +33,15 @@ const FAILURE_KINDS: ReadonlySet<string> = new Set<Failure["kind"]>([
   "token_refused",
 ]);
 
-/** Whether the result of a preparation step is a failure. */
 export function isFailure(result: StepResult): result is Failure {
   return FAILURE_KINDS.has(result.kind ?? "");
 }
 
-/** Whether the result of a preparation step is a wait for the platform. */
 export function isWait(result: StepResult): result is StepWait {
   return result.kind === "wait";
 }
 
-/** Stores the handles and runs the preparation step again, immediately unless `afterMs` is given. */
+/** Stores the handles (results so far) and runs the preparation step again, immediately unless `afterMs` is given. */
 export function runAgain(handles: Handles, afterMs = 0): StepWait {
   return { kind: "wait", afterMs, handles };
 }

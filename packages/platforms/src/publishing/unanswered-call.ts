@@ -3,7 +3,8 @@ import type { NotSent, SendResult } from "#src/http/send-once.ts";
 import { platformUnavailable, type Failure, type Unknown } from "./outcome.ts";
 
 /**
- * Maps a publishing call that got no answer to an outcome, for platforms whose protocol gives no further information.
+ * Returns the outcome of a publishing call that got no answer, for platforms whose protocol gives no further
+ * information.
  */
 export function toUnanswered(
   sent: Exclude<SendResult, PlatformAnswer>,

@@ -1,7 +1,7 @@
 import type { Handles } from "./handles.ts";
 import type { TargetErrorCode } from "./outcome.ts";
 
-/** The verdict: the result of searching the platform for the post of a publishing call with an unknown outcome. */
+/** What is known about a publishing call with an unknown outcome after the platform was searched for its post. */
 export type Verdict =
   | {
       readonly kind: "present";
@@ -11,14 +11,14 @@ export type Verdict =
     }
   /**
    * The post is proved to be absent, so another publishing call is safe. `handles`, when set, replace the stored
-   * handles; preparation steps whose handles are missing run again.
+   * handles. Preparation steps whose handles are then missing run again.
    */
   | { readonly kind: "absent"; readonly handles?: Handles }
   /** The platform ended the publication: no post is visible, and the same content would be refused again. */
   | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
   /**
-   * The outcome is not known, but the platform's protocol makes a repeated publishing call with the same handles
-   * harmless.
+   * The outcome is not known, but the platform's protocol makes it harmless to repeat the publishing call with the same
+   * stored values (handles).
    */
   | { readonly kind: "repeat" }
   /**
@@ -28,21 +28,21 @@ export type Verdict =
   | { readonly kind: "look_again"; readonly afterMs: number; readonly isIncomplete?: boolean }
   | { readonly kind: "cannot_tell"; readonly message: string };
 
-/** A publishing call with an unknown outcome, for whose post `reconcile` searches the platform. */
+/** A publishing call with an unknown outcome. The connector's `reconcile` searches the platform for its post. */
 export interface UnknownCall {
   readonly calledAt: Date;
   readonly callUntil: Date;
   /** Number of complete searches (looks) for the post of this call so far; 0 at the first search. */
   readonly looks: number;
-  /** Database time of this search. */
+  /** Time of this search for the post, by the clock of the database. */
   readonly now: Date;
-  /** Factor by which waiting times are multiplied (1 in production). */
+  /** Factor by which the waits between searches are multiplied: 1 in production, less in tests. */
   readonly timeScale: number;
   /** Whether the platform answered the publishing call as `pending`, so that it certainly has all of the content. */
   readonly isPending?: boolean;
   /**
-   * Returns which of the given post ids of the platform already belong to a target of this account, including deleted
-   * targets. Such posts never match.
+   * Returns which of these posts on the platform already belong to a Postrider post on the same account, including
+   * deleted posts. They cannot be the post that is searched for.
    */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
 }

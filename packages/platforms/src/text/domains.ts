@@ -31,15 +31,16 @@ export function nextRun(text: string, from: number): TextRange | undefined {
   return match === null ? undefined : { start: match.index, end: match.index + match[0].length };
 }
 
-/** Whether a URL may begin at `start`, when the URL before it ends at `consumed`. */
+/** Whether the characters before `start` allow a URL to begin there, when the URL before it ends at `consumed`. */
 export function mayBegin(text: string, start: number, consumed: number): boolean {
   if (start === 0) return true;
   return start > consumed && !NO_NAME_AFTER.test(text.charAt(start - 1));
 }
 
 /**
- * Returns the domain names in one run of characters, each as long as possible: labels, then a known top-level domain.
- * The first name may not begin before `consumed`. Each character is read a fixed number of times.
+ * Returns the domain names in one run of characters, each as long as possible: domain labels that end in a known
+ * top-level domain. The first name may not begin before `consumed`. Each character is read a fixed number of times, so
+ * the run time is linear.
  */
 export function* domainsIn(text: string, run: TextRange, consumed: number): Generator<TextRange> {
   const labels = splitLabels(text, run);
@@ -48,7 +49,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   for (const [index, label] of labels.entries()) {
     const lastDot = lastDots[index];
     if (lastDot === undefined || label.end < position) continue;
-    // Only the label before the top-level domain of a domain name must not contain an underscore.
+    // Only the label directly before the top-level domain must not contain an underscore.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
@@ -58,7 +59,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
 }
 
 interface Label extends TextRange {
-  /** Position of the last underscore in the label, or -1. */
+  /** Position in the text of the domain label's last underscore, or -1 without an underscore. */
   readonly underscore: number;
 }
 
@@ -77,17 +78,17 @@ function splitLabels(text: string, run: TextRange): Label[] {
 interface LastDot {
   /** Index of the domain label before the top-level domain. */
   readonly index: number;
-  /** Exclusive end of the top-level domain. */
+  /** Position in the text at which the top-level domain ends, exclusive. */
   readonly end: number;
 }
 
 /**
- * For each label, finds the last dot before a top-level domain that a domain name beginning in that label can reach.
- * Reads the labels from the last to the first, each once.
+ * For each domain label, finds the last dot before a top-level domain up to which a domain name from this label can
+ * continue. The labels are read from the last to the first, each once, so the run time is linear.
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
-  // The last dot for a domain name that begins in an earlier label and contains the whole next label.
+  // The last dot that a domain name can reach when it contains all of the label that was read before this one.
   let onward: LastDot | undefined;
   for (const [index, label] of [...labels.entries()].toReversed()) {
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
@@ -104,7 +105,10 @@ function dotAfter(text: string, index: number, next: Label | undefined): LastDot
   return end === undefined ? undefined : { index, end };
 }
 
-/** Whether a domain name may continue after this label. */
+/**
+ * Whether a domain name may continue with a dot after this label: the label is not empty and does not end in `-` or
+ * `_`.
+ */
 function isClosed(text: string, label: Label): boolean {
   return label.end > label.start && !isJoiner(text, label.end - 1);
 }
@@ -117,7 +121,8 @@ function isJoiner(text: string, position: number): boolean {
 function findStart(text: string, within: TextRange, consumed: number): number | undefined {
   const first = firstStart(text, within, Math.max(within.start, consumed), consumed);
   if (first !== 0) return first;
-  // In twitter-text's grammar a URL is preceded by one character, which may be the first character of the text.
+  // In twitter-text's grammar a URL follows another character. This character may be the first one of the text, so a
+  // URL may begin at position 1.
   return !isJoiner(text, 1) && within.end > 1 && mayBegin(text, 1, 0) ? 1 : 0;
 }
 
@@ -134,8 +139,8 @@ function firstStart(
 }
 
 /**
- * Returns the exclusive end of the top-level domain at the start of a label, or undefined when the label does not start
- * with a top-level domain.
+ * Returns the exclusive end of the top-level domain with which a label starts, or undefined when the label does not
+ * start with a top-level domain.
  */
 function endOfTopLevel(text: string, label: TextRange): number | undefined {
   const longest = Math.min(LONGEST_TLD, label.end - label.start);
@@ -163,7 +168,8 @@ export function latinDomains(domain: string): TextRange[] {
 }
 
 /**
- * Returns the end of the longest domain name in Latin letters; therefore the dots are tried from the last to the first.
+ * Returns the end of the longest domain name in Latin letters that begins at `start`. The dots are tried from the last
+ * to the first, so the first match is the longest.
  */
 function endOfLatinDomain(domain: string, start: number, labelsEnd: number): number | undefined {
   for (let dot = labelsEnd - 1; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {

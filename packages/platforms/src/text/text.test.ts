@@ -84,7 +84,7 @@ describe("weighted length", () => {
     ["see example.com, ok", 31],
     ["someone@example.com", 19],
     ["notes.txt", 9],
-  ])("the weighted length of %j is %i", (text, length) => {
+  ])("the weighted length of the text %j is %i", (text, length) => {
     expect(weighted(text)).toBe(length);
   });
 
@@ -147,7 +147,7 @@ describe("URLs of a text", () => {
     ["example.com-x", []],
     [`https://${"ü".repeat(63)}.com`, []],
     [`https://example.com/${"a".repeat(4096)}`, []],
-  ])("the URLs of %j are %j", (text, urls) => {
+  ])("the URLs in the text %j are %j", (text, urls) => {
     expect(urlsOf(text)).toEqual(urls);
   });
 });
@@ -166,7 +166,7 @@ describe("other units of text length", () => {
     ["각", 1],
     ["각", 1],
     ["", 0],
-  ])("%j consists of %i graphemes", (text, count) => {
+  ])("the text %j consists of %i graphemes", (text, count) => {
     expect(countText(text, "graphemes")).toBe(count);
   });
 
@@ -182,7 +182,7 @@ describe("other units of text length", () => {
     );
   });
 
-  test("a text counter with a cache returns the same lengths as countText", () => {
+  test("a text counter that caches lengths returns the same lengths as countText", () => {
     const count = createTextCounter();
     for (const unit of ["utf16", "weighted", "utf8_bytes", "graphemes", "weighted"] as const) {
       expect(count("é example.com", unit)).toBe(countText("é example.com", unit));
@@ -197,7 +197,7 @@ describe("hashtags and mentions", () => {
     ["a#b &#39; # #", 0],
     ["#a #a #a", 3],
     ["(#a)＃b", 2],
-  ])("%j has %i hashtags", (text, count) => {
+  ])("the text %j has %i hashtags", (text, count) => {
     expect(countHashtags(text)).toBe(count);
   });
 
@@ -206,7 +206,7 @@ describe("hashtags and mentions", () => {
     ["mail me@example.com", 0],
     ["@@a @", 0],
     ["(@a)", 1],
-  ])("%j has %i mentions", (text, count) => {
+  ])("the text %j has %i mentions", (text, count) => {
     expect(countMentions(text)).toBe(count);
   });
 });

@@ -27,7 +27,7 @@ export function countText(text: string, unit: TextUnit): number {
   return COUNTERS[unit](text);
 }
 
-/** A function that returns the same text lengths as `countText`. */
+/** A function that returns the same text lengths as `countText`, and caches them. */
 export type TextCounter = typeof countText;
 
 /**

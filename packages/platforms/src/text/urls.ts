@@ -46,7 +46,7 @@ export function findUrls(text: string): TextRange[] {
   return urls;
 }
 
-/** A range of a text in the form of a URL; the text before the range determines whether it counts as a URL. */
+/** A range of a text that has the form of a URL. Whether it counts as a URL depends on the text before it. */
 interface Candidate extends TextRange {
   readonly domain: TextRange;
   readonly hasProtocol: boolean;
@@ -74,7 +74,8 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   const length = end - start + (hasProtocol ? domain.start - start : LONGEST_PROTOCOL);
   if (length > MAX_URL_LENGTH) return false;
   const name = text.slice(domain.start, domain.end);
-  // A domain in Punycode contains only ASCII letters.
+  // Punycode consists of ASCII letters, so a name in Punycode that contains no domain name in Latin letters is not a
+  // domain.
   if (name.startsWith("xn--") && latinDomains(name).length === 0) return false;
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }

@@ -247,7 +247,7 @@ describe("Bluesky's answers about media", () => {
     });
   });
 
-  test("an attempt with a Bluesky video that is processed for hours is retried without a second upload", async () => {
+  test("an attempt whose Bluesky video is processed for hours fails, and the next attempt does not upload the video again", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 1);
     const upload = JSON.parse(handles.video ?? "") as object;

@@ -139,7 +139,7 @@ describe("failing preparation steps on Facebook", () => {
     expect(calls).toHaveLength(6);
   });
 
-  test("the upload of a Facebook reel whose answer was lost reads from Facebook how many bytes arrived and sends no byte twice", async () => {
+  test("after a lost answer to the upload of a reel, the Facebook connector asks Facebook how many bytes arrived and sends no byte twice", async () => {
     const publication = await createPublication([toReel(mp4Media(300_000))]);
     await platform.addFault("upload", "drop_after_commit");
     const { outcome } = await driver.settle(publication);
@@ -240,7 +240,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
     }
   });
 
-  test("a refusal of the publishing call with an error in Facebook's own format is final", async () => {
+  test("a refusal of the publishing call is final when the answer is an error in Facebook's own format", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -257,7 +257,7 @@ describe("publishing calls to Facebook without a clear answer", () => {
 });
 
 describe("reconciling on Facebook", () => {
-  test("the Facebook connector searches three times for a prepared post that no longer exists and then reports that it cannot tell the outcome", async () => {
+  test("the Facebook connector searches three times for an unpublished post that no longer exists and then reports that it cannot tell the outcome", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await facebook.delete(publication, handles.postId ?? "", signal);
@@ -379,7 +379,7 @@ describe("Facebook posts that are created visible at once", () => {
     });
   });
 
-  test("the Facebook connector does not take a post of another target as the published post", async () => {
+  test("the Facebook connector does not take a post that belongs to another Postrider post as the published post", async () => {
     const publication = await createPublication([]);
     await settleAtOnce(publication);
     const [entry] = await platform.visible();

@@ -27,7 +27,7 @@ function createConnector() {
   });
 }
 
-test("the Instagram connector connects the account of a Page with a token that does not expire", async () => {
+test("the Instagram connector connects the account of a Facebook Page with a token that does not expire", async () => {
   const { credentials } = await platform.createAccount({ username: "quiet.harbour" });
   const result = await createConnector().connect(credentials, signal);
   const tokens = result.kind === "connected" ? result.connection.tokens : undefined;

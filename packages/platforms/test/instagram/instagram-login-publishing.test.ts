@@ -46,7 +46,7 @@ test("a token of Instagram Login is refused by the API host of Facebook Login", 
   expect(await platform.visible()).toEqual([]);
 });
 
-test("the Instagram connector refuses to delete a post of an Instagram Login account without calling Instagram", async () => {
+test("the Instagram connector refuses to delete a post of an account that was connected with Instagram Login, without calling Instagram", async () => {
   const publication = await createPublication([jpegMedia(4)]);
   const outcome = await platform.publish(instagram, publication);
   const calls = (await platform.calls()).length;

@@ -126,7 +126,7 @@ describe("Instagram's publishing limit", () => {
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
   });
 
-  test("a post whose publishing call meets Instagram's publishing limit waits and keeps its container", async () => {
+  test("a post whose publishing call meets Instagram's publishing limit waits and keeps its media container", async () => {
     const publication = await createPublication([jpegMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "settings", { quotas: true });
@@ -139,7 +139,7 @@ describe("Instagram's publishing limit", () => {
     });
   });
 
-  test("a post continues when Instagram's publishing limit cannot be read, and stops when the token is refused", async () => {
+  test("a post continues when Instagram's publishing limit cannot be read, and stops when Instagram refuses the token", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.addFault("account", "status", { status: 500 });
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
@@ -150,7 +150,7 @@ describe("Instagram's publishing limit", () => {
 
 describe("failing preparation steps on Instagram", () => {
   test.each(STEP_FAULTS)(
-    "an Instagram preparation step that meets the simulated fault %s when it creates a container is retried and makes nothing visible",
+    "an Instagram preparation step that meets the simulated fault %s when it creates a media container is retried and makes nothing visible",
     async (mode, extra) => {
       for (const [, media] of KINDS) {
         await platform.reset();
@@ -187,7 +187,7 @@ describe("failing preparation steps on Instagram", () => {
     },
   );
 
-  test("an Instagram preparation step waits while the status of a container cannot be read", async () => {
+  test("an Instagram preparation step waits while the status of a media container cannot be read", async () => {
     const publication = await createPublication([jpegMedia(1), jpegMedia(2)]);
     for (const mode of ["drop_before", "garbage_body", "status"])
       await platform.addFault("status", mode, { status: 404 });
@@ -196,7 +196,7 @@ describe("failing preparation steps on Instagram", () => {
     expect(waits).toEqual([1000, 2000, 4000]);
   });
 
-  test("an expired Instagram container is created again, with a carousel of the new parts", async () => {
+  test("an Instagram media container that has expired is created again, and the carousel contains the new parts", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -287,7 +287,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("a publishing call to Instagram before the container is ready ends in exactly one post", async () => {
+  test("a publishing call to Instagram before the media container is ready ends in exactly one post", async () => {
     const publication = await createPublication([VIDEO]);
     const { handles } = await prepare(publication, { maxRuns: 3 });
     const container = JSON.parse(handles.container0 ?? "{}") as object;
@@ -299,7 +299,7 @@ describe("publishing calls to Instagram without a clear answer", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("a refusal of the publishing call with an error in Instagram's own format is final", async () => {
+  test("a refusal of the publishing call is final when the answer is an error in Instagram's own format", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "refuse");
@@ -325,7 +325,7 @@ describe("reconciling on Instagram", () => {
     return { publication, ...(await prepare(publication)) };
   }
 
-  test("the second check that finds an Instagram container still ready proves that the post is absent, and the container is published again", async () => {
+  test("an Instagram container that is still ready at the second check proves that the post is absent, and the container is published again", async () => {
     const { publication, handles } = await ready();
     const first = await driver.reconcile(publication, handles);
     expect(first).toEqual({ kind: "look_again", afterMs: 2 * MINUTE_MS });
@@ -335,7 +335,7 @@ describe("reconciling on Instagram", () => {
     expect(again.handles.container0).toBe(handles.container0);
   });
 
-  test("the Instagram connector does not take a post of another target or one of two equal posts as the published post", async () => {
+  test("the Instagram connector does not take a post that belongs to another Postrider post, or one of two equal posts, as the published post", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     const mine = (await platform.visible()).at(0)?.id ?? "";
@@ -353,7 +353,7 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("the Instagram connector waits until the account's list contains the post of a published container", async () => {
+  test("the Instagram connector waits until Instagram's list of the account's posts contains the post of a published container", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("GET /v25.0/*/media", "status", { status: 500, times: 9 });
@@ -369,7 +369,7 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("an Instagram container that is not found or cannot be read leaves the outcome unknown", async () => {
+  test("an Instagram container that is not found or cannot be read leaves the outcome of the publishing call unknown", async () => {
     const { publication, handles } = await ready();
     for (const status of [404, 500, 503])
       for (let looks = 0; looks < 3; looks += 1) {
@@ -386,14 +386,14 @@ describe("reconciling on Instagram", () => {
     });
   });
 
-  test("the Instagram connector finds a post in the account's list when its container is not found", async () => {
+  test("the Instagram connector finds a post in Instagram's list of the account's posts when the post's container is not found", async () => {
     const { publication, handles } = await ready();
     await instagram.publish(publication, handles, guard);
     await platform.addFault("status", "status", { status: 404 });
     expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "present" });
   });
 
-  test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the container", async () => {
+  test("the Instagram connector reports that it cannot tell the outcome when Instagram refuses to show the media container", async () => {
     const { publication, handles } = await ready();
     await platform.addFault("status", "status", { status: 401 });
     expect(await driver.reconcile(publication, handles)).toMatchObject({ kind: "cannot_tell" });
@@ -442,7 +442,7 @@ describe("deleting on Instagram", () => {
     ["status", { status: 401 }, { kind: "token_refused" }],
     ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
   ])(
-    "an Instagram deletion that meets the simulated fault %s %o has the outcome %j and can be repeated",
+    "an Instagram deletion that meets the simulated fault %s %o returns the outcome %j and can be repeated",
     async (mode, extra, outcome) => {
       const [publication, id] = await publishOne();
       await platform.addFault("delete", mode, extra);

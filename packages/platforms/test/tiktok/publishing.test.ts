@@ -174,7 +174,7 @@ describe("TikTok's creator info", () => {
     });
   });
 
-  test("the TikTok connector refuses a video that is longer than the creator may post", async () => {
+  test("the TikTok connector refuses a video that is longer than TikTok allows the creator to post", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const withLength = (durationMs: number) => Object.assign(video(), { durationMs });
     const publication = await publicationOf("short.person", [withLength(11_000)]);
@@ -274,7 +274,7 @@ describe("TikTok videos are published exactly once", () => {
     },
   );
 
-  test("a TikTok video is published once when the last chunk arrives late, after it was sent again", async () => {
+  test("a TikTok video is published once when its last chunk arrives late, after the chunk was sent a second time", async () => {
     const publication = await createPublication([video(11 * MIB)]);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     const { handles, outcome } = await call(publication);
@@ -319,7 +319,7 @@ describe("TikTok videos are published exactly once", () => {
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("a new upload URL for a TikTok video is used only after the old upload can no longer be completed", async () => {
+  test("a new upload URL for a TikTok video is used only after the old upload URL can no longer complete the video", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     await advance(3_600_000);
@@ -397,7 +397,7 @@ describe("TikTok photo posts whose answer is lost", () => {
     expect(await at(3, 1_800_000)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the TikTok connector does not take a photo post of another target, an older photo post or one of two equal photo posts as the published post", async () => {
+  test("the TikTok connector does not take an older photo post, a photo post that belongs to another Postrider post or one of two equal photo posts as the published post", async () => {
     const { publication, handles } = await lose();
     await advance(5000);
     const owned = { isOwned: (ids: readonly string[]) => Promise.resolve(new Set(ids)) };
@@ -500,7 +500,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and ends it when TikTok refuses", async () => {
+  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and stops checking when TikTok refuses", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [

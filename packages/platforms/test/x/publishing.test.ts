@@ -201,7 +201,7 @@ describe("X's answers about media", () => {
     });
   });
 
-  test("an attempt with a video that X processes for hours is retried without a second upload", async () => {
+  test("an attempt whose video is processed by X for hours fails, and the next attempt does not upload the video again", async () => {
     const publication = await createPublication([mp4Media(1000)]);
     const { handles } = await prepare(publication, {}, 3);
     const state = JSON.parse(handles.media0 ?? "") as object;
@@ -230,7 +230,7 @@ describe("an unknown outcome with media on X", () => {
   }
 
   test.each(["is it there?", ""])(
-    "the X connector finds a post with the text %j, whose answer was lost, by its media",
+    "after a lost answer, the X connector finds a post with the text %j by its media",
     async (text) => {
       const [publication, handles] = await lose("drop_after_commit", text);
       const [entry] = await platform.visible();
@@ -250,7 +250,7 @@ describe("an unknown outcome with media on X", () => {
     expect(await look(3)).toEqual({ kind: "absent" });
   });
 
-  test("the X connector ignores posts with the same text and other media, or without media", async () => {
+  test("the X connector does not take a post with the same text and other media, or without media, as the published post", async () => {
     const [publication, handles] = await lose("drop_before");
     const other = { ...publication, media: [pngMedia(2)] };
     await publish({ ...publication, media: [] });

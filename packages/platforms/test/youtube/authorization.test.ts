@@ -135,7 +135,7 @@ describe("Google's authorization page", () => {
     return back.searchParams.get("code") ?? "";
   }
 
-  test("an authorization code of Google is exchanged for tokens once", async () => {
+  test("an authorization code of Google can be exchanged for tokens only once", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier };
     const exchange = () => youtube.codeFlow?.exchange(grant, signal);
     expect(await exchange()).toMatchObject({
@@ -145,7 +145,7 @@ describe("Google's authorization page", () => {
     expect(await exchange()).toMatchObject({ kind: "refused" });
   });
 
-  test("an authorization code of Google is refused with the code verifier of another authorization", async () => {
+  test("Google refuses an authorization code that is sent with the code verifier of another authorization", async () => {
     const grant = { code: await approve(), redirectUri, codeVerifier: "w".repeat(43) };
     expect(await youtube.codeFlow?.exchange(grant, signal)).toMatchObject({ kind: "refused" });
   });

@@ -120,7 +120,7 @@ describe("publishing on YouTube", () => {
     [{ width: 720, height: 1280, durationMs: 180_001 }, "watch?v="],
     [{ width: 1280, height: 720, durationMs: 1000 }, "watch?v="],
     [{ width: null, height: null, durationMs: null }, "watch?v="],
-  ])("the permalink of a YouTube video of the size %j contains %s", async (size, path) => {
+  ])("a YouTube video of the size and duration %j has a permalink with %s", async (size, path) => {
     const publication = await createPublication();
     const media = publication.media.map((video) => ({ ...video, ...size }));
     expect(await publish({ ...publication, media })).toMatchObject({
@@ -145,7 +145,7 @@ describe("publishing on YouTube", () => {
 
 describe("interrupted uploads to YouTube", () => {
   test.each([1, 2, 3])(
-    "a YouTube upload that is interrupted after YouTube's answer number %i reads the offset from the upload session and continues there",
+    "a YouTube upload that is interrupted after YouTube's answer number %i reads from the upload session where to continue",
     async (maxRuns) => {
       const video = mp4Media(900 * KB);
       const publication = await createPublication([video]);
@@ -183,7 +183,7 @@ describe("interrupted uploads to YouTube", () => {
     },
   );
 
-  test("a YouTube upload that is lost before its last byte was offered starts again", async () => {
+  test("a YouTube upload session that is lost before the last byte may have been sent is replaced by a new session", async () => {
     const video = mp4Media(600 * KB);
     const publication = await createPublication([video]);
     const { handles } = await prepare(publication, { maxRuns: 2 });
@@ -193,7 +193,7 @@ describe("interrupted uploads to YouTube", () => {
     expect((await platform.visible())[0]?.media).toEqual(shown(video));
   });
 
-  test("a YouTube upload that is lost after its last byte was offered does not start again", async () => {
+  test("a YouTube upload session that is lost after the last byte may have been sent is not replaced by a new session", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     expect((await prepare(publication, { handles: forget(handles) })).failure).toMatchObject({
@@ -336,7 +336,7 @@ describe("the publishing call to YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("a publishing call to YouTube that was not sent or could not connect does not have an unknown outcome", async () => {
+  test("a publishing call to YouTube that was not sent or could not connect has a known outcome", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };
@@ -371,7 +371,7 @@ describe("an unknown outcome on YouTube", () => {
     return [publication, handles];
   }
 
-  test("the YouTube connector finds a video through its upload session", async () => {
+  test("the YouTube connector finds out from the upload session that the publishing call created a video", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const [entry] = await platform.visible();
     expect(await reconcile(publication, handles)).toEqual({
@@ -431,7 +431,7 @@ describe("an unknown outcome on YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("the YouTube connector ignores videos of another target, with another text or from before the upload", async () => {
+  test("the YouTube connector ignores videos that belong to another Postrider post, have another text or are older than the upload", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const lost = forget(handles);
     const [id = ""] = await listVideos(publication);
@@ -477,7 +477,7 @@ describe("YouTube videos after a restore", () => {
       expect(await find(publication, known)).toMatchObject({ kind: "present", externalId: id });
   });
 
-  test("the YouTube connector reports a video as absent after complete searches, and not while the channel's uploads cannot be read", async () => {
+  test("the YouTube connector reports a video as absent only after complete searches of the channel's uploads", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("account", "drop_before");
@@ -490,7 +490,7 @@ describe("YouTube videos after a restore", () => {
     }
   });
 
-  test("after a database restore, the YouTube connector ignores a matching video that belongs to another target", async () => {
+  test("after a database restore, the YouTube connector ignores a matching video that belongs to another Postrider post", async () => {
     const publication = await createPublication();
     await publish(publication);
     const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
@@ -506,12 +506,12 @@ describe("videos of a project that YouTube has not audited", () => {
     message: expect.stringContaining("private") as string,
   };
 
-  test("the YouTube connector reports that YouTube locked the video of an unaudited project", async () => {
+  test("the YouTube connector reports that YouTube locked the video because YouTube has not audited the API project", async () => {
     expect(await publish(await createPublication())).toEqual(locked);
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the YouTube connector reports that YouTube locked a video whose upload answer was lost", async () => {
+  test("the YouTube connector reports that YouTube locked the video when the answer to the upload was lost", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -520,7 +520,7 @@ describe("videos of a project that YouTube has not audited", () => {
     expect(await reconcile(publication, forget(handles))).toEqual(locked);
   });
 
-  test("the YouTube connector publishes private videos of an unaudited project", async () => {
+  test("the YouTube connector publishes a private video even if YouTube has not audited the API project", async () => {
     const publication = await createPublication([mp4Media(1000)], { privacy: "private" });
     expect(await publish(publication)).toMatchObject({ kind: "published" });
   });

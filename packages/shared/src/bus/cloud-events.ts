@@ -31,17 +31,20 @@ export function toRecord(event: StoredEvent, source: string, time: Date): BusRec
   };
 }
 
-/** Returns the id of an event. If the record of another producer has no id, the id is derived from the record's key. */
+/**
+ * Returns the id of the event in a record. Another producer may send a record without an id; its id is then derived
+ * from the key of the record.
+ */
 export function eventIdOf(record: BusRecord): string {
   return record.headers.ce_id ?? `without-id:${record.key}`;
 }
 
-/** Returns the full name of an event's message type; empty when the record has none. */
+/** Returns the full name of an event's protobuf message type; empty when the record of the event names no type. */
 export function eventTypeOf(record: BusRecord): string {
   return record.headers.ce_type ?? "";
 }
 
-/** Returns the age of an event by this process's clock; infinite when the record has no time. */
+/** Returns the age of an event by this process's clock; infinite when the record of the event has no time. */
 export function eventAgeMs(record: BusRecord, now: number): number {
   const at = Date.parse(record.headers.ce_time ?? "");
   return Number.isNaN(at) ? Number.POSITIVE_INFINITY : now - at;

@@ -15,18 +15,27 @@ export { handleEvents, type EventHandler, type IncomingEvent } from "#src/bus/ev
 
 export interface ConsumerOptions {
   readonly bus: Bus;
-  /** The consumer's own database, in which the bus opens the transactions of the batches. */
+  /**
+   * Database of the service that consumes the events. Each batch of events is processed in a transaction of this
+   * database.
+   */
   readonly sql: Sql;
   /** Name of the service, which is also the name of its consumer group. */
   readonly group: string;
   readonly topic: string;
   readonly handlers: readonly EventHandler[];
   readonly logger: Logger;
-  /** Called after a batch of events has committed, to wake jobs that continue the work of the batch. Must not throw. */
+  /** Called after a batch of events has committed, to wake background jobs that continue the work. Must not throw. */
   readonly onCommitted?: () => void;
-  /** Number of failures of an event that is processed alone, after which the event is parked. Default: 5. */
+  /**
+   * Number of times that an event may fail when it is processed alone. Then it is stored in `parked_events`. Default:
+   * 5.
+   */
   readonly maxTries?: number;
-  /** Age up to which an event of an unknown type waits for a newer replica before it is parked. Default: 2 minutes. */
+  /**
+   * Age up to which an event of an unknown type is retried, because a newer replica of the service may know the type.
+   * Then it is stored in `parked_events`. Default: 2 minutes.
+   */
   readonly unknownTypeWaitMs?: number;
 }
 
@@ -41,8 +50,9 @@ const handledTotal = createCounter(
 );
 
 /**
- * Passes the events of a topic to the handlers of their types until disposed of. A batch of events is one transaction.
- * An event that keeps failing is parked in `parked_events` after `maxTries` tries, and the topic continues.
+ * Consumes a topic until disposed of: passes its events to the handlers of their types, with one transaction for each
+ * batch. An event that fails `maxTries` times is stored in `parked_events`, and the consumer continues with the next
+ * event.
  */
 export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisposable> {
   const { bus, sql, group, topic, logger, onCommitted } = options;
@@ -60,7 +70,10 @@ export async function startConsumer(options: ConsumerOptions): Promise<AsyncDisp
 
 type HandlerOptions = Omit<ConsumerOptions, "bus" | "sql" | "group" | "onCommitted">;
 
-/** Creates the batch handler of a consumer, independent of the kind of bus. */
+/**
+ * Creates the function with which a consumer processes a batch of events. It is the same for the Kafka bus and the
+ * Postgres bus.
+ */
 export function createBatchHandler(options: HandlerOptions): BatchHandler {
   const handlers = new Map(options.handlers.map((handler) => [handler.schema.typeName, handler]));
   const known = knownTypes(options.handlers);
@@ -87,8 +100,8 @@ export function createBatchHandler(options: HandlerOptions): BatchHandler {
 }
 
 /**
- * Returns all event types of a topic: the messages in the proto files of the handled types. Events of a type without a
- * handler are skipped.
+ * Returns the names of the event types that this build knows: all messages of the proto files that define the handled
+ * types. Events of a known type without a handler are skipped.
  */
 function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
   const files = new Set(handlers.map((handler) => handler.schema.file));
@@ -109,8 +122,10 @@ function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): voi
 }
 
 /**
- * Returns the failed events that must be parked now. @throws RetryLaterError while a failed event has tries left, so
- * that the batch is retried.
+ * Counts a failure of each failed event. Returns the events when each of them has failed `maxTries` times, so that the
+ * caller parks them.
+ *
+ * @throws RetryLaterError while one of the events has tries left, so that the batch is retried.
  */
 function countTries(
   tries: TryCounts,

@@ -5,9 +5,9 @@ import type { TransactionSql } from "#src/postgres.ts";
 import { causeOf, contextOf, sharedCause, type Cause } from "#src/telemetry/cause.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 
-/** An event as a handler receives it. */
+/** An event of the bus as a handler receives it. */
 export interface IncomingEvent<T extends DescMessage> {
-  /** The id of the event, which is the same in every repetition of the event. */
+  /** The id of the event. It stays the same when the bus delivers the event again. */
   readonly id: string;
   readonly message: MessageShape<T>;
   /**
@@ -24,7 +24,7 @@ export interface EventHandler {
 }
 
 function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): IncomingEvent<T> {
-  // A newer producer may send fields that this build does not know yet.
+  // A newer version of the producer may send fields that this build does not know yet, so unknown fields are ignored.
   const message = fromJsonString(schema, record.value, { ignoreUnknownFields: true });
   return { id: eventIdOf(record), message, cause: causeOf(record.headers) };
 }

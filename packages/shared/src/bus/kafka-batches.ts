@@ -78,8 +78,8 @@ export class KafkaBatches implements Disposable {
       await payload.commitOffsetsIfNecessary();
       return true;
     } catch (error) {
-      // The usual cause of a failed offset commit is a rebalance of the group. The effect of the batch is committed,
-      // and repeating the batch in another member is harmless.
+      // An offset commit usually fails because of a rebalance of the Kafka group. The effect of the batch is committed,
+      // so another member that processes the batch again does no harm.
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },
@@ -109,7 +109,8 @@ export class KafkaBatches implements Disposable {
   }
 
   /**
-   * Stops the heartbeats to the Kafka broker, so that it reassigns the partitions even if the current work never ends.
+   * Stops the heartbeats to the Kafka broker. The broker then reassigns the partitions, even if the current work never
+   * ends.
    */
   [Symbol.dispose](): void {
     for (const timer of this.#timers) clearTimeout(timer);
@@ -117,7 +118,9 @@ export class KafkaBatches implements Disposable {
   }
 }
 
-/** Sends heartbeats to the Kafka broker during long work; lost when the broker rebalances the group. */
+/**
+ * Sends heartbeats to the Kafka broker during long work. `isLost` becomes true when the broker rebalances the group.
+ */
 class Heartbeat implements Disposable {
   readonly #timer: NodeJS.Timeout;
   isLost = false;

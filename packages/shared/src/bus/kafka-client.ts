@@ -5,13 +5,13 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface KafkaClientOptions {
   /** `host:port` of some Kafka brokers, from which the client learns about all others. */
   readonly brokers: readonly string[];
-  /** Undefined for Kafka connections without encryption and authentication, in a private network. */
+  /** Encryption and authentication of Kafka connections. Undefined in a private network without them. */
   readonly security?: KafkaSecurity | undefined;
   readonly clientId: string;
   readonly logger: Logger;
 }
 
-/** Routine events that kafkajs logs as errors. */
+/** Matches messages that kafkajs logs as errors although they belong to normal operation, such as a rebalance. */
 const ROUTINE =
   /rebalanc|Connection (error|timeout)|not aware of this member|coordinator|Restarting the consumer/i;
 

@@ -8,7 +8,7 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly groupId: string;
   /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. */
   readonly sessionTimeoutMs: number;
-  /** How long leaving the consumer group waits for the current batch. */
+  /** How long a process that leaves its Kafka consumer group waits for its current batch of records. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
@@ -35,10 +35,10 @@ export class KafkaMember implements AsyncDisposable {
       // takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Limits the number of records per partition that are repeated after a crash.
+      // Limits how many records of a Kafka partition are processed again after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
-      // kafkajs joins again after an outage of the broker of any length, unless this member is leaving.
+      // kafkajs joins the Kafka group again after an outage of the broker of any length, unless this member is leaving.
       retry: {
         initialRetryTime: 200,
         maxRetryTime: 5_000,
@@ -64,8 +64,8 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // Without this check, a restart of kafkajs that began before leaving would be assigned partitions that it does
-      // not process.
+      // kafkajs may restart the consumer while this process leaves the Kafka group. Without this check, Kafka would
+      // assign partitions to the restarted consumer, which does not process them.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
@@ -74,8 +74,8 @@ export class KafkaMember implements AsyncDisposable {
           );
     });
     await this.#consumer.connect();
-    // Starts at the beginning of the topic, also when an offset is out of range because the topic was truncated or
-    // records expired.
+    // A Kafka group without a valid offset starts at the beginning of the topic: a new group, or one whose offset is
+    // out of range because the topic was truncated or records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,
@@ -86,7 +86,7 @@ export class KafkaMember implements AsyncDisposable {
   }
 
   /**
-   * Leaves the consumer group after the current batch, so that the member's partitions are reassigned without delay.
+   * Leaves the Kafka consumer group after the current batch, so that the broker reassigns the partitions without delay.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#hasLeft = true;

@@ -4,11 +4,11 @@ import { RefusedRecordsError, type BusRecord } from "#src/bus.ts";
 const ACK_ALL = -1;
 const SEND_TIMEOUT_MS = 5_000;
 /**
- * Maximum size of a request to Kafka: below the broker's default `message.max.bytes` of 1 MiB, which limits a whole
- * batch.
+ * Maximum size of a request to Kafka in bytes: below the broker's default `message.max.bytes` of 1 MiB, which limits a
+ * whole batch.
  */
 const MAX_SEND_BYTES = 768 * 1024;
-/** Estimated size of a Kafka record without its value: key, headers, framing. */
+/** Estimated size in bytes of a Kafka record without its value: key, headers and framing. */
 const RECORD_OVERHEAD_BYTES = 512;
 
 /** Error types with which a Kafka broker refuses records permanently. */

@@ -16,7 +16,10 @@ const MECHANISMS = ["plain", "scram-sha-256", "scram-sha-512"] as const;
 
 type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)[number] }>;
 
-/** Reads `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and `KAFKA_SASL_MECHANISM`. */
+/**
+ * Reads the security settings of Kafka: `KAFKA_TLS`, `KAFKA_CA_FILE`, `KAFKA_USERNAME`, `KAFKA_PASSWORD` and
+ * `KAFKA_SASL_MECHANISM`.
+ */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
     .about("Whether connections to Kafka use TLS and verify its certificates.")

@@ -8,27 +8,30 @@ export interface KafkaSubscriptionOptions extends Omit<
   KafkaMemberOptions,
   "groupId" | "leaveTimeoutMs" | "onCrash" | "onProgress"
 > {
-  /** How long the consumer may make no progress, while events wait, before it leaves and rejoins the group. */
+  /**
+   * Maximum time without progress of a Kafka consumer while events wait. Then the consumer leaves its group and joins
+   * it again.
+   */
   readonly stallMs: number;
-  /** Called when the consumer cannot continue in this process. */
+  /** Called when the Kafka consumer cannot continue in this process. */
   readonly onFatal: (error: unknown) => void;
 }
 
 const MAX_PAUSE_MS = 60_000;
 /**
- * Time limit for leaving the consumer group: longer than any handler may run, shorter than the time in which a process
- * must stop.
+ * Time limit for leaving the Kafka consumer group: longer than any handler may run, shorter than the time in which a
+ * process must stop.
  */
 const LEAVE_TIMEOUT_MS = 15_000;
 /**
- * How long stopping a subscription waits for its member to join the group. Joining takes about a second with healthy
- * brokers.
+ * Maximum time that stopping a consumer waits until it has joined its Kafka group. Joining takes about a second with
+ * healthy brokers.
  */
 const JOIN_GRACE_MS = 3_000;
 
 /**
- * Consumes a Kafka topic for a group until disposed of: joins the group, however long the broker takes, and watches the
- * progress.
+ * Consumes a Kafka topic for a consumer group until disposed of. Joins the group, however long the broker takes, and
+ * joins it again when the consumer makes no progress.
  */
 export function startKafkaSubscription(options: KafkaSubscriptionOptions): AsyncDisposable {
   const subscription = new KafkaSubscription(options);
@@ -43,7 +46,7 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
       // If a member leaves the Kafka group while it is joining, the broker notices this only when the session expires.
-      // So the member joins first.
+      // So the member waits until it has joined.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -95,7 +98,8 @@ class KafkaSubscription {
       leaveTimeoutMs: Math.min(LEAVE_TIMEOUT_MS, stallMs),
       onCrash: onFatal,
       onProgress: () => {
-        // A member that was abandoned because of a stall may still finish its work.
+        // A consumer that was replaced because it made no progress may still finish its work. This is not progress of
+        // the new consumer.
         if (member !== this.#member) return;
         this.#hasRejoined = false;
         this.#watchdog.touch();

@@ -9,7 +9,7 @@ export interface WatchdogOptions {
   readonly logger: Logger;
   readonly groupId: string;
   readonly topic: string;
-  /** Time without progress after which a Kafka consumer is checked. */
+  /** Milliseconds without progress after which the watchdog checks whether a Kafka consumer is stuck. */
   readonly stallMs: number;
 }
 
@@ -51,8 +51,8 @@ export class Watchdog {
   }
 
   /**
-   * Returns the lag of the Kafka consumer. Undefined while the database or the broker does not answer, because then the
-   * consumer is not stuck but waits.
+   * Returns how many records of the topic wait for the Kafka consumer. Undefined while the database or the broker does
+   * not answer, because the consumer is then waiting, not stuck.
    */
   async #findLag(
     assigned: readonly number[] | undefined,

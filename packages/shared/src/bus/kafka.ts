@@ -8,9 +8,12 @@ import { disposeInOrder } from "#src/process/lifecycle.ts";
 export { ensureTopics } from "#src/bus/kafka-client.ts";
 
 export interface KafkaBusOptions extends KafkaClientOptions {
-  /** The consumers' own database. */
+  /** Database of the service that consumes the events. */
   readonly sql: Sql;
-  /** Called when a consumer cannot continue in this process, which should exit with 1 so that it is restarted. */
+  /**
+   * Called when a Kafka consumer cannot continue in this process. The process should then exit with 1, so that it is
+   * restarted.
+   */
   readonly onFatal: (error: unknown) => void;
   /** Time without progress, while events wait, after which a consumer counts as stuck. Default: 60 s. */
   readonly stallMs?: number;

@@ -14,15 +14,15 @@ export interface LagPlace {
 }
 
 /**
- * Reports the time of the record that a consumer group processes now, or undefined when the group has processed all
- * records.
+ * Sets the lag metric of a consumer group: the time of the record that the group processes now, or undefined when it
+ * has processed all records.
  */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;
   lag.set({ topic, group, partition: String(partition) }, oldestAt);
 }
 
-/** Stops reporting the lag of partitions that are now assigned to another consumer. */
+/** Removes the lag metric of partitions that are now assigned to another consumer. */
 export function keepLag(topic: string, group: string, partitions: readonly number[]): void {
   const kept = new Set(partitions.map(String));
   lag.forget((of) => of.topic === topic && of.group === group && !kept.has(of.partition));

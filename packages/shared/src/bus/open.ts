@@ -4,7 +4,7 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** All topics. The only producer of a topic is the service after which the topic is named. */
+/** Names of all topics of the event bus. The only producer of a topic is the service after which the topic is named. */
 export const TOPICS = [
   "accounts.events.v1",
   "delivery.events.v1",
@@ -16,7 +16,7 @@ export type Topic = (typeof TOPICS)[number];
 
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
-  /** `host:port` of some Kafka brokers; unused with the Postgres bus. */
+  /** `host:port` of some Kafka brokers; ignored with the Postgres bus. */
   readonly kafkaBrokers: readonly string[];
   readonly kafkaSecurity?: KafkaSecurity | undefined;
   readonly sql: Sql;
@@ -25,13 +25,13 @@ export interface OpenBusOptions {
   readonly service: string;
   readonly logger: Logger;
   /**
-   * Called when the bus cannot continue in this process. Default: log the error and exit with 1, so that the process is
-   * restarted.
+   * Called when the event bus cannot continue in this process. Default: log the error and exit with 1, so that the
+   * process is restarted.
    */
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the configured bus. The code of the other kind of bus (Kafka or Postgres) is not loaded. */
+/** Opens the event bus that is configured, on Kafka or on Postgres. The code of the other kind is not loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {

@@ -11,7 +11,7 @@ import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 export interface ParkedEventsOptions {
   readonly sql: Sql;
-  /** The handlers of all topics that the service consumes. */
+  /** The handlers of all event topics that the service consumes. */
   readonly handlers: readonly EventHandler[];
 }
 
@@ -27,7 +27,10 @@ interface ParkedRow extends StoredEvent {
 const MAX_LIMIT = 1000;
 const REDRIVE_PAGE = 200;
 
-/** The RPCs with which operators list and redrive the parked events of a service. */
+/**
+ * Creates the RPCs with which operators list the parked events of a service and redrive them, which means to try them
+ * again.
+ */
 export function createParkedEventService(
   options: ParkedEventsOptions,
 ): ServiceImpl<typeof ParkedEventService> {
@@ -72,10 +75,7 @@ interface RedriveResult {
   readonly failed: number;
 }
 
-/**
- * Redrives every event that is parked at the start, oldest first. Events that are parked during the redrive are not
- * included.
- */
+/** Redrives (tries again) every event that is parked when the call starts, oldest first. */
 async function redriveEverything(options: ParkedEventsOptions): Promise<RedriveResult> {
   let redriven = 0;
   let failed = 0;
@@ -108,8 +108,8 @@ async function redriveAll(
 }
 
 /**
- * Redrives one parked event in one transaction. A transient error stops the whole redrive, because it would fail every
- * event.
+ * Redrives (tries again) one parked event in one transaction. A transient error ends the redrive of all events, because
+ * it would fail each of them.
  */
 async function redrive(
   options: ParkedEventsOptions,
@@ -134,7 +134,7 @@ async function redrive(
 }
 
 /**
- * Locks the row of a parked event, or skips it while another redrive has locked it, so that two concurrent redrives
+ * Locks the row of a parked event. Skips an event that another redrive has locked, so that two concurrent redrives
  * share the work.
  */
 async function lockParked(tx: TransactionSql, id: string): Promise<ParkedRow | undefined> {
@@ -161,7 +161,7 @@ async function deliver(
   await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
-/** Appends a parked event to the outbox again with its old id, by which consumers recognise it. */
+/** Appends a parked event to the outbox again. The event keeps its id, by which consumers recognise a repetition. */
 async function appendAgain(tx: TransactionSql, row: ParkedRow): Promise<void> {
   await tx`
     insert into outbox (event_id, type, key, payload, headers)

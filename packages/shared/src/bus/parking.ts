@@ -25,13 +25,13 @@ const parkedTotal = createCounter("events_parked_total", "Events parked for an o
   "direction",
 ]);
 
-/** The text of an error for operators, without the details in which a database quotes values. */
+/** Returns the text of an error for operators, without the parts in which a database error quotes stored values. */
 export function describeError(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return text.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Parks an event. If the event is already parked, its row is kept and its error is replaced. */
+/** Stores an event in `parked_events`. If the event is there already, only its error is replaced. */
 export async function parkEvent(tx: TransactionSql, entry: ParkedEntry): Promise<void> {
   const { direction, topic, event, tries } = entry;
   await tx`
@@ -53,7 +53,7 @@ const parkedGauge = createGauge("parked_events", "Parked events that wait for an
   "topic",
 ]);
 
-/** Keeps the gauge of a topic's parked events up to date. The gauge should be 0. */
+/** Keeps the gauge of a topic's parked events up to date. The gauge is 0 when every event could be processed. */
 export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): AsyncDisposable {
   return startLoop({
     idleMs: COUNT_MS,

@@ -32,8 +32,8 @@ export async function appendRecords(
   records: readonly BusRecord[],
 ): Promise<void> {
   const rows = records.map(({ key, headers, value }) => ({ key, headers, value }));
-  // The lock and the insert are sent together and executed in order, so that the insert takes its snapshot and its ids
-  // after the lock.
+  // The lock of the topic and the insert are sent together and executed in order, so that the insert takes its snapshot
+  // and its ids after the lock.
   const lock = tx`select pg_advisory_xact_lock(hashtext('postrider.bus'), hashtext(${topic}))`;
   const insert = tx`
     insert into bus.records (topic, key, headers, value)
@@ -53,12 +53,10 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** Result of a poll without a lock. It decides whether the lock is needed. */
+/** What a check without a lock finds in the log of the Postgres bus. All results except "nothing new" need the lock. */
 export type Peek = "no position" | "nothing new" | "something to do";
 
-/**
- * Looks for new records of a topic without a lock, because most polls find none and a lock would write to the table.
- */
+/** Looks for new records of a topic without a lock. Most checks find none, and a lock would write to the table. */
 export async function peek(sql: ISql, group: string, topic: string): Promise<Peek> {
   const [row] = await sql<{ position: number | null; newest: number | null }[]>`
     select
@@ -69,7 +67,7 @@ export async function peek(sql: ISql, group: string, topic: string): Promise<Pee
   return newest === null || newest === position ? "nothing new" : "something to do";
 }
 
-/** Adds a new consumer group at the beginning of the topic. */
+/** Adds a new consumer group, which starts at the beginning of the topic. */
 export async function insertPosition(sql: ISql, group: string, topic: string): Promise<void> {
   await sql`
     insert into bus.positions (group_name, topic)
@@ -79,8 +77,8 @@ export async function insertPosition(sql: ISql, group: string, topic: string): P
 
 /**
  * Locks the position of a consumer group in a topic until the end of the transaction. Returns undefined while another
- * replica holds the lock. Only this transaction processes the records after the position, and the position moves
- * together with the effect of these records.
+ * replica holds the lock. Only the owner of the lock processes the records after the position, and moves the position
+ * in the same transaction.
  */
 export async function lockPosition(
   tx: TransactionSql,
@@ -95,7 +93,7 @@ export async function lockPosition(
   return row?.position;
 }
 
-/** Reads the next records of a topic after a position. */
+/** Reads the records of a topic that follow a position in the log of the Postgres bus. */
 export async function readRecords(
   tx: TransactionSql,
   topic: string,
@@ -111,8 +109,8 @@ export async function readRecords(
 }
 
 /**
- * Returns the last id of a topic. The id is read in a separate statement after the lock, so that its snapshot is not
- * older than the position.
+ * Returns the id of the last record of a topic. The id is read in a separate statement after the lock, so that its
+ * snapshot is not older than the position.
  */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`

@@ -16,14 +16,19 @@ import type { Logger } from "#src/telemetry/logger.ts";
 export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Interval at which a consumer polls the log, in case a notification is missed. */
+  /**
+   * Interval in milliseconds at which a consumer checks the Postgres bus for records, in case it misses a notification.
+   */
   readonly pollMs: number;
 }
 
-/** Maximum pause of the polling loop, longer than any pause that a turn returns. */
+/** Upper limit of the pause between two checks of the Postgres bus for records. Every pause in use is shorter. */
 const MAX_PAUSE_MS = 60_000;
 
-/** Starts consuming a topic of the Postgres bus for a group. Replicas of the group take turns, batch by batch. */
+/**
+ * Starts consuming a topic of the Postgres bus for a consumer group. The replicas of a service process batches in turn,
+ * one replica at a time.
+ */
 export function startPostgresSubscription(options: PostgresSubscriptionOptions): Loop {
   const { logger, topic, group } = options;
   const subscription = new PostgresSubscription(options);
@@ -45,8 +50,8 @@ class PostgresSubscription {
   }
 
   /**
-   * Processes one batch of records; returns true when there may be more. A notification does not shorten the pause
-   * after a failure.
+   * Processes one batch of records from the Postgres bus. Returns true when there may be more, otherwise the pause in
+   * milliseconds. A notification of a new record does not shorten the pause after a failure.
    */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
@@ -77,7 +82,8 @@ class PostgresSubscription {
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
-    // The lag is also cleared while another replica holds the position, because that replica reports the lag then.
+    // Sets the lag of this replica to 0. While another replica holds the position of the group, that replica reports
+    // the lag.
     if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;
@@ -97,9 +103,9 @@ class PostgresSubscription {
   }
 
   /**
-   * Resets a position that lies after the last record. Such a position belongs to a log that was replaced, for example
-   * by a restored table with new ids. Starting over repeats events, which handlers tolerate; continuing would skip all
-   * events up to the old position.
+   * Resets the position of a consumer group that lies after the last record. Such a position belongs to a log that was
+   * replaced, for example by a restored table with new ids. Starting at the beginning repeats events, which handlers
+   * tolerate; continuing would skip all events up to the old position.
    */
   async #startOver(tx: TransactionSql, position: number): Promise<boolean> {
     const { group, topic, logger } = this.#options;

@@ -14,7 +14,7 @@ export interface PostgresBusOptions {
    */
   readonly listenUrl?: string;
   readonly logger: Logger;
-  /** Interval at which consumers poll the log. Default: 1 s. */
+  /** Interval at which consumers check the Postgres bus for records. Default: 1 s. */
   readonly pollMs?: number;
 }
 
@@ -55,10 +55,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   };
 }
 
-/**
- * Listens for Postgres notifications. They only shorten the wait for the next poll, so failures here cost latency and
- * nothing else.
- */
+/** Listens for Postgres notifications of new records. A failure only adds latency, because consumers also poll. */
 function startListener(
   url: string,
   wake: (topic?: string) => void,
@@ -72,7 +69,7 @@ function startListener(
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        // Records that were announced before listening began are found by polling every topic once.
+        // Records that were announced before listening began are found by one check of every topic.
         await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;

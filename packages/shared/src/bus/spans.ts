@@ -2,7 +2,7 @@ import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
-/** The bus and the topic of a span, in the terms of OpenTelemetry's semantic conventions for messaging. */
+/** Names the event bus and the topic in a span, as OpenTelemetry's semantic conventions for messaging define it. */
 export interface MessagingPlace {
   /** Value of the span attribute `messaging.system`. */
   readonly system: string;

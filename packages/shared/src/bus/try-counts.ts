@@ -7,7 +7,7 @@ const MAX_ENTRIES = 10_000;
 export class TryCounts {
   readonly #counts = new Map<string, number>();
 
-  /** Adds a failure of an event and returns its number of failures. */
+  /** Counts a failure of an event and returns the number of its failures. */
   add(eventId: string): number {
     const count = (this.#counts.get(eventId) ?? 0) + 1;
     if (this.#counts.size >= MAX_ENTRIES) this.#counts.clear();
@@ -15,7 +15,7 @@ export class TryCounts {
     return count;
   }
 
-  /** Removes and returns the number of failures of an event, at least 1. */
+  /** Returns the number of failures of an event, at least 1, and forgets the event. */
   take(eventId: string): number {
     const count = this.#counts.get(eventId) ?? 1;
     this.#counts.delete(eventId);

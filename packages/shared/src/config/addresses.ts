@@ -16,7 +16,7 @@ export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
     .url(name, `http://127.0.0.1:${port}`);
 }
 
-/** Reads the setting with the address of the gateway for everything outside of this installation. */
+/** Reads the setting with the address at which clients, browsers and platforms reach the gateway. */
 export function readPublicUrl(read: EnvReader): string {
   return read
     .about("Address at which clients, browsers and platforms reach the gateway.", {

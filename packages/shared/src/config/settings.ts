@@ -22,12 +22,14 @@ export interface Setting {
   readonly level: SettingLevel;
 }
 
-/** The description of the setting that is read next. */
+/** What the code says about a setting before it reads the setting. */
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
   readonly level: SettingLevel;
-  /** Replaces the default in the reference where the default depends on the machine or on other settings. */
+  /**
+   * Text that the settings reference shows as the default when the default depends on the machine or on other settings.
+   */
   readonly shownDefault?: string | undefined;
 }
 
@@ -45,7 +47,10 @@ export interface SettingDetails {
 /** The default that the reference shows for a setting that must be set. */
 export const REQUIRED = "required";
 
-/** The settings that were read, in the order of reading. A setting that is read twice keeps its first description. */
+/**
+ * Collects the settings that a process reads, in the order of reading. A setting that is read twice keeps its first
+ * description.
+ */
 export class SettingList {
   readonly #settings = new Map<string, Setting>();
 

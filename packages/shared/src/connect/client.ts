@@ -20,13 +20,13 @@ export interface ClientOptions {
  */
 export interface Peer extends AsyncDisposable {
   client<T extends DescService>(service: T): Client<T>;
-  /** Fails every call to the service in flight and every later call with `unavailable`. */
+  /** Makes every call to the service fail with `unavailable`: the calls in flight and all later calls. */
   abortCalls(): Promise<void>;
 }
 
 /**
- * Converts the errors of a transport to `ServiceError`. This happens outside of the transport, because Connect wraps
- * whatever an interceptor of a transport throws.
+ * Wraps a Connect transport so that failed RPCs throw `ServiceError`. An interceptor inside the transport cannot do
+ * this, because Connect wraps whatever an interceptor throws.
  */
 export function withServiceErrors(transport: Transport): Transport {
   const unary: Transport["unary"] = async (...call) => {
@@ -48,8 +48,8 @@ export function connectPeer(options: ClientOptions): Peer {
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connectTimeout: 2_000,
-    // A connection stays with its pod, so a new pod receives calls only when connections are replaced: after this time, or
-    // after the server's `maxRequestsPerSocket`, whichever comes first.
+    // After this time, a connection to another service is replaced. A connection stays with its pod, so a new pod
+    // receives calls only over new connections. The server's `maxRequestsPerSocket` may close the connection earlier.
     clientTtl: connectionMs,
   });
   const transport = withServiceErrors(

@@ -4,37 +4,37 @@ import { setImmediate as pollPhaseOver, setTimeout as sleep } from "node:timers/
 import type { FastifyInstance } from "fastify";
 
 const CHECK_EVERY_MS = 25;
-/**
- * Number of checks without a new connection or request after which a stopping server treats all open connections as
- * idle.
- */
+/** Number of consecutive checks without a new connection or request after which a stopping server closes its port. */
 const QUIET_CHECKS = 30;
-/** Time without traffic and without connections after which a stopping server needs fewer quiet checks. */
+/**
+ * A server that had no connection and no request for this many milliseconds closes its port after
+ * `UNUSED_SERVER_CHECKS` checks.
+ */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
 /**
- * Maximum number of checks of a stopping server. If clients still connect afterwards, the load balancer ignores
- * `/readyz`.
+ * Maximum number of checks before a stopping server closes its port. If clients still connect then, the load balancer
+ * ignores `/readyz`.
  */
 const MAX_CHECKS = 200;
-/** Number of checks after which a stopping server closes a connection without a single request. */
+/** Number of checks after which a stopping server closes connections on which no request has arrived. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /**
- * Time after the start of the shutdown at which clients that have not sent their request or not read their answer are
- * disconnected.
+ * Milliseconds after the start of the shutdown at which the server closes all connections: their clients have not sent
+ * their request or not read their answer.
  */
 const DISCONNECT_MS = 21_000;
 
 /**
- * Pauses until the event loop has read everything that has arrived, so that a process that was not scheduled for a
- * while sees the traffic of that time before it decides that there was none.
+ * Pauses before a stopping server checks its traffic, until the event loop has read everything that has arrived.
+ * Without this, a process that the system did not schedule for a while would miss the traffic of that time.
  */
 async function nextCheck(): Promise<void> {
   await sleep(CHECK_EVERY_MS);
   await pollPhaseOver();
 }
 
-/** The connections of a server, and whether there is new traffic on them. */
+/** Tracks the connections of a server and whether there is new traffic on them. */
 class Traffic {
   readonly connections = new Set<Socket>();
   readonly #unanswered = new Set<ServerResponse>();
@@ -48,7 +48,7 @@ class Traffic {
       this.connections.add(socket);
       socket.once("close", () => this.connections.delete(socket));
     });
-    // This listener comes first, because the handler of a request may answer synchronously.
+    // This listener runs before the request handler, because the handler may answer at once.
     server.prependListener("request", (_request, response: ServerResponse) => {
       this.#note();
       if (this.#isLast) response.shouldKeepAlive = false;
@@ -57,7 +57,7 @@ class Traffic {
     });
   }
 
-  /** From now on, every answer closes its connection, and announces this with `connection: close`. */
+  /** Makes every later answer close its connection and announce this with `connection: close`. */
   endWithAnswers(): void {
     this.#isLast = true;
     for (const response of this.#unanswered) response.shouldKeepAlive = false;
@@ -85,9 +85,9 @@ class Traffic {
 }
 
 /**
- * Makes `app.close()` lose no request. A load balancer needs a moment to learn from `/readyz` that the process stops.
- * If the port closed immediately, connections that wait to be accepted would be reset, and requests on kept-alive
- * connections would fail without saying whether they were processed.
+ * Stops a server without losing a request. A load balancer needs a moment to learn from `/readyz` that the process
+ * stops. If the port closed immediately, connections that wait to be accepted would be reset, and requests on
+ * kept-alive connections would fail without saying whether they were processed.
  *
  * So requests are answered as before, but each answer closes its connection. Once there is no new traffic, the port is
  * closed. Then idle connections are closed repeatedly, because a connection with a request in flight becomes idle

@@ -17,8 +17,8 @@ export interface Answer {
 const TIMEOUTS = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
 
 /**
- * Error codes of RPC failures before the first byte of the answer. Only these failures are retried: an RPC that reads
- * is always retried, any other RPC only if nothing was sent.
+ * Error codes of RPCs that failed before the first byte of the answer. Only these RPCs are retried: always if the RPC
+ * only reads, otherwise only if nothing was sent.
  */
 const CONNECTION_CODES = new Set([
   "ECONNREFUSED",

@@ -27,7 +27,7 @@ export function createAuthorizer(
   };
 }
 
-/** Reads the caller's ids and deadline from the headers of a call between services. */
+/** Reads the caller's ids and deadline from the headers of an RPC between our services. */
 export function toRequestContext(header: (name: string) => string | undefined): RequestContext {
   const timeoutMs = Number(header("connect-timeout-ms"));
   const workspaceId = header("x-workspace-id");

@@ -18,7 +18,7 @@ import { runInContext, type RequestContext } from "#src/telemetry/request-contex
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The accepted internal secret, or all accepted secrets during a rotation. */
+  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
   readonly maxMessageBytes: number;
@@ -99,7 +99,7 @@ async function serve(
   );
 }
 
-/** Answers an RPC and returns true, or returns false when another handler must answer the RPC. */
+/** Answers an RPC and returns true. Returns false when Connect's own handler must answer the RPC. */
 export type LeanHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 /**

@@ -176,7 +176,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "after the connection error $code, a read RPC is $reads and a write RPC is $writes",
+  "after the connection error $code, an RPC that reads is $reads and an RPC that writes is $writes",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

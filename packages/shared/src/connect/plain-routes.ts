@@ -10,7 +10,7 @@ import { createDurationHistogram } from "#src/telemetry/metrics.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { Span } from "#src/tracing/tracing.ts";
 
-/** Adds plain HTTP routes to a server, for bodies that are too large for an RPC message. */
+/** Adds plain HTTP routes to the server of a service, for bodies that are too large for an RPC message. */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const durations = createDurationHistogram(
@@ -19,7 +19,10 @@ const durations = createDurationHistogram(
   ["method", "route", "status"],
 );
 
-/** How long the rest of a refused request body is read and discarded, so that its sender receives the answer. */
+/**
+ * Milliseconds for which the rest of a refused request body is read and discarded, so that its sender receives the
+ * answer.
+ */
 const DISCARD_MS = 2_000;
 
 function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
@@ -27,7 +30,9 @@ function firstHeader({ headers }: IncomingMessage, name: string): string | undef
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Discards the rest of a request body after the answer. A client that continues to send is disconnected. */
+/**
+ * Discards the rest of a request body after a refusal. A client that continues to send for too long is disconnected.
+ */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;
   request.resume();
@@ -39,15 +44,15 @@ function endUnreadBody(request: IncomingMessage): void {
 }
 
 /**
- * Serves `routes` beside the RPCs under the same rules: the caller must send the internal secret, its ids are in the request
- * context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are not parsed: a
- * handler reads `request.raw` itself.
+ * Serves plain HTTP routes beside the RPCs under the same rules: the caller must send the internal secret, its ids are
+ * in the request context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are
+ * not parsed: a handler reads `request.raw` itself.
  */
 export async function addPlainRoutes(
   app: FastifyInstance,
   options: {
     readonly routes: PlainRoutes;
-    /** The accepted internal secret, or all accepted secrets during a rotation. */
+    /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
     readonly internalSecret: string | readonly string[];
     readonly logger: Logger;
   },

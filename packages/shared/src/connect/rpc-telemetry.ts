@@ -20,7 +20,10 @@ const failedTotal = createCounter(
 /** Outcome of a successful RPC in spans and metrics. */
 const OK = "ok";
 
-/** Attributes by OpenTelemetry's semantic conventions for RPC; only the caller knows `server.*`. */
+/**
+ * Starts the span of an RPC with the attributes of OpenTelemetry's semantic conventions. Only the span of the caller
+ * has the attributes `server.*`, because the caller knows the address.
+ */
 function openCallSpan(
   { parent: service, name }: DescMethod,
   kind: "server" | "client",
@@ -49,15 +52,17 @@ function endCallSpan(span: Span, code: Code | undefined): void {
   span.end();
 }
 
-/** The telemetry of an RPC in progress. */
+/** The span and the time measurement of an RPC in progress. */
 export interface RpcCall {
   /** The trace context for calls and events that the RPC causes; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
-  /** @param code The code of a failed call; undefined after success. */
+  /** @param code The error code of a failed RPC; undefined after success. */
   end(code?: Code): void;
 }
 
-/** Returns the request context in which the work of an RPC continues the RPC's span. */
+/**
+ * Returns the request context for the handler of an RPC. Spans that the handler starts are children of the RPC's span.
+ */
 export function withSpan(
   context: RequestContext,
   { traceparent }: Pick<Span, "traceparent">,

@@ -11,25 +11,26 @@ import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
 
-/** Maximum deadline that the caller of an RPC may set. */
+/** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /**
- * Maximum time to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on a slow
- * connection.
+ * Maximum time in milliseconds to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on
+ * a slow connection.
  */
 const MAX_REQUEST_MS = 60 * 60_000;
 const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The accepted internal secret, or all accepted secrets during a rotation. */
+  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
 }
 
 /**
- * Refuses RPC callers without the internal secret, and provides the caller's ids to everything that the handler calls.
+ * Refuses RPCs without the internal secret. Puts the request id and the other ids of the caller into the request
+ * context.
  */
 function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
   const authorize = createAuthorizer(internalSecret);
@@ -83,7 +84,8 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
-    // While the server stops, it still answers requests on open connections, then closes each connection.
+    // While the server stops, it still answers requests on open connections and closes each connection after its
+    // answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
       createServer(

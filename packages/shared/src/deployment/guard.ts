@@ -30,7 +30,7 @@ export class DeploymentGuard {
     this.#options = options;
   }
 
-  /** Whether the data belongs to this deployment now, so that the process may act on it. */
+  /** Whether the data belongs to this deployment at the moment, so that the process may act on it. */
   async isOwn(): Promise<boolean> {
     const ownership = await this.#options.readOwnership();
     this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);

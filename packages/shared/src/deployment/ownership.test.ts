@@ -16,7 +16,7 @@ test.each([
   ["database", { databaseOid: 6 }],
   ["deployment", { deploymentId: "staging" }],
 ] as const)(
-  "the data counts as foreign when another %s is recorded than the current one",
+  "data counts as foreign when the recorded %s differs from the current one",
   (reason, difference) => {
     expect(compareDeployments(STORED, { ...STORED, ...difference })).toEqual({
       kind: "foreign",

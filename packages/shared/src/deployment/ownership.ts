@@ -1,6 +1,6 @@
 /**
- * Identifies the database that stores the data and the deployment that uses it. A copy of the data has another
- * identity.
+ * Identifies the database that stores the data and the deployment that uses it. A copy of the data in another database
+ * or deployment differs in at least one field.
  */
 export interface Deployment {
   /** Identifier of the Postgres cluster, created by initdb. */
@@ -10,15 +10,18 @@ export interface Deployment {
   readonly deploymentId: string;
 }
 
-/** Which part of the identity differs between the deployment that the data belongs to and the one that uses it. */
+/** Which of the three identifiers shows that the data belongs to another deployment. */
 export type ForeignReason = "system_identifier" | "database" | "deployment";
 
 /** Whether the data belongs to the deployment of a process, so that the process may act on it. */
 export type Ownership =
   | { readonly kind: "own" }
-  /** The data is a copy: another process may be acting on the original. */
+  /** The data is a copy: a process of another deployment may be working with the original. */
   | { readonly kind: "foreign"; readonly reason: ForeignReason }
-  /** The data is the deployment's own but was restored; it is usable once the restore is recorded. */
+  /**
+   * The data belongs to this deployment but was restored from a backup. The process may use it once an operator has
+   * recorded the restore.
+   */
   | { readonly kind: "restored" };
 
 /**

@@ -3,19 +3,19 @@ import { compareDeployments, type Deployment } from "./ownership.ts";
 
 type Fragment = ReturnType<ISql>;
 
-/** Columns that a service's `deployment` table has beyond the common three. */
+/** Columns of the table `deployment` that only some services have. */
 export interface FurtherColumns {
-  /** Names of the further columns, separated by commas. */
+  /** Names of these columns, separated by commas. */
   readonly names: Fragment;
   /**
-   * Values of the further columns in the same order, for a query in which `p` is the current place (and, on adoption,
-   * `d` is the table).
+   * SQL values of the columns in the same order. `p` is the current cluster and database. When a deployment adopts
+   * data, `d` is the table `deployment`.
    */
   readonly values: Fragment;
 }
 
 /**
- * Returns a query for one row with the cluster and the database in which the statement runs. Every role may read both.
+ * Returns a query for the ids of the Postgres cluster and of the database in which it runs. Every role may read both.
  */
 export function currentPlace(sql: ISql): Fragment {
   return sql`
@@ -24,7 +24,10 @@ export function currentPlace(sql: ISql): Fragment {
     from pg_control_system()`;
 }
 
-/** Returns the condition that the data belongs to this deployment, for a query that names `deployment` as `d`. */
+/**
+ * Returns the SQL condition that the data belongs to this deployment, for a query that names the table `deployment` as
+ * `d`.
+ */
 export function isOwnData(sql: ISql, deploymentId: string): Fragment {
   return sql`
     (d.deployment_id = ${deploymentId}
@@ -53,7 +56,7 @@ export async function insertDeployment(
 
 /**
  * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Use
- * it only for tables without further columns.
+ * it only for a service whose table `deployment` has no columns of its own.
  */
 export async function readOwnership(
   sql: ISql,
@@ -78,7 +81,8 @@ export async function readOwnership(
 }
 
 /**
- * Records this deployment as the owner of foreign data. Of several concurrent calls, only one does so.
+ * Makes this deployment the owner of data that belongs to another deployment. Of several concurrent calls, only one
+ * does so.
  *
  * @returns False when the data belongs to this deployment already.
  */

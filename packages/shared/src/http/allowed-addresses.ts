@@ -1,9 +1,9 @@
 import ipaddr from "ipaddr.js";
 import type { EnvReader } from "#src/config.ts";
 
-/** A private address that the operator allows, on the ports from `fromPort` to `toPort`. */
+/** A private address to which the operator allows connections, on the ports from `fromPort` to `toPort`. */
 export interface AllowedAddress {
-  /** A private IP address in its shortest form. */
+  /** The allowed private IP address, in its shortest form. */
   readonly address: string;
   readonly fromPort: number;
   readonly toPort: number;

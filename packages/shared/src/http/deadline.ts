@@ -1,6 +1,9 @@
 import { OutboundError } from "#src/http/outbound-error.ts";
 
-/** The deadline of a whole HTTP exchange. Its signal fires with `timed_out`, or when the caller's signal fires. */
+/**
+ * The deadline of a whole HTTP exchange. Its abort signal fires with `timed_out` at the deadline, or earlier when the
+ * caller's signal fires.
+ */
 export class Deadline implements Disposable {
   readonly signal: AbortSignal;
   readonly #timer: NodeJS.Timeout;
@@ -17,7 +20,7 @@ export class Deadline implements Disposable {
   /** Waits for `work` until the deadline of the exchange. Afterwards the outcome of `work` is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // The reason of the signal is the value that `abort` was called with, here always an error.
+    // The signal's reason is always an error here, because every caller aborts with one.
     const onAbort = () => reject(this.signal.reason as Error);
     this.signal.addEventListener("abort", onAbort);
     try {

@@ -77,7 +77,7 @@ export class OutboundClient {
     const { request, headers, deadline } = hop;
     const addresses = await this.#addressesOf(target, deadline);
     const client = this.#createClient(target, addresses, hop);
-    // Undici ignores the abort signal of the request while it connects.
+    // While undici connects, it ignores the abort signal of the request, so the client is destroyed instead.
     const abort = () => void client.destroy(deadline.signal.reason as Error);
     deadline.signal.addEventListener("abort", abort);
     const close = async () => {
@@ -93,7 +93,8 @@ export class OutboundClient {
         signal: deadline.signal,
         reset: true,
       });
-      // A caller that does not read the response body does not handle the errors of the body either.
+      // A caller that does not read the response body gets no error of the body. Without this listener, such an error
+      // would end the process.
       answer.body.on("error", () => undefined);
       return {
         status: answer.statusCode,
@@ -152,7 +153,7 @@ export class OutboundClient {
   }
 }
 
-/** Returns the outbound answer with a disposal that also ends the deadline of the exchange. */
+/** Returns the response of an outbound request. Disposing of it also ends the timer of the deadline. */
 function withDeadline(answer: OutboundAnswer, deadline: Deadline): OutboundAnswer {
   return {
     ...answer,
@@ -180,7 +181,10 @@ async function* readBody(
   }
 }
 
-/** Returns the reason of the signal if it has fired, because other errors are then its consequence. */
+/**
+ * Returns the error with which an outbound request fails. If the abort signal has fired, this is the reason of the
+ * signal, because any other error is a consequence of the abort.
+ */
 function toOutboundError(error: unknown, signal: AbortSignal, otherwise: OutboundFailure): Error {
   if (signal.aborted) return signal.reason as Error;
   return error instanceof OutboundError ? error : new OutboundError(otherwise, { cause: error });

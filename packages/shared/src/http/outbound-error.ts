@@ -1,21 +1,24 @@
 /** Why a request to a customer's URL failed. */
 export type OutboundFailure =
-  /** The text of the customer's URL is not an http(s) URL, or contains a user name. */
+  /** The text of the customer is not an http(s) URL, or the URL contains a user name. */
   | "url_invalid"
-  /** The IP address, or one of the addresses of the host name, is not public. */
+  /** The IP address in the customer's URL, or one of the addresses of its host name, is not public. */
   | "address_not_allowed"
-  /** The host name has no address, the connection is not accepted in time, or TLS fails. Nothing was sent. */
+  /**
+   * The customer's host name has no address, the host does not accept the connection in time, or TLS fails. Nothing was
+   * sent.
+   */
   | "unreachable"
-  /** The connection broke, or the response is not HTTP. */
+  /** The connection to the customer's host broke, or the response is not HTTP. */
   | "broken"
-  /** The exchange exceeded its deadline. */
+  /** The HTTP exchange with the customer's host exceeded its deadline. */
   | "timed_out"
   /**
-   * There were too many redirects, or a redirect from https to http, or a redirect to a target that is not an http(s)
-   * URL.
+   * The customer's host sent too many redirects, a redirect from https to http, or a redirect to a target that is not
+   * an http(s) URL.
    */
   | "redirect_refused"
-  /** The response body has more than `maxBytes` bytes. */
+  /** The response body of the customer's host has more than `maxBytes` bytes. */
   | "too_large";
 
 /**

@@ -11,9 +11,9 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Request headers that are sent only to the first origin, not after a redirect to another origin. */
+  /** Request headers, which are not sent again after a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum number of redirects to follow. If it is absent, a redirect is returned as the answer. */
+  /** Maximum number of redirects to follow. If it is absent, the caller receives the redirect as the response. */
   readonly redirects?: number;
 }
 

@@ -6,7 +6,7 @@ import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
 /** A customer's URL that has been checked as far as is possible without DNS. */
 export interface OutboundUrl {
   readonly url: URL;
-  /** An IP address without brackets, or a host name in lower case without a final dot. */
+  /** Host of the customer's URL: an IP address without brackets, or a host name in lower case without a final dot. */
   readonly hostname: string;
   readonly isLiteral: boolean;
   readonly port: number;
@@ -41,7 +41,7 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** Whether connecting to this IP address and port is allowed. */
+/** Whether an outbound request may connect to this IP address and port. */
 export function mayConnect(
   allow: readonly AllowedAddress[],
   address: string,

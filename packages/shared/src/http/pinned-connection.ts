@@ -7,7 +7,7 @@ import { mayConnect } from "#src/http/outbound-url.ts";
 /** The target of an outbound connection: a host name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** The checked addresses of the host name, which is not resolved again. */
+  /** The checked addresses of the host name. Only these are connected to; the host name is not resolved again. */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;
@@ -84,7 +84,8 @@ async function open(
   if (!target.tls) return socket;
   const secured = connectTls({
     socket,
-    // An IP address has no server name; the certificate must be issued for the address.
+    // For a host name, TLS sends the name and verifies it. For an IP address, TLS sends no name, and the certificate
+    // must be issued for the address.
     ...(target.addresses.includes(target.hostname) ? {} : { servername: target.hostname }),
     host: target.hostname,
     ALPNProtocols: ["http/1.1"],
@@ -106,7 +107,7 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
   return (_hostname, _options, callback) => callback(null, families.flat());
 }
 
-/** Settles when the socket is connected, fails or closes, whichever is first. */
+/** Resolves when the socket is connected, and rejects when it fails or closes before. */
 async function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve);

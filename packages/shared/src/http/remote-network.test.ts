@@ -17,6 +17,6 @@ test.each([
   ["unix:", "unknown"],
   ["not an address", "unknown"],
   ["9".repeat(10_000), "unknown"],
-])("a limit per client address counts %s as %s", (address, network) => {
+])("the requests of the client address %s are limited under the key %s", (address, network) => {
   expect(networkOf(address)).toBe(network);
 });

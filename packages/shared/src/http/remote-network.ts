@@ -1,7 +1,7 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The limit key of all remote addresses that are not IP addresses, because some proxies send a word or an empty text.
+ * The key that all remote addresses share that are not IP addresses, because some proxies send a word or an empty text.
  */
 const UNKNOWN = "unknown";
 
@@ -11,8 +11,8 @@ const V6_PARTS_OF_A_NETWORK = 4;
 const WITH_PORT = /^(?:\[([0-9a-f:.]+)\]|([0-9.]+))(?::\d{1,5})?$/i;
 
 /**
- * Returns the key for limits per remote address: an IPv4 address, or the first 64 bits of an IPv6 address, because its
- * owner has the whole /64 network. The key is short, whatever the input.
+ * Returns the key under which requests of a remote address are limited: an IPv4 address, or the first 64 bits of an
+ * IPv6 address, because its owner has the whole /64 network. The key is short, whatever the input.
  */
 export function networkOf(address: string): string {
   if (ipaddr.IPv4.isValidFourPartDecimal(address)) return address;

@@ -26,8 +26,9 @@ export function openRequestSpan(
 }
 
 /**
- * Ends the span of an HTTP request. @param code The error code of a failed request, if it is more specific than the
- * status.
+ * Ends the span of an HTTP request.
+ *
+ * @param code The error code of a failed request, if it says more than the HTTP status.
  */
 export function endRequestSpan(span: Span, { statusCode }: FastifyReply, code?: string): void {
   span.set({ "http.response.status_code": statusCode });

@@ -14,7 +14,7 @@ test("a full bounded map keeps only the entries that were set most recently", ()
   );
 });
 
-test("deleteOldestWhile deletes the oldest entries of a bounded map up to the first that does not match", () => {
+test("deleteOldestWhile deletes the oldest entries of a bounded map up to the first entry that the condition does not match", () => {
   const map = new BoundedMap<string, number>(10);
   for (const [key, until] of [
     ["a", 1],

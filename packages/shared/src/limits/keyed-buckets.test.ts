@@ -26,7 +26,7 @@ test("KeyedBuckets drops the bucket of the least recently used key when there ar
   expect(["a", "b", "c"].map((key) => buckets.tokensOf(key, 0))).toEqual([1, 3, 2]);
 });
 
-test("in any period, a key of KeyedBuckets takes at most its bucket's capacity plus the tokens refilled in this period", () => {
+test("in any period, callers take at most the capacity of a key's token bucket plus the tokens refilled in this period", () => {
   const gaps = fc.array(fc.integer({ min: 0, max: 2_000 }), { maxLength: 100 });
   fc.assert(
     fc.property(gaps, fc.boolean(), (waits, isSwept) => {

@@ -13,12 +13,13 @@ export interface SemaphoreLimits {
 
 export interface AcquireOptions {
   /**
-   * Identifies whose share of the permits is used, for example a workspace, an upload grant or an address. Callers
+   * Identifies whose share of the permits a call uses, for example a workspace, an upload grant or an address. Callers
    * without a key use one common share.
    */
   readonly key?: string;
   /**
-   * Number of permits, for example bytes. A request for more permits than the limits allow gets as many as they allow.
+   * Number of requested permits, for example one for each byte. A request for more permits than the limits allow gets
+   * as many as they allow.
    */
   readonly amount?: number;
   /** Aborts the wait for permits. */
@@ -118,7 +119,7 @@ export class Semaphore {
       const { key, amount } = request;
       const usedByKey = this.#usedByKey.get(key) ?? 0;
       if (keysInOrder.has(key) || usedByKey + amount > this.#limits.perKey) {
-        // Later permit requests with the same key wait behind this one.
+        // Later requests with the same key wait behind this request for permits.
         keysInOrder.add(key);
         continue;
       }

@@ -6,23 +6,23 @@ export interface BucketSize {
   readonly windowMs: number;
 }
 
-/** The tokens of a bucket at an instant, with fractions; below zero after tokens were taken on credit. */
+/** The tokens of a token bucket at an instant, with fractions; below zero after tokens were taken on credit. */
 export interface BucketLevel {
   readonly tokens: number;
-  /** Time of this level in milliseconds, on a clock that never goes back. */
+  /** The instant for which this number of tokens holds, in milliseconds of a clock that never goes back. */
   readonly at: number;
 }
 
 /**
- * Returns the tokens of a bucket at the instant `now`: the tokens of an earlier instant and the tokens refilled since
- * then.
+ * Returns the tokens of a token bucket at the instant `now`: the tokens of an earlier instant and the tokens refilled
+ * since then.
  */
 export function tokensAt({ tokens, at }: BucketLevel, size: BucketSize, now: number): number {
   const refilled = (Math.max(0, now - at) * size.capacity) / size.windowMs;
   return Math.min(size.capacity, tokens + refilled);
 }
 
-/** Returns the milliseconds until a bucket with `tokens` has `wanted` tokens; 0 when it has them. */
+/** Returns the milliseconds until a token bucket that has `tokens` holds `wanted` tokens; 0 when it has them. */
 export function msUntilTokens(tokens: number, wanted: number, size: BucketSize): number {
   return Math.max(0, ((wanted - tokens) * size.windowMs) / size.capacity);
 }

@@ -2,12 +2,16 @@ import { unavailable } from "#src/errors.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import type { Sql } from "#src/postgres.ts";
 
-/** Number of waiting events from which requests are refused, because the bus has been unavailable for too long. */
+/**
+ * From this number of events in the outbox, the service refuses requests, because the event bus has been unavailable
+ * for too long.
+ */
 const MAX_ROWS = 1_000_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /**
- * Creates a check to call before a request that appends to the service's outbox. It measures the outbox at most every 2 s.
+ * Creates a check to call before a request that appends an event to the outbox. The check measures the outbox at most
+ * every 2 s.
  *
  * @returns A function that throws `unavailable`, with a retry after 5 s, while the outbox is full.
  */

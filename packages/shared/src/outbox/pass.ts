@@ -14,7 +14,7 @@ export interface PassOptions {
   readonly source: string;
   readonly logger: Logger;
   /**
-   * Maximum time that the bus may take per pass of the relay, well below the role's
+   * Maximum time that the outbox relay waits for the event bus in one transaction, well below the role's
    * `idle_in_transaction_session_timeout`. Default: 5 s.
    */
   readonly publishTimeoutMs?: number;
@@ -26,20 +26,23 @@ interface OutboxRow extends StoredEvent {
 }
 
 /**
- * The result of a pass over the outbox: another relay holds the lock, or the number of rows that were published and
- * deleted.
+ * What the outbox relay did in one transaction: nothing, because another relay holds the lock, or it published and
+ * deleted rows.
  */
 export type PassResult = "busy" | { readonly rows: number; readonly isFull: boolean };
 
 const MAX_ROWS = 500;
-/** Maximum size of a pass over the outbox in bytes, so that the pass stays within its deadline. */
+/**
+ * Maximum size in bytes of the events that the outbox relay publishes in one transaction, so that it stays within its
+ * deadline.
+ */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
 
 /**
- * Makes one pass over the outbox in one transaction: lock, read in the order of ids, publish, delete, commit. A crash
- * before the commit repeats events but never loses them. There is no cursor: ids of the outbox are not in commit order,
- * and `id > last` would skip the rows of slow transactions.
+ * Publishes the next events of the outbox in one transaction: lock, read in the order of ids, publish, delete, commit.
+ * A crash before the commit repeats events but never loses them. There is no cursor: ids of the outbox are not in
+ * commit order, and `id > last` would skip the rows of slow transactions.
  */
 export async function runPass(options: PassOptions): Promise<PassResult> {
   return await options.sql.begin(async (tx): Promise<PassResult> => {
@@ -56,9 +59,9 @@ export async function runPass(options: PassOptions): Promise<PassResult> {
 }
 
 /**
- * Locks the outbox for one relay, to keep the events of a key in order. The lock ends with the transaction, at the
- * latest by the role's `idle_in_transaction_session_timeout` of 10 s if the process is stopped. A session lock would
- * stay for hours.
+ * Locks the outbox for one outbox relay, so that the events of a key stay in order. The lock ends with the transaction,
+ * or when the role's `idle_in_transaction_session_timeout` of 10 s ends the transaction of a stopped process. A session
+ * lock would stay for hours.
  */
 async function tryLock(tx: TransactionSql): Promise<boolean> {
   const [row] = await tx<{ locked: boolean }[]>`
@@ -67,8 +70,8 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Prevents relays from starting a pass until `tx` ends. Use it for urgent work that appends many events in short
- * transactions, because processing the first events would otherwise slow down the rest of that work.
+ * Prevents the outbox relays from publishing until `tx` ends. Use it for urgent work that appends many events in short
+ * transactions. Without it, processing the first events would slow down the rest of that work.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`

@@ -5,14 +5,14 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 export interface RelayOptions extends PassOptions {
-  /** Interval at which the relay polls the outbox when it is not nudged. Default: 200 ms. */
+  /** Interval at which the outbox relay looks for events when `nudge` is not called. Default: 200 ms. */
   readonly pollMs?: number;
 }
 
 const POLL_MS = 200;
 /**
- * Pause of a relay while another relay holds the lock. A retry is needed, because the pass of that relay may have begun
- * before our rows were committed.
+ * Pause of an outbox relay while another relay holds the lock. It tries again, because the other relay may have read
+ * the outbox before our rows were committed.
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
@@ -63,7 +63,8 @@ class Relay {
   }
 
   /**
-   * Runs a pass if the outbox has rows; returns when to run again. A nudge does not shorten the pause after a failure.
+   * Publishes events if the outbox has rows; returns when to run again. A call of `nudge` does not shorten the pause
+   * after a failure.
    */
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
@@ -88,7 +89,7 @@ class Relay {
   async #look(): Promise<boolean | number> {
     await this.#measure();
     const { sql, topic } = this.#options;
-    // Most polls find an empty outbox; this statement is cheaper than a transaction with a lock.
+    // This statement is cheaper than a transaction with a lock, and the outbox is empty most of the time.
     const waiting = await sql`select 1 from outbox limit 1`;
     if (waiting.length === 0) return this.#pollMs;
     const result = await runPass(this.#options);

@@ -25,7 +25,7 @@ interface StoredResponse {
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_KEYS = 1000;
 
-/** The error while another request with the same idempotency key is being processed. */
+/** Error for a request whose idempotency key is used by another request that is still being processed. */
 export function keyInProgress(): ServiceError {
   return conflict("idempotency_conflict", [], { retryAfterMs: 1000 });
 }
@@ -84,8 +84,8 @@ async function takeKey(
       created_at = excluded.created_at
     where idempotency_keys.created_at < now() - interval '24 hours'
     returning 1`;
-  // Both statements are sent together and executed in order: the timeout applies to the insert without an additional
-  // round trip.
+  // The timeout applies to the insert without an additional round trip, because both statements are sent together and
+  // executed in order.
   const [, taken] = await Promise.all([tx`set local lock_timeout = '2s'`, insert]);
   return taken.length > 0;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "#src/postgres.ts";
 
-/** A migration file `0001_create_posts.sql`. */
+/** A migration of the database schema, read from a file such as `0001_create_posts.sql`. */
 interface Migration {
   readonly version: number;
   readonly name: string;
@@ -30,12 +30,12 @@ function readMigrations(folder: string): readonly Migration[] {
   return migrations;
 }
 
-/** The schema version that a build with these migrations requires. */
+/** The schema version that this build requires: the version of the last migration. */
 export function neededSchemaVersion(folder: string): number {
   return readMigrations(folder).length;
 }
 
-/** The schema version of the database; 0 before the first migration. Throws only infrastructure errors. */
+/** Returns the schema version of the database; 0 before the first migration. Throws only infrastructure errors. */
 export async function currentSchemaVersion(sql: Sql): Promise<number> {
   const [table] = await sql<
     { name: string | null }[]

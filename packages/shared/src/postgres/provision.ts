@@ -17,11 +17,13 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   // Timeouts and search path are set on the role, because session settings leak through a transaction pooler.
   await tx.unsafe(`alter role ${name} set search_path = ${role.service}`);
   await tx.unsafe(`alter role ${name} set statement_timeout = '10s'`);
-  // Our statements read rows by key, which on SSDs and from memory costs little more than sequential reads.
+  // The cost of random reads is set low, because our statements read rows by key, and random reads from SSDs or memory
+  // cost little more than sequential reads.
   await tx.unsafe(`alter role ${name} set random_page_cost = 1.1`);
   await tx.unsafe(`alter role ${name} set idle_in_transaction_session_timeout = '10s'`);
-  // The two timeouts above do not cover a client that stops between parsing and binding a statement: that is neither an
-  // idle transaction nor a running statement, and its locks would be held until the client disconnects.
+  // `statement_timeout` and `idle_in_transaction_session_timeout` do not cover a client that stops between parsing and
+  // binding a statement. `transaction_timeout` does; without it, the locks of the client would be held until it
+  // disconnects.
   await tx.unsafe(`alter role ${name} set transaction_timeout = '15s'`);
   // On managed databases the owner is not a superuser: it may create a role, but must be a member to create its schema.
   const [may] = await tx<{ set: boolean }[]>`select pg_has_role(${name}, 'set') as set`;

@@ -45,7 +45,7 @@ async function look(sql: Sql): Promise<void> {
   const tookMs = performance.now() - askedAt;
   up.set(1);
   waitSeconds.set(tookMs / 1000);
-  // Assumes that the database read its clock half of the round trip ago.
+  // The clock difference assumes that the database read its clock half of the round trip ago.
   const aheadMs = Date.now() - tookMs / 2 - (row?.now.getTime() ?? Date.now());
   skewSeconds.set(aheadMs / 1000);
   for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);

@@ -9,7 +9,7 @@ import { createGauge, renderMetrics } from "#src/telemetry/metrics.ts";
  */
 export type Check = () => Promise<void>;
 
-/** Omits a route from the API description. */
+/** Route option that omits a route from the API description. */
 const HIDDEN: object = { hide: true };
 
 const CHECK_TIMEOUT_MS = 500;
@@ -93,7 +93,7 @@ export function createOpsServer(health: Health): FastifyInstance {
   });
   addProbes(app, health);
   app.get("/metrics", async (_request, reply) => {
-    // Readiness is measured now, because Prometheus may be the only client that checks it.
+    // Readiness is measured whenever the metrics are read, because Prometheus may be the only client that checks it.
     readyGauge.set((await readHealth(health)).ready ? 1 : 0);
     const { contentType, body } = await renderMetrics();
     return await reply.type(contentType).send(body);

@@ -6,7 +6,7 @@ import type { Logger } from "#src/telemetry/logger.ts";
  */
 export const GRACE_MS = 24_000;
 
-/** A running application. Disposing stops its parts in the right order. */
+/** A running process. Disposing stops its parts in the right order. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }

@@ -1,6 +1,6 @@
 /**
- * Runs `work` repeatedly until disposed of: immediately after a run that returned true, otherwise after a pause or a
- * `nudge`. A run that throws is reported and followed by a pause; it does not end the loop.
+ * Runs `work` repeatedly until disposed of. The next run starts immediately after a run that returned true, otherwise
+ * after a pause or a call of `nudge`. An error of a run is reported and followed by a pause; it does not end the loop.
  */
 export interface Loop extends AsyncDisposable {
   nudge(): void;

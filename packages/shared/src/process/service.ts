@@ -19,7 +19,7 @@ import {
 } from "./health.ts";
 import { disposeInOrder } from "./lifecycle.ts";
 
-/** The configuration of every process. */
+/** The configuration that every Postrider process reads. */
 export interface ProcessConfig {
   readonly service: string;
   readonly host: string;
@@ -40,7 +40,7 @@ export interface ProcessConfig {
 export interface DatabaseConfig {
   readonly databaseUrl: string;
   readonly databasePoolSize: number;
-  /** False behind a transaction pooler that does not track prepared statements. */
+  /** Whether the driver uses prepared statements. False behind a transaction pooler that does not track them. */
   readonly databasePrepare: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface BusConfig {
   readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
-/** Settings for tests and trials: they allow private addresses, simulated accounts, and crashes on demand. */
+/** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
 /**
@@ -143,13 +143,13 @@ export function readBusConfig(read: EnvReader): BusConfig {
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** The parts that every process has. They are disposed of last. */
+/** The logger, the health checks and the tracing of a process. They are disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;
 }
 
-/** Opens the parts of a process without a database. */
+/** Opens the logger, the health checks and the tracing of a process without a database. */
 export function openProcess(config: ProcessConfig): ServiceProcess {
   const { service, logLevel, tracing } = config;
   configureFailpoints(config.failpointsDir);
@@ -163,14 +163,17 @@ export function openProcess(config: ProcessConfig): ServiceProcess {
   };
 }
 
-/** The parts of a process with a database. Disposing waits 5 s for running statements, then closes the pool. */
+/**
+ * The logger, the health checks and the connection pool of a process with a database. Disposing waits 5 s for running
+ * statements, then closes the pool.
+ */
 export interface DatabaseProcess extends ServiceProcess {
   readonly sql: Sql;
 }
 
 /**
- * Opens the parts of a service with a database schema, without connecting yet. The process is ready once the database
- * answers and has at least the last of these migrations.
+ * Opens the logger, the health checks and the connection pool of a service with a database schema, without connecting
+ * yet. The process is ready once the database answers and has the last of these migrations or a newer one.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,

@@ -8,7 +8,7 @@ const older: SealingKey = { id: "k1", secret: randomBytes(32) };
 const newer: SealingKey = { id: "k2", secret: randomBytes(32) };
 const nonce = () => randomBytes(12);
 
-test("a sealed text can be unsealed only for the table, row and column that it was sealed for", () => {
+test("an encrypted (sealed) text can be decrypted only for the table, row and column that it was encrypted for", () => {
   const sealed = seal([newer], place, "secret token", nonce());
   expect(unseal([newer], place, sealed)).toBe("secret token");
   for (const other of [
@@ -20,7 +20,7 @@ test("a sealed text can be unsealed only for the table, row and column that it w
   }
 });
 
-test("texts are sealed with the newest key, and texts sealed with older keys can still be unsealed", () => {
+test("texts are encrypted with the newest key, and texts encrypted with older keys can still be decrypted", () => {
   const old = seal([older], place, "old", nonce());
   const fresh = seal([newer, older], place, "fresh", nonce());
   expect(fresh.split(".").slice(0, 2)).toEqual(["v1", "k2"]);
@@ -28,13 +28,13 @@ test("texts are sealed with the newest key, and texts sealed with older keys can
   expect(() => unseal([newer], place, old)).toThrow("the key k1 is not configured");
 });
 
-test("sealing a text twice gives different results, and neither contains the text", () => {
+test("encrypting a text twice gives different results, and neither contains the text", () => {
   const one = seal([newer], place, "same", nonce());
   expect(one).not.toBe(seal([newer], place, "same", nonce()));
   expect(one).not.toContain("same");
 });
 
-test("any text can be sealed and unsealed, and a change of any character of the sealed text is detected", () => {
+test("any text can be encrypted and decrypted, and a change of any character of the encrypted text is detected", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (text, at) => {
       const sealed = seal([newer], place, text, nonce());
@@ -52,7 +52,7 @@ test("any text can be sealed and unsealed, and a change of any character of the 
 });
 
 test.each(["", "v1", "v2.k1.a.b.c", "v1.k1.a.b.c", "plain"])(
-  "the malformed sealed text %j is refused",
+  "the malformed encrypted text %j is refused",
   (sealed) => {
     expect(() => unseal([older], place, sealed)).toThrow(SealError);
   },

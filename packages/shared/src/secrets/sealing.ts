@@ -13,8 +13,8 @@ export interface SealingKey {
 }
 
 /**
- * The table, row and column where a sealed text is stored. The text can only be unsealed for the same place, so that
- * copying it to another row or column is useless.
+ * The table, row and column where an encrypted text is stored. The text can only be decrypted for the same place, so
+ * that copying it to another row or column is useless.
  */
 export interface SealedPlace {
   readonly table: string;
@@ -22,12 +22,12 @@ export interface SealedPlace {
   readonly column: string;
 }
 
-/** The error that a sealed text cannot be decrypted. Its message never contains the text. */
+/** Error for an encrypted text that cannot be decrypted. Its message never contains the text. */
 export class SealError extends Error {
   override name = "SealError";
   /**
-   * True if the sealed text was changed or sealed for another place, so that no key can unseal it. False if a key is
-   * missing.
+   * True if the encrypted text was changed or belongs to another place, so that no key can decrypt it. False if a key
+   * is missing.
    */
   readonly isBroken: boolean;
 
@@ -64,7 +64,7 @@ export function seal(
 }
 
 /**
- * Decrypts a text that was sealed for this place with one of the keys.
+ * Decrypts a text that `seal` encrypted for this table, row and column.
  *
  * @throws SealError
  */

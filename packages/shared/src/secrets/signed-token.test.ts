@@ -6,7 +6,7 @@ const EXPIRES = new Date("2026-11-20T09:00:00.000Z");
 const BEFORE = new Date("2026-11-20T08:59:59.999Z");
 const token = signToken(KEY, "media", { id: "a", rendition: "original" }, EXPIRES);
 
-test("a signed token returns its claims until it expires", () => {
+test("verifying a signed token returns its claims until the token expires", () => {
   expect(verifyToken(KEY, "media", token, BEFORE)).toEqual({ id: "a", rendition: "original" });
   expect(verifyToken(KEY, "media", token, EXPIRES)).toBeUndefined();
 });
@@ -15,7 +15,7 @@ test("a signed token can be used as one URL path segment without escaping", () =
   expect(token).toMatch(/^[\w.-]+$/);
 });
 
-test("a signed token is invalid with another key, for another purpose, or after any change", () => {
+test("a signed token is invalid with another key, for another purpose, and after any change", () => {
   expect(verifyToken("x".repeat(32), "media", token, BEFORE)).toBeUndefined();
   expect(verifyToken(KEY, "cursor", token, BEFORE)).toBeUndefined();
   for (let index = 0; index < token.length; index += 1) {

@@ -37,7 +37,10 @@ export function outgoingHeaders(): Readonly<Record<string, string>> {
   };
 }
 
-/** Returns the context in which work that a request caused continues; a new context if the request is unknown. */
+/**
+ * Returns the request context in which work continues that an earlier request caused. The context is new if the request
+ * is unknown.
+ */
 export function contextOf({ requestid, traceparent }: Cause): RequestContext {
   return {
     requestId: requestid ?? newId(),

@@ -29,7 +29,7 @@ test("an age gauge keeps growing between updates, and is 0 when nothing waits", 
   expect(await read("test_oldest_seconds")).toEqual(['{topic="a"} 0', '{topic="b"} 0']);
 });
 
-test("an age gauge no longer reports a series that was removed with forget", async () => {
+test("an age gauge no longer reports a series that was removed", async () => {
   const gauge = createAgeGauge("test_lag_seconds", "For this test.", ["partition"]);
   for (const partition of ["0", "1"]) gauge.set({ partition }, new Date());
   vi.setSystemTime(Date.now() + 1_000);

@@ -93,9 +93,9 @@ export function createGauge<L extends string>(
 
 /** A gauge of how long something has been waiting, which grows without further updates. */
 export interface AgeGauge<L extends string> {
-  /** @param since The time since which the oldest item waits; undefined when no item waits. */
+  /** @param since Time since which the oldest item waits; undefined when no item waits. */
   set(labels: Record<L, string>, since: Date | undefined): void;
-  /** Removes series of the gauge that another process reports from now on. */
+  /** Removes series of the gauge, because another process reports them from now on. */
   forget(isForgotten: (labels: Record<L, string>) => boolean): void;
 }
 

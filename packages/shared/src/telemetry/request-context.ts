@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** The data that accompanies a request through all services. */
+/** The data about a request that the services pass on to each other. */
 export interface RequestContext {
   /** Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. */
   readonly requestId: string;

@@ -13,7 +13,7 @@ import {
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
   interface ProvidedContext {
-    /** The URL of the owner of the Postgres server that all integration tests share. */
+    /** URL of the Postgres server that all integration tests share, with the role of its owner. */
     postgresUrl: string;
   }
 }
@@ -41,8 +41,8 @@ export interface TestDatabase extends AsyncDisposable {
 
 const PASSWORD = "postrider-test";
 /**
- * Id of the lock under which test databases are provisioned one after the other, because databases share roles and each
- * template must be created once.
+ * Id of the Postgres advisory lock under which test databases are created one after the other, because databases share
+ * roles and each template must be created once.
  */
 const TEMPLATE_LOCK = 7_263_401;
 
@@ -105,7 +105,8 @@ async function ensureTemplate(
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  // Test files run in parallel processes. The provisioning lock belongs to this connection and ends with it.
+  // Test files run in parallel processes, so a lock is taken before a test database is created. The lock belongs to
+  // this connection and ends with it.
   await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
   try {
     const exists = await cluster`select 1 from pg_database where datname = ${name}`;
@@ -123,7 +124,7 @@ async function makeTemplate(
   folder: string,
   name: string,
 ): Promise<void> {
-  // The template is renamed when it is complete, because an incomplete template would break every later test.
+  // A template database gets its name when it is complete, because an incomplete template would break every later test.
   const draft = `${name}_draft`;
   await cluster.unsafe(`drop database if exists ${draft} with (force)`);
   await cluster.unsafe(`create database ${draft}`);

@@ -35,7 +35,7 @@ test.each([
   [1, SAMPLED, true],
   [1, UNSAMPLED, true],
 ])(
-  "with the sampling ratio %d, the client's sampling decision in traceparent %s is replaced",
+  "with the sampling ratio %d, our own sampling decision replaces that of the client in the traceparent header %s",
   (ratio, header, isSampled) => {
     record(ratio);
     expect(passOn(header)).toMatchObject({ traceId: TRACE, isSampled });

@@ -38,7 +38,7 @@ export interface SpanOptions {
 
 /** A span of a trace. */
 export interface Span {
-  /** The trace context for work that continues this span; undefined while spans are not recorded. */
+  /** The trace context for work that belongs to this span; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
   /** Marks the span as failed, with a class of failure. There must be few classes. */

@@ -14,8 +14,8 @@ const UPLOADS_PER_DAY = 1000;
 const DAY_MS = 86_400_000;
 
 /**
- * The file in the body of an upload call. Its type comes from the bytes when they have a known
- * format, otherwise from the Content-Type header.
+ * The file in the body of a Bluesky upload call. Its type is detected from its bytes; for a file of
+ * an unknown format, the Content-Type header states it.
  */
 export function uploadOf(call: Call): Upload {
   const { bytes, mimeType } = inputBytes(call);

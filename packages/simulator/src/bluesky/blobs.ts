@@ -11,18 +11,23 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 interface Blob {
   readonly mimeType: string;
   readonly size: number;
-  /** The detected media; absent when the blob is neither an image nor a video. */
+  /**
+   * The type and size of the blob's image or video, detected from its bytes; absent when the blob
+   * is neither an image nor a video.
+   */
   readonly media?: PostedMedia;
   /**
-   * When the blob was uploaded: platform time in Unix milliseconds. From then on, records can
-   * reference the blob.
+   * When the blob was uploaded, in Unix milliseconds of the simulator's clock. From then on,
+   * records can reference the blob.
    */
   readonly uploadedAt: number;
-  /** Whether a record has ever referenced the blob. A referenced blob does not expire. */
+  /**
+   * Whether a Bluesky record has ever referenced the blob. The simulated server never deletes a
+   * referenced blob.
+   */
   readonly isUsed: boolean;
 }
 
-/** A file that a client sent to Bluesky. */
 export interface Upload {
   readonly sha256: string;
   readonly size: number;
@@ -30,7 +35,7 @@ export interface Upload {
   readonly received: ReceivedMedia | undefined;
 }
 
-/** How long a Bluesky blob exists while no record references it. */
+/** How long the simulated Bluesky keeps a blob that no record references. */
 const UNUSED_LIFETIME_MS = 3_600_000;
 
 function existsAt(blob: Blob, now: number): boolean {
@@ -47,8 +52,8 @@ export class Blobs {
   }
 
   /**
-   * Stores a blob and returns the reference with which records name the blob. Adding the same bytes
-   * again restarts the blob's lifetime.
+   * Stores a file as a Bluesky blob and returns the reference with which records name the blob.
+   * Storing the same bytes again restarts the blob's lifetime.
    */
   add(did: string, { sha256, size, mimeType, received }: Upload, uploadedAt: number): unknown {
     const cid = blobCidOf(sha256);
@@ -64,8 +69,8 @@ export class Blobs {
   }
 
   /**
-   * Marks blobs as referenced by a record and returns the media that readers of the record see.
-   * Refuses a reference that does not match its blob.
+   * Marks the blobs that a Bluesky record references and returns them as readers of the record see
+   * them. Refuses a reference whose size or type does not match its blob.
    */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ cid: ref.cid, blob: this.#require(did, ref, now) }));

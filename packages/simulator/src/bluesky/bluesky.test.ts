@@ -243,7 +243,7 @@ test("the simulated Bluesky answers AuthMissing to a call without a token, and I
   expect((await remove(refreshJwt)).body["error"]).toBe("InvalidToken");
 });
 
-test("every write to the simulated Bluesky reduces the points in the rate-limit headers", async () => {
+test("every write to the simulated Bluesky uses up rate limit points, and the response headers state how many are left", async () => {
   const first = await put(record("first"));
   expect(first.headers.get("ratelimit-limit")).toBe("5000");
   expect(first.headers.get("ratelimit-remaining")).toBe("4997");

@@ -77,7 +77,10 @@ function ownerOf({ sessions, serviceTokens }: BlueskyNetwork, token: string): st
   return sessions.ownerOf(token) ?? serviceTokens.find(token)?.did ?? "";
 }
 
-/** The Bluesky account that a call without a token names by its login, repository or video job. */
+/**
+ * The Bluesky account of a call that has no token. The login name, the repository or the video job
+ * in the call says which account it is.
+ */
 function namedAccount({ videoJobs }: BlueskyNetwork, call: Call): unknown {
   const { path, query } = call;
   if (path.endsWith(".createSession")) {

@@ -3,10 +3,14 @@ import { isRecord } from "#src/http/call.ts";
 
 const ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 /**
- * Bytes in front of a record's digest in its CID: CID version 1, DAG-CBOR codec, SHA-256, 32 bytes.
+ * First bytes of the CID of a Bluesky record, before the digest: CID version 1, DAG-CBOR codec,
+ * SHA-256, 32 bytes.
  */
 const PREFIX = Buffer.from([0x01, 0x71, 0x12, 0x20]);
-/** Bytes in front of a file's digest in its CID: CID version 1, raw codec, SHA-256, 32 bytes. */
+/**
+ * First bytes of the CID of a file on Bluesky, before the digest: CID version 1, raw codec,
+ * SHA-256, 32 bytes.
+ */
 const RAW_PREFIX = Buffer.from([0x01, 0x55, 0x12, 0x20]);
 
 function base32(bytes: Buffer): string {
@@ -26,8 +30,8 @@ function base32(bytes: Buffer): string {
 }
 
 /**
- * A value as JSON with sorted keys, so that the order in which the client sent the fields does not
- * matter.
+ * Serializes a value as JSON with sorted keys, so that two values with the same fields in different
+ * order give the same text.
  */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) {
@@ -41,8 +45,8 @@ function canonical(value: unknown): string {
 }
 
 /**
- * The CID of a record, equal for equal content. A real PDS computes a different CID, because it
- * hashes CBOR instead of JSON.
+ * The CID of a Bluesky record. Records with equal content have equal CIDs. A real server computes
+ * other CIDs, because it hashes CBOR instead of JSON.
  */
 export function cidOf(content: unknown): string {
   const digest = createHash("sha256").update(canonical(content)).digest();

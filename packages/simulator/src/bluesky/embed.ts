@@ -9,7 +9,7 @@ export interface BlobRef {
 }
 
 interface BlobRule {
-  /** Prefix that the MIME type of the referenced blob must have. */
+  /** Required prefix of the MIME type of a blob in a Bluesky record, for example `image/`. */
   readonly accept: string;
   readonly maxBytes: number;
 }

@@ -19,8 +19,8 @@ const POINTS_PER_DAY = 35_000;
 export interface XrpcCall extends Moment {
   readonly call: Call;
   /**
-   * Counts the call against additional rate limits. Answers the call with 429 when one of these
-   * limits is exhausted.
+   * Counts the XRPC call against rate limits in addition to those of its endpoint. Answers the call
+   * with 429 when one of these limits is exhausted.
    */
   readonly spend: (rules: readonly LimitRule[]) => void;
 }
@@ -166,8 +166,8 @@ export function queryText(call: Call, name: string): string {
 }
 
 /**
- * The account that owns the call's bearer token. Refuses the call unless the token is valid and of
- * the given kind.
+ * The Bluesky account that owns the bearer token of an XRPC call. Refuses the call unless the token
+ * is valid and of the given kind.
  */
 export function requireAuth(
   network: BlueskyNetwork,

@@ -9,7 +9,7 @@ export function invalid(what: string, path: string): never {
   return refuseInput(`Invalid ${POST_COLLECTION} record: ${what} at $.${path}`);
 }
 
-/** Number of grapheme clusters in a text. A reader sees each grapheme cluster as one character. */
+/** Number of grapheme clusters in a text, which are what a reader sees as single characters. */
 function graphemes(text: string): number {
   let count = 0;
   for (const _segment of SEGMENTER.segment(text)) {
@@ -31,7 +31,8 @@ export function checkText(
   if (bytes > maxBytes) {
     return invalid(`string too big (maximum ${maxBytes}, got ${bytes})`, path);
   }
-  // A text never has more grapheme clusters than UTF-16 units, so most texts need no segmentation.
+  // A text never has more grapheme clusters than UTF-16 units. A text with few enough UTF-16 units
+  // therefore needs no segmentation into grapheme clusters.
   const count = value.length > maxGraphemes ? graphemes(value) : 0;
   if (count > maxGraphemes) {
     invalid(`grapheme too big (maximum ${maxGraphemes}, got ${count})`, path);

@@ -225,7 +225,7 @@ test("a simulated Bluesky video job fails when the bytes are not a video", async
   });
 });
 
-test("a simulated Bluesky post accepts a video that was uploaded as a blob, and refuses an image as its video", async () => {
+test("a simulated Bluesky post may contain a video that was uploaded as a blob, but no image in place of the video", async () => {
   const blob = await upload(mp4Bytes(), "video/mp4");
   expect((await put(video(blob))).status).toBe(200);
   const answer = await put(video(await upload(pngBytes())));
@@ -253,7 +253,7 @@ test("the simulated Bluesky refuses a video upload with an expired token or with
   expect(refused.body["error"]).toBe("BadExpiration");
 });
 
-test("fault rules for the operations upload and status apply to blob uploads, video uploads and video jobs of the simulated Bluesky", async () => {
+test("fault rules for the operations upload and status apply to blob uploads, video uploads and status calls of the simulated Bluesky", async () => {
   const fault = (operation: string, mode: string, status: number) =>
     simulator.control("/faults", { platform: "bluesky", operation, mode, status });
   await fault("upload", "status", 503);

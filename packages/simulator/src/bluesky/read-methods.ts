@@ -73,7 +73,6 @@ function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   return { status: 200, body: { posts } };
 }
 
-/** Returns a Bluesky post and the readers' comments on it. */
 function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uri = queryText(xrpc.call, "uri");

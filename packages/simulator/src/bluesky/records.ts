@@ -29,8 +29,8 @@ export class Records {
   }
 
   /**
-   * The record with the given owner, collection and record key if it existed at the instant `asOf`,
-   * otherwise undefined.
+   * The Bluesky record with the given owner, collection and record key; undefined when this record
+   * did not exist at the instant `asOf`.
    */
   find(did: string, collection: string, rkey: string, asOf: number): StoredRecord | undefined {
     const record = this.#rows.get(`${did}/${collection}/${rkey}`);

@@ -3,16 +3,19 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 
-/** A Bluesky service token: what an account allows another service to do on its behalf. */
+/**
+ * A Bluesky service token. With it, another service can call XRPC methods on behalf of an account.
+ */
 export interface ServiceToken {
   readonly did: string;
   /** DID of the server that accepts the Bluesky service token. */
   readonly aud: string;
   /**
-   * The only XRPC method that the service token allows; null when the token allows every method.
+   * The only XRPC method that the Bluesky service token allows; null when the token allows every
+   * method.
    */
   readonly lxm: string | null;
-  /** When the service token expires: Unix milliseconds. */
+  /** When the service token expires, in Unix milliseconds. */
   readonly expiresAt: number;
 }
 

@@ -26,7 +26,6 @@ export interface SessionTokens {
   readonly refreshJwt: string;
 }
 
-/** Result of checking a Bluesky bearer token. */
 export type TokenCheck =
   | { readonly did: string; readonly session: string }
   | "unknown"
@@ -105,7 +104,7 @@ export class Sessions {
   }
 
   /**
-   * Exchanges a known refresh token for a new pair of session tokens. The old refresh token works
+   * Exchanges a Bluesky refresh token for a new pair of session tokens. The old refresh token works
    * until its grace period ends.
    */
   rotate(refreshJwt: string, now: number): SessionTokens | undefined {

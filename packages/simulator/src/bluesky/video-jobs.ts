@@ -9,11 +9,11 @@ export interface VideoJob {
   readonly did: string;
   readonly upload: Upload;
   /**
-   * Reference to the processed video for records, shown once the video job is complete; null when
-   * the uploaded bytes are not a video.
+   * The blob reference with which a Bluesky record names the processed video. The job's status
+   * shows this reference once the job is complete. Null when the uploaded bytes are not a video.
    */
   readonly blob: unknown;
-  /** When the Bluesky video job started: platform time in Unix milliseconds. */
+  /** When the Bluesky video job started, in Unix milliseconds of the simulator's clock. */
   readonly startedAt: number;
 }
 
@@ -48,7 +48,6 @@ export function jobView({ jobId, did, upload, blob, startedAt }: VideoJob, asOf:
   return { jobId, did, state: "JOB_STATE_FAILED", ...failure };
 }
 
-/** All jobs of Bluesky's video service. */
 export class VideoJobs {
   readonly #rows: Table<VideoJob>;
   readonly #byContent: Table<string>;
@@ -68,7 +67,7 @@ export class VideoJobs {
     return this.#rows.get(jobId);
   }
 
-  /** The account's latest video job for the file with the given CID. */
+  /** The Bluesky account's latest video job for the file with the given CID. */
   findByContent(did: string, cid: string): VideoJob | undefined {
     return this.find(this.#byContent.get(`${did}/${cid}`) ?? "");
   }

@@ -37,7 +37,8 @@ function expiryOf(call: Call, lxm: string | null, now: number): number {
   if (expiresAt <= now) {
     refuse(400, "BadExpiration", "expiration is in past");
   }
-  // The extra minute tolerates a difference between the client's clock and the platform's clock.
+  // Accepts a service token that expires up to a minute after the maximum lifetime, because the
+  // client's clock may be ahead of the platform's clock.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
     refuse(400, "BadExpiration", "expiration is too far in the future");
   }
@@ -57,8 +58,8 @@ function getServiceAuth(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 }
 
 /**
- * Returns the DID of the account that issued the call's service token. Refuses the call unless the
- * token is valid and lets the video service upload blobs for this account.
+ * Returns the DID of the Bluesky account that issued the call's service token. Refuses the call
+ * unless the token is valid and lets the video service upload blobs for this account.
  */
 function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): string {
   const text = bearerToken(call) ?? refuse(401, "AuthMissing", "Authentication Required");
@@ -70,8 +71,8 @@ function requireUploader(network: BlueskyNetwork, { call, now }: XrpcCall): stri
 }
 
 /**
- * Finds an earlier video job for the same bytes, if the job is in progress or its blob still
- * exists.
+ * Finds an earlier Bluesky video job for the same bytes, if the job is in progress or its blob
+ * still exists.
  */
 function findEarlier(
   network: BlueskyNetwork,

@@ -22,7 +22,7 @@ const CREATE_POINTS = 3;
 const UPDATE_POINTS = 2;
 const DELETE_POINTS = 1;
 
-/** A collection in the Bluesky repository of the caller. */
+/** The collection of the caller's Bluesky repository that an XRPC call names. */
 interface OwnCollection {
   readonly account: Account;
   readonly collection: string;
@@ -70,8 +70,9 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
 }
 
 /**
- * Refuses the call when `swapRecord` does not match the current record. The value `null` requires
- * that there is no record; `undefined` requires nothing.
+ * Refuses to write a Bluesky record when the call's `swapRecord` is not the CID of the stored
+ * record. `swapRecord: null` requires that there is no stored record; without `swapRecord`, every
+ * state is accepted.
  */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];
@@ -150,8 +151,8 @@ function putRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const current = network.records.find(account.externalId, collection, rkey, xrpc.now);
   xrpc.spend(pointRules(account.externalId, current === undefined ? CREATE_POINTS : UPDATE_POINTS));
   if (current !== undefined && current.cid === cidOf(value)) {
-    // Writing a record identical to the stored one creates no commit, whatever value `swapRecord`
-    // has.
+    // Writing a Bluesky record that is identical to the stored record creates no commit, whatever
+    // value `swapRecord` has.
     countRepeat(network, account, current);
     const { cid } = current;
     return { status: 200, body: { uri: uriOf(current), cid, validationStatus: "valid" } };

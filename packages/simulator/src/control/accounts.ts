@@ -23,8 +23,8 @@ const BODY = {
 };
 
 /**
- * The username of each new simulated account: first the given username, then the same username with
- * 2, 3 … appended. For an undefined entry the platform invents a username.
+ * The usernames of the simulated accounts to create: the requested username, then the same username
+ * with 2, 3 … appended. For an undefined entry the platform invents a username.
  */
 function usernamesFor(platform: Platform, body: AccountsBody): (string | undefined)[] {
   const names = Array.from({ length: body.count ?? 1 }, (_unused, index) =>

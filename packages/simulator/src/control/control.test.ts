@@ -21,7 +21,7 @@ test("creating a simulated account twice returns the same account with new crede
   expect((await tweet(simulator, first, { text: "still" })).status).toBe(201);
 });
 
-test("one control call creates 300 simulated accounts with different usernames and external ids", async () => {
+test("one call of the control API creates 300 simulated accounts with different usernames and external ids", async () => {
   for (const platform of ["x", "telegram", "bluesky"]) {
     const body = await simulator.control("/accounts", { platform, count: 300 });
     const accounts = itemsOf(body["accounts"]);
@@ -129,7 +129,7 @@ test("POST /_control/comments adds a comment only to a visible post on a platfor
   expect((await post({ ...comment, platform: "telegram" })).status).toBe(400);
 });
 
-test("POST /_control/settings returns the current settings, and latencyMs delays every answer of a platform", async () => {
+test("POST /_control/settings returns the current settings, and its setting latencyMs delays every answer of a platform", async () => {
   expect(await simulator.control("/settings", {})).toEqual({
     quotas: true,
     latencyMs: 0,

@@ -20,8 +20,8 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
         const message = status < 500 || error instanceof ControlError ? error.message : "internal";
         return reply.code(status).send({ error: { message } });
       });
-      // A change that a control call makes survives a restart like a change that a platform call
-      // makes.
+      // A call of the control API commits its changes to the journal, so that they survive a
+      // restart of the simulator.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
       registerFaults(scope, world, platforms);

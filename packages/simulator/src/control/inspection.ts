@@ -12,8 +12,8 @@ function toVisible({ platform, account, id, text, media, createdAt, createCalls 
 }
 
 /**
- * The filter that a control query sets for posts. Undefined when the account in the query does not
- * exist, so that no post matches.
+ * The filter for posts that the query of a control call describes. Undefined when the account in
+ * the query does not exist, so that no post matches.
  */
 function filterOf(world: World, platforms: Platforms, query: Query): PostFilter | undefined {
   const { platform, account: idOrUsername } = query;

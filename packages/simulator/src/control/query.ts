@@ -6,7 +6,9 @@ import type { World } from "#src/world/world.ts";
 
 export type Query = Readonly<Record<string, string | undefined>>;
 
-/** Parses an instant in a control call, given as ISO 8601 text or as Unix milliseconds. */
+/**
+ * Parses the instant that a call of the control API gives as ISO 8601 text or as Unix milliseconds.
+ */
 export function instantOf(text: string | undefined, name: string): number | undefined {
   if (text === undefined || text === "") {
     return undefined;
@@ -39,8 +41,8 @@ export function requirePlatform(platforms: Platforms, id: string): Platform {
 }
 
 /**
- * Finds a simulated account by its external id or username. Without a platform, all platforms are
- * searched.
+ * Finds a simulated account by its external id or its username, on one platform or on all
+ * platforms.
  */
 export function findAccount(
   world: World,

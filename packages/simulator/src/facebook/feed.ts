@@ -15,7 +15,7 @@ export function isPublishing(call: Call): boolean {
   return !["false", "0"].includes(parametersOf(call).text("published"));
 }
 
-/** Refuses the call unless the Page in the path is the Page of the access token. */
+/** Refuses a Facebook call unless the Page in the path is the Page of the access token. */
 export function checkPage({ id, account }: GraphCall): void {
   if (id !== account.externalId && id !== "me") {
     refuseObject(id);
@@ -34,8 +34,8 @@ function checkLink(link: string): string {
 }
 
 /**
- * The photos that the parameter `attached_media` names. Refuses a photo of another Page, and a
- * photo that another post already shows.
+ * The photos for a Facebook post that the parameter `attached_media` names. Refuses a photo of
+ * another Page, and a photo that another post already shows.
  */
 function attachedPhotos(network: FacebookNetwork, graphCall: GraphCall): FacebookPhoto[] {
   const { parameters, account, now } = graphCall;

@@ -57,13 +57,13 @@ export interface FacebookNetwork extends GraphHost {
   readonly posts: Table<FacebookPost>;
   readonly photos: Table<FacebookPhoto>;
   readonly videos: Table<FacebookVideo>;
-  /** The id of the Facebook video to which each upload session belongs, by the session's id. */
+  /** Maps the id of each upload session to the id of the Facebook video that is uploaded. */
   readonly sessions: Table<string>;
   readonly uploads: Uploads;
-  /** Whether the Facebook Page hid a comment, by the comment's id. */
+  /** Maps the id of a Facebook comment to whether the Page has hidden it. */
   readonly hidden: Table<boolean>;
   /**
-   * The Facebook private reply to a comment, by the comment's id. Each comment has at most one
+   * Maps the id of a Facebook comment to the Page's private reply. Each comment has at most one
    * private reply.
    */
   readonly answered: Table<string>;

@@ -9,7 +9,10 @@ import type { Reply } from "#src/http/call.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 import type { Post } from "#src/world/posts.ts";
 
-/** The value of a parameter in Unix seconds, converted to milliseconds. */
+/**
+ * Reads an instant in Unix seconds from a parameter of a Facebook call, and returns it in
+ * milliseconds.
+ */
 function secondsOf(parameters: GraphParameters, name: string, otherwise: number): number {
   return parameters.has(name) ? parameters.number(name) * 1000 : otherwise;
 }

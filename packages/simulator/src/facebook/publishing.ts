@@ -27,7 +27,10 @@ export function refuseDuplicate(
   }
 }
 
-/** Makes a Facebook post visible. A repeated call only increases `createCalls`. */
+/**
+ * Makes a Facebook post visible. A repeated call only increases the post's number of publishing
+ * calls.
+ */
 export function publishPost(
   network: FacebookNetwork,
   account: Account,
@@ -62,7 +65,7 @@ export function publishPost(
 
 /**
  * Makes a Facebook video visible from the instant `visibleFrom` on. A repeated call only increases
- * `createCalls`.
+ * the post's number of publishing calls.
  */
 export function publishVideo(
   network: FacebookNetwork,

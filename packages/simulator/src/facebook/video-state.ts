@@ -6,7 +6,10 @@ import { receivedBytes } from "#src/graph/rupload.ts";
  * in progress.
  */
 const PROCESSING_MS = 1_200;
-/** How long the status of an already visible reel says that publishing has not started. */
+/**
+ * A Facebook reel becomes visible this many milliseconds before its status says that it is
+ * published.
+ */
 const REEL_STATUS_LAG_MS = 400;
 
 /**

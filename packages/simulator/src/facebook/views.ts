@@ -18,7 +18,7 @@ function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;
 }
 
-/** The attachment of a Facebook post: its photo, or an album of its photos. */
+/** The attachment of a Facebook post in the Graph API: one photo, or an album of photos. */
 function attachments({ photos }: FacebookPost): unknown {
   const targets = photos.map((id) => ({ type: "photo", target: { id } }));
   const [first] = targets;

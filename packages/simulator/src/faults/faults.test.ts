@@ -109,7 +109,7 @@ test("a garbage_body fault publishes the post and answers status 200 with an HTM
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a stale_reads fault hides new posts from timelines until the fault rule is deleted, but not from GET /_control/visible", async () => {
+test("a stale_reads fault hides new posts from timelines, but not from GET /_control/visible, until the fault rule is deleted", async () => {
   const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
   await publish("one");
   const token = account.credentials["accessToken"] ?? "";
@@ -125,7 +125,7 @@ test("a stale_reads fault hides new posts from timelines until the fault rule is
   expect((await read())["meta"]).toMatchObject({ result_count: 2 });
 });
 
-test("fault rules apply in the order in which they were added, each as often as its field times says", async () => {
+test("fault rules apply in the order in which they were added, and the field times says how many requests each rule affects", async () => {
   await addFault({ mode: "status", status: 500, times: 2 });
   await addFault({ mode: "status", status: 503 });
   const statuses: number[] = [];

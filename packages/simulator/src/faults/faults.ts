@@ -5,10 +5,7 @@ import type { Fault, FaultRule } from "#src/faults/rule.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/**
- * All fault rules of the simulator in the order in which they were added, including rules that are
- * used up.
- */
+/** All fault rules in the order in which tests added them, including rules that are used up. */
 export class Faults {
   readonly #rows: Table<Fault>;
 
@@ -41,7 +38,9 @@ export class Faults {
     return forgotten.length;
   }
 
-  /** Finds the fault rule for a request and counts the hit. */
+  /**
+   * Finds the fault rule that applies to a request, and counts the request as a use of this rule.
+   */
   match(request: FaultableRequest): Fault | undefined {
     const fault = firstMatch(this.#rows.values(), request);
     if (fault !== undefined) {
@@ -55,8 +54,8 @@ export class Faults {
   }
 
   /**
-   * How many milliseconds old the state is that reads of the given account return. Counts a hit of
-   * every `stale_reads` rule that applies. A `stale_reads` rule is never used up.
+   * Returns by how many milliseconds the state that an account reads is out of date. Counts a use
+   * of every `stale_reads` rule that applies. A `stale_reads` rule is never used up.
    */
   readLagMs(platform: string, account: FaultableRequest["account"]): number {
     let lagMs = 0;

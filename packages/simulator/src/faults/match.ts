@@ -1,11 +1,11 @@
 import type { Fault } from "#src/faults/rule.ts";
 
-/** The properties of a request with which fault rules are compared. */
+/** The properties of a request that fault rules are compared with. */
 export interface FaultableRequest {
   readonly platform: string;
   readonly operations: readonly string[];
   readonly method: string;
-  /** The path of the request below the platform's prefix, without the query. */
+  /** Path of the request without the query and without the platform's prefix in the simulator. */
   readonly path: string;
   readonly account: { readonly externalId: string; readonly username: string } | undefined;
 }

@@ -1,8 +1,8 @@
 import type { Fault, FaultMode } from "#src/faults/rule.ts";
 
-/** What the simulator does with a request under a fault rule. */
+/** What the simulator does with a request to which a fault rule applies. */
 export interface Plan {
-  /** When the simulated platform carries the request out. */
+  /** When the simulated platform carries out the request: at once, later, or not at all. */
   readonly acts: "now" | "late" | "never";
   /**
    * The response to the request. `own`: the platform's response · `proxy`: a load balancer's HTML
@@ -10,8 +10,8 @@ export interface Plan {
    */
   readonly answer: "own" | "proxy" | "garbage" | "error" | "refusal" | "close";
   /**
-   * Delay in milliseconds before the response is sent or the connection is closed. For a request
-   * with `acts: "late"`: delay before the request is carried out.
+   * Delay in milliseconds before the simulator sends the response or closes the connection. For a
+   * request that the platform carries out late: delay before the platform carries it out.
    */
   readonly holdMs: number;
   readonly status: number;

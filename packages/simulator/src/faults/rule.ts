@@ -13,8 +13,8 @@ export const FAULT_MODES = [
 export type FaultMode = (typeof FAULT_MODES)[number];
 
 /**
- * Names of operations for fault rules. Calls with the same purpose have the same operation name on
- * every platform, although their paths differ.
+ * Names of operations for which fault rules can be added. Calls with the same purpose have the same
+ * operation name on every platform, although their paths differ.
  */
 export const OPERATIONS = [
   "create",
@@ -62,8 +62,8 @@ export interface Fault extends FaultRule {
 const PATH_PATTERN = /^(?:[A-Z]+|\*) \/\S*$/;
 
 /**
- * Why no request can ever match a fault rule whose fields have the right types; undefined when a
- * request can match the rule.
+ * Explains why a fault rule can never match a request, although each of its fields has the right
+ * type; undefined when a request can match the rule.
  */
 export function faultOf(rule: FaultRule): string | undefined {
   if (rule.mode === "stale_reads") {

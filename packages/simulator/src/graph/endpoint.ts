@@ -14,7 +14,7 @@ import type { Account } from "#src/world/accounts.ts";
 export interface GraphCall extends Moment {
   readonly call: Call;
   readonly parameters: GraphParameters;
-  /** The account for which the access token acts. */
+  /** The account on whose behalf the Graph API call acts, as its access token says. */
   readonly account: Account;
   readonly token: GraphToken;
   /** Graph API version in the path, for example `v25.0`. */
@@ -34,7 +34,7 @@ export interface GraphEndpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Permission that the access token must have for this endpoint. */
+  /** Permission that the access token must have for this Graph API endpoint. */
   readonly scope?: string;
   /**
    * Names of the parameters that contain media URLs. The simulator fetches these URLs before it
@@ -49,7 +49,7 @@ export interface GraphEndpoint {
  * Instagram Login.
  */
 export interface GraphFlavour {
-  /** Path prefix of the simulator that stands for a host name of the Graph API. */
+  /** Path prefix in the simulator that replaces a host name of the Graph API. */
   readonly prefix: string;
   /**
    * True: the Graph API host accepts only tokens of Instagram Login. False: the host accepts only
@@ -78,8 +78,8 @@ export function accountOf({ platform, world, tokens }: GraphHost, call: Call): A
 }
 
 /**
- * The text that `read` returns. Empty when `read` refuses an invalid body; the endpoint itself
- * reports the invalid body later.
+ * Returns the text that `read` finds in a Graph API call. Returns an empty text when `read` refuses
+ * the call's body as invalid, because the endpoint reports the invalid body itself.
  */
 function answeringText(read: () => string): string {
   let text = "";

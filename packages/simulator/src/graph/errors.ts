@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Refused } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 
-/** The content of a Graph API error without its trace id. */
+/** An error of the Graph API, without the trace id that each response has. */
 export interface GraphFault {
   readonly code: number;
   readonly subcode?: number;
@@ -12,7 +12,10 @@ export interface GraphFault {
   readonly isTransient?: boolean;
   readonly userTitle?: string;
   readonly userMessage?: string;
-  /** Additional data of the Graph API error, for example the offsets of an interrupted upload. */
+  /**
+   * Additional data in the response to a Graph API call that failed, for example the offsets of an
+   * interrupted upload.
+   */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 

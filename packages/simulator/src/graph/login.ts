@@ -17,13 +17,16 @@ const CODE_LIFETIME_MS = 600_000;
 const SHORT_LIFETIME_MS = 3_600_000;
 const LONG_LIFETIME_MS = 60 * 86_400_000;
 
-/** Options of Facebook Login on one platform (Facebook or Instagram). */
+/** How Facebook Login works on one of its platforms (Facebook or Instagram). */
 export interface FacebookLogin {
   readonly host: GraphHost;
   readonly scopes: readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
-  /** The Facebook Page of an account as `/me/accounts` returns it, with the Page's access token. */
+  /**
+   * The Facebook Page of an account with the Page's access token, in the form in which
+   * `/me/accounts` returns it.
+   */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
@@ -76,7 +79,8 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
   const handle = (call: Call, { now }: Moment): Reply => {
     const parameters = parametersOf(call);
     const clientId = parameters.required("client_id");
-    // The simulator accepts any client secret, because it has no registered apps.
+    // A token call must contain a client secret, but the simulator accepts any value, because it has
+    // no registered apps.
     parameters.required("client_secret");
     if (parameters.text("grant_type") === "fb_exchange_token") {
       return longToken(login.host, parameters, now);

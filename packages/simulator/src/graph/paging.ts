@@ -26,7 +26,8 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
 }
 
 /**
- * Index of the first list item on the requested page. Refuses a cursor whose item no longer exists.
+ * Index of the first item on the requested page of a Graph API list. Refuses a cursor whose item no
+ * longer exists.
  */
 function startOf(parameters: GraphParameters, all: readonly { readonly id: string }[]): number {
   const after = parameters.text("after");

@@ -3,7 +3,7 @@ import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
-/** Parameters that every Graph API endpoint accepts. */
+/** Parameters that every Graph API endpoint accepts, in the query or in the body. */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format"]);
 
 type Value = string | Buffer;
@@ -20,7 +20,7 @@ export class GraphParameters {
   }
 
   /**
-   * Refuses unknown parameters of a Graph API call, because they reveal mistakes of the client. The
+   * Refuses unknown parameters of a Graph API call, so that a test finds a misspelt parameter. The
    * real API ignores most unknown parameters.
    */
   checkNames(known: readonly string[]): void {
@@ -35,7 +35,7 @@ export class GraphParameters {
     return this.#values.has(name);
   }
 
-  /** The value of a parameter as text; empty when the parameter is missing. */
+  /** The value of a Graph API parameter as text; empty when the parameter is missing. */
   text(name: string): string {
     const value = this.#values.get(name) ?? "";
     return typeof value === "string" ? value : refuseParameter(`Param ${name} must be a string.`);
@@ -63,7 +63,7 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be a boolean.`);
   }
 
-  /** The value of a parameter as a whole number of at least 0. */
+  /** The value of a Graph API parameter as a whole number of at least 0. */
   number(name: string): number {
     const text = this.required(name);
     return /^\d{1,15}$/.test(text)
@@ -71,7 +71,9 @@ export class GraphParameters {
       : refuseParameter(`Param ${name} must be an integer.`);
   }
 
-  /** The value of a parameter as parsed JSON; undefined when the parameter is missing. */
+  /**
+   * The value of a Graph API parameter, parsed as JSON; undefined when the parameter is missing.
+   */
   json(name: string): unknown {
     const text = this.text(name);
     if (text === "") {
@@ -84,7 +86,10 @@ export class GraphParameters {
     }
   }
 
-  /** The bytes of the file in a parameter; undefined when the parameter is missing. */
+  /**
+   * The bytes of the file that a Graph API parameter contains; undefined when the parameter is
+   * missing.
+   */
   file(name: string): Buffer | undefined {
     const value = this.#values.get(name);
     return value === undefined || Buffer.isBuffer(value)
@@ -133,8 +138,8 @@ export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
 }
 
 /**
- * The requested fields of a Graph API result, and always `id`. Refuses a field that the result does
- * not have.
+ * The fields of a Graph API result that the caller requested, and always `id`. Refuses a requested
+ * field that the result does not have.
  */
 export function pickFields(
   parameters: GraphParameters,

@@ -11,29 +11,30 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 export interface Upload {
   /** Id of the Facebook video or the Instagram container to which the uploaded file belongs. */
   readonly id: string;
-  /** External id of the account that uploads the file. */
+  /** External id of the account that uploads the file to the Graph API. */
   readonly owner: string;
-  /** Number of bytes of each piece of the upload that has arrived, in order. */
+  /** Length in bytes of each piece of the Graph API upload that has arrived, in order. */
   readonly pieces: readonly number[];
   /**
-   * When the last byte of the upload arrived: platform time in Unix milliseconds; null while the
-   * upload is incomplete.
+   * When the last byte of the upload arrived, in Unix milliseconds of the simulator's clock; null
+   * while the upload is incomplete.
    */
   readonly completedAt: number | null;
   /**
-   * The uploaded media; null while the upload is incomplete, and when the uploaded file is neither
-   * an image nor a video.
+   * The type and size of the uploaded file, detected from its bytes; null while the Graph API
+   * upload is incomplete, and when the file is neither an image nor a video.
    */
   readonly received: ReceivedMedia | null;
 }
 
-/** Number of bytes of an upload that have arrived. */
+/** Number of bytes of a Graph API upload that have arrived. */
 export function receivedBytes({ pieces }: Upload): number {
   return pieces.reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /**
- * Graph API uploads in pieces, through the upload host `rupload` or with `upload_phase=transfer`.
+ * The Graph API uploads of files in several pieces, through the upload host `rupload` or with
+ * `upload_phase=transfer`.
  */
 export class Uploads {
   readonly #rows: Table<Upload>;
@@ -54,7 +55,7 @@ export class Uploads {
     return this.#rows.get(id);
   }
 
-  /** Appends a piece of a file to the bytes that have already arrived. */
+  /** Appends a piece of the file to the bytes of a Graph API upload that have already arrived. */
   append(upload: Upload, bytes: Buffer): Upload {
     this.#host.world.pieces.put(this.#nameOf(upload, upload.pieces.length), bytes);
     const next = { ...upload, pieces: [...upload.pieces, bytes.length] };
@@ -176,7 +177,7 @@ export function ruploadRoute(host: GraphHost, uploads: Uploads, edge: string): R
   };
 }
 
-/** The Graph API URL to which the client sends the bytes of a file. */
+/** The Graph API URL to which a client sends the bytes of a file. */
 export function ruploadUrl({ baseUrl }: Call, edge: string, version: string, id: string): string {
   return `${baseUrl}/rupload/${edge}/${version}/${id}`;
 }

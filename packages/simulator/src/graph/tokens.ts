@@ -10,23 +10,23 @@ const TOKEN_CHARACTERS = 120;
  */
 export type TokenKind = "user" | "page" | "instagram";
 
-/** A stored access token of the Graph API. */
 export interface GraphToken {
   readonly kind: TokenKind;
   /**
-   * External id of the account for which the token acts. For a user token: the first account that
-   * the user selected.
+   * External id of the account for which the Graph API token acts. For the token of a user: the
+   * first account that the user selected.
    */
   readonly account: string;
   /**
-   * Id of the user who granted the token. When a user removes the app, all of the user's tokens are
-   * revoked.
+   * Id of the user who granted the Graph API token. When this user removes the app, all tokens of
+   * the user are revoked.
    */
   readonly user: string;
   readonly scopes: readonly string[];
   readonly issuedAt: number;
   /**
-   * When the token expires: platform time in Unix milliseconds; null = the token does not expire.
+   * When the token expires, in Unix milliseconds of the simulator's clock; null = the token does
+   * not expire.
    */
   readonly expiresAt: number | null;
   /** The Graph API error subcode of a revoked token; null while the token is not revoked. */
@@ -44,7 +44,10 @@ export type TokenCheck =
 const INVALID = 467;
 const EXPIRED = 463;
 
-/** The tokens of one Graph API platform. Like accounts, tokens survive a reset of the simulator. */
+/**
+ * The access tokens of one Graph API platform. Like accounts, these tokens survive a reset of the
+ * simulator.
+ */
 export class GraphTokens {
   readonly #rows: Table<GraphToken>;
   readonly #secrets: Secrets;

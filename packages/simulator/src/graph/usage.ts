@@ -56,8 +56,8 @@ export function withUsage(
 }
 
 /**
- * How many minutes to wait, as a simulated 429 of the Graph API states. The value is small so that
- * tests are fast. With 0, the response would not say how long to wait.
+ * The simulator tells a caller of the Graph API to wait this many minutes after a 429. The value is
+ * small so that tests are fast. With 0, the response would not say how long to wait.
  */
 const SIMULATED_WAIT_MINUTES = 0.03;
 

@@ -4,39 +4,48 @@ import type { FetchedFiles } from "#src/http/fetch-media.ts";
 /** A request to a simulated platform with its complete body. */
 export interface Call {
   readonly method: string;
-  /** The path of the call below the platform's prefix, without the query. */
+  /**
+   * Path of the platform call without the query and without the platform's prefix in the simulator.
+   */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The base URL of the simulated platform as the caller used it, without a trailing slash. */
+  /**
+   * Base URL of the simulated platform as the caller of the API used it, without a trailing slash.
+   */
   readonly baseUrl: string;
 }
 
 /**
- * The conditions under which a platform call is handled. Times are platform time in Unix
- * milliseconds.
+ * The conditions under which a platform call is handled: its times, in Unix milliseconds of the
+ * simulator's clock, and the media files that were fetched for it.
  */
 export interface Moment {
   readonly now: number;
   /**
-   * The time whose state reads return: `now`, or an earlier time while a `stale_reads` fault rule
+   * The time whose state the call reads: `now`, or an earlier time while a `stale_reads` fault rule
    * applies.
    */
   readonly asOf: number;
-  /** The fetched files of the media URLs that `Route.fetches` returned. */
+  /**
+   * The files that the simulator fetched for this platform call, because `Route.fetches` returned
+   * their URLs.
+   */
   readonly fetched: FetchedFiles;
 }
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Body of the response. A string is sent as HTML, every other value as JSON. */
+  /**
+   * Body of a simulated platform's response. A string is sent as HTML, every other value as JSON.
+   */
   readonly body: unknown;
 }
 
-/** Thrown by the handler of a platform call to answer with an error of the platform. */
+/** Thrown by the code that handles a platform call, so that the platform answers with an error. */
 export class Refused extends Error {
   override name = "Refused";
   readonly reply: Reply;
@@ -48,7 +57,7 @@ export class Refused extends Error {
 }
 
 /**
- * Runs the handler of a platform call and returns its reply, also when the handler throws a
+ * Runs the code that handles a platform call and returns the response, also when this code throws a
  * refusal.
  */
 export function answering(handle: () => Reply): Reply {

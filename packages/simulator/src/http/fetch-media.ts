@@ -1,6 +1,6 @@
 /**
- * The result of fetching a media URL in a platform call, as the platform's media fetcher returns
- * it.
+ * The result of fetching one media URL in a platform call: the file, or the reason why fetching
+ * failed.
  */
 export type Fetched =
   | { readonly kind: "file"; readonly contentType: string; readonly bytes: Buffer }

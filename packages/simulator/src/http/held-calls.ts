@@ -4,13 +4,16 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 /**
- * The stored form of a platform call that a `commit_late` fault has accepted but not carried out
- * yet.
+ * A platform call that a `commit_late` fault has accepted but the platform has not carried out yet,
+ * in the form in which it is stored.
  */
 export interface HeldCall {
   readonly platform: string;
   readonly routePath: string;
-  /** When the simulator carries the held call out: Unix milliseconds of machine time. */
+  /**
+   * When the simulator carries out the held platform call, in Unix milliseconds of the machine's
+   * clock.
+   */
   readonly dueAt: number;
   readonly method: string;
   readonly path: string;
@@ -22,8 +25,8 @@ export interface HeldCall {
 }
 
 /**
- * The platform calls that a `commit_late` fault holds. They survive a restart; a reset deletes
- * them.
+ * The platform calls that a `commit_late` fault holds until they are due. They survive a restart of
+ * the simulator; a reset deletes them.
  */
 export class HeldCalls {
   readonly #rows: Table<HeldCall>;
@@ -39,7 +42,10 @@ export class HeldCalls {
     this.#rows.put(id, { ...about, method, path, params, query, headers, body, baseUrl });
   }
 
-  /** Removes and returns a held call. Returns undefined when a reset has deleted the call. */
+  /**
+   * Removes and returns a platform call that a `commit_late` fault holds. Returns undefined when a
+   * reset of the simulator has deleted the call.
+   */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);
     this.#rows.delete(id);

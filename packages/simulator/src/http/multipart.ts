@@ -1,10 +1,9 @@
 import { contentType } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** One part of a `multipart/form-data` body. */
 export interface FormPart {
   readonly name: string;
-  /** Name of the file in the form part; absent for a part that is not a file. */
+  /** Name of the file in a part of a multipart form; absent for a part that is not a file. */
   readonly fileName?: string;
   readonly contentType?: string;
   readonly content: Buffer;
@@ -52,8 +51,7 @@ function readParts(body: Buffer, from: number, between: Buffer): FormPart[] | un
 }
 
 /**
- * Returns the parts of a multipart form in their order; undefined when the body is not a complete
- * form.
+ * Returns the parts of a multipart form in order; undefined when the body is not a complete form.
  */
 export function formParts(call: Call): FormPart[] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];

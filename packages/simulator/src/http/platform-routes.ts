@@ -40,7 +40,7 @@ async function send(reply: FastifyReply, answer: Reply): Promise<void> {
     .send(isText ? answer.body : JSON.stringify(answer.body));
 }
 
-/** The route for every path that the simulated platform does not have. */
+/** The route that answers requests to paths that the simulated platform does not have. */
 function missingRoute(platform: Platform): Route {
   return {
     method: "GET",
@@ -50,7 +50,7 @@ function missingRoute(platform: Platform): Route {
   };
 }
 
-/** Serves each simulated platform below `/<id>`. */
+/** Serves each simulated platform under its id as the first part of the path: `/<id>`. */
 export function registerPlatforms(
   app: FastifyInstance,
   platforms: Platforms,
@@ -98,8 +98,8 @@ export function registerPlatforms(
 }
 
 /**
- * Carries out the platform calls that `commit_late` faults accepted before the simulator was
- * stopped.
+ * After a restart of the simulator, carries out the platform calls that `commit_late` faults still
+ * held when it stopped.
  */
 export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
   for (const [id, held] of deps.held.all()) {

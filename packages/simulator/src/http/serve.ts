@@ -14,11 +14,13 @@ import type { World } from "#src/world/world.ts";
 export interface ServeDeps {
   readonly world: World;
   readonly held: HeldCalls;
-  /** Aborts every delay of a response when the simulator stops. */
+  /** Aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
 }
 
-/** A platform call with its platform, route and entry in the request log. */
+/**
+ * A platform call that has arrived, with its platform, its route and its entry in the request log.
+ */
 interface Arrival {
   readonly platform: Platform;
   readonly route: Route;
@@ -94,8 +96,8 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
 }
 
 /**
- * Carries out a held platform call when the call is due. Returns undefined when a reset has deleted
- * the call meanwhile.
+ * Carries out a platform call that a `commit_late` fault holds, when the call is due. Returns
+ * undefined when a reset of the simulator has deleted the call.
  */
 export async function runHeldCall(
   deps: ServeDeps,

@@ -24,7 +24,7 @@ function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id:
     : comment;
 }
 
-/** Lists Instagram comments newest first and leaves out hidden comments. */
+/** Lists the comments on an Instagram post, newest first and without hidden comments. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { account, parameters, asOf, id } = graphCall;
   const { posts, reactions } = network.world;

@@ -19,8 +19,8 @@ const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
 const MAX_RATIO = 1.91;
 /**
- * Tolerance for the aspect ratio of an Instagram image. It is needed because sizes are whole
- * pixels: 1080 x 1351 counts as 4:5.
+ * Tolerance for the aspect ratio of an Instagram image. An image of 1080 x 1351 pixels counts as
+ * 4:5, because its size cannot be a fraction of a pixel.
  */
 const RATIO_TOLERANCE = 0.01;
 
@@ -67,8 +67,8 @@ export function fetchImage({ parameters, fetched }: GraphCall): PostedMedia {
 }
 
 /**
- * The video that Instagram fetched from `video_url`, or the error that the container's status
- * reports later.
+ * The video that Instagram fetched from `video_url`, or the error that the status of the media
+ * container reports later.
  */
 export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, "media" | "error"> {
   const file = fetched.get(parameters.required("video_url"));

@@ -5,7 +5,7 @@ import type { PostedMedia } from "#src/world/posts.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
-/** Why Instagram cannot publish a media container. */
+/** The reason why Instagram cannot publish a media container. */
 export interface ContainerError {
   readonly subcode: number;
   readonly message: string;
@@ -17,17 +17,23 @@ export interface Container {
   /** External id of the account that created the Instagram container. */
   readonly owner: string;
   readonly kind: ContainerKind;
-  /** Whether the Instagram container is a carousel item, which cannot be published alone. */
+  /**
+   * Whether the Instagram container is part of a carousel. Such a container cannot be published
+   * alone.
+   */
   readonly isChild: boolean;
   readonly caption: string;
   /**
-   * Media of the Instagram post that the container becomes. For a carousel: the media of its child
-   * containers. Empty when the client sends the video to the upload host.
+   * The images and videos of the Instagram post that the container becomes. For a carousel: those
+   * of its child containers. Empty when the client sends the video to the upload host.
    */
   readonly media: readonly PostedMedia[];
-  /** Whether the client sends the video of the Instagram container to the upload host. */
+  /**
+   * Whether the client sends the video of the Instagram container to the upload host, instead of
+   * giving a URL.
+   */
   readonly isPushed: boolean;
-  /** When the Instagram container was created: platform time in Unix milliseconds. */
+  /** When the Instagram container was created, in Unix milliseconds of the simulator's clock. */
   readonly createdAt: number;
   /**
    * Why the Instagram container cannot be published; null when it can be published. The container's
@@ -57,7 +63,7 @@ function uploadError({ received }: Upload): ContainerError | null {
   return received?.kind === "video" ? null : NOT_A_VIDEO;
 }
 
-/** All Instagram containers, with the uploads that belong to them. */
+/** All Instagram media containers, with the uploads that belong to them. */
 export class Containers {
   readonly #rows: Table<Container>;
   readonly #uploads: Uploads;
@@ -97,8 +103,8 @@ export class Containers {
   }
 
   /**
-   * The media of an Instagram container that readers see; empty before the client has sent the
-   * video to the upload host.
+   * The images and videos of an Instagram container that readers see. Empty until the client has
+   * sent the video to the upload host.
    */
   mediaOf(container: Container): readonly PostedMedia[] {
     const received = this.#uploads.find(container.id)?.received;
@@ -108,7 +114,7 @@ export class Containers {
   }
 
   /**
-   * When Instagram started to process the container; null before the client has sent the whole
+   * When Instagram started to process the media container; null until the client has sent the whole
    * video to the upload host.
    */
   #startedAt({ id, createdAt, isPushed }: Container): number | null {

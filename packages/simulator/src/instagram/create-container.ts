@@ -39,9 +39,9 @@ function imageOf(graphCall: GraphCall): ContainerContent {
 }
 
 /**
- * The content of a container with a single video: a video that the client sends to the upload host,
- * or a video from `video_url`. When fetching `video_url` fails, the container's status reports the
- * error.
+ * Reads a single video for an Instagram container: a video that the client sends to the upload
+ * host, or a video from `video_url`. When fetching `video_url` fails, the container's status
+ * reports the error.
  */
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters } = graphCall;
@@ -89,8 +89,8 @@ function carouselOf(network: InstagramNetwork, graphCall: GraphCall): ContainerC
 }
 
 /**
- * The content of an Instagram container for its `media_type`: REELS is a single video, VIDEO a
- * video in a carousel. Images need no `media_type`.
+ * Reads the content of an Instagram container, according to its `media_type`: REELS is a single
+ * video, VIDEO a video in a carousel. Images need no `media_type`.
  */
 function contentOf(
   network: InstagramNetwork,

@@ -11,7 +11,7 @@ import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 /**
- * Simulator paths below `/login` stand for www.instagram.com, api.instagram.com and
+ * Simulator paths below `/login` replace the hosts www.instagram.com, api.instagram.com and
  * graph.instagram.com.
  */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
@@ -66,8 +66,8 @@ function longReply(network: InstagramNetwork, { account, user, scopes }: Grant, 
 }
 
 /**
- * The token that a caller wants to exchange or refresh. Returns the error response when the text is
- * not a valid token of Instagram Login.
+ * Finds the Instagram Login token that a caller wants to exchange or refresh. Returns the error
+ * response when the text is not a valid token of Instagram Login.
  */
 function givenToken(network: InstagramNetwork, text: string, now: number): GraphToken | Reply {
   const check = network.tokens.check(text, now);
@@ -99,7 +99,8 @@ function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route 
   return route("POST", "/oauth/access_token", "login", (call, { now }) => {
     const parameters = parametersOf(call);
     parameters.oneOf("grant_type", ["authorization_code"]);
-    // The simulator accepts any client secret, because it has no registered apps.
+    // A token call must contain a client secret, but the simulator accepts any value, because it has
+    // no registered apps.
     parameters.required("client_secret");
     const approval = codes.redeem(
       {

@@ -33,7 +33,9 @@ function usernameFault(username: string): string | undefined {
     : "use 1 to 30 lower-case letters, digits, dots and underscores";
 }
 
-/** The permanent error with which Instagram refuses a call of the given operation. */
+/**
+ * The error with which the simulated Instagram permanently refuses a call, for a `refuse` fault.
+ */
 function refusal(operation: string): Reply {
   switch (operation) {
     case "create":

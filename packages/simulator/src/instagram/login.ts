@@ -68,7 +68,7 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // The token of Instagram Login for the same account.
+      // An account has two tokens: that of its Page, and this token of Instagram Login.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },

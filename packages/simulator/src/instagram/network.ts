@@ -20,15 +20,15 @@ export interface InstagramNetwork extends GraphHost {
   readonly containers: Containers;
   readonly details: PostDetails;
   /**
-   * The Facebook Page and the user of each Instagram account, by the account's external id. Like
+   * Maps the external id of each Instagram account to its Facebook Page and its user. Like
    * accounts, these rows survive a reset of the simulator.
    */
   readonly ownerships: Table<Ownership>;
-  /** Whether an Instagram comment is hidden, by the comment's id. */
+  /** Maps the id of an Instagram comment to whether the comment is hidden. */
   readonly hidden: Table<boolean>;
-  /** The Instagram account's replies to comments, by the reply's id. */
+  /** The replies of Instagram accounts to comments. The key is the id of the reply. */
   readonly replies: Table<OwnReply>;
-  /** The text of the Instagram private reply to a comment, by the comment's id. */
+  /** Maps the id of an Instagram comment to the text of the private reply to it. */
   readonly privateReplies: Table<string>;
 }
 
@@ -60,7 +60,7 @@ export function createNetwork(world: World): InstagramNetwork {
   };
 }
 
-/** The account's Instagram post with the given id, including a deleted post. */
+/** The post of an Instagram account with the given id, also when the post is deleted. */
 export function findPost({ world, details }: InstagramNetwork, account: Account, id: string) {
   const post = world.posts.get(account, id);
   const detail = details.find(id);

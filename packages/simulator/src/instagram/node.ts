@@ -10,8 +10,8 @@ import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
 /**
- * What Instagram returns about the owner of the token: the account for a token of Instagram Login,
- * otherwise the account's Page.
+ * The response to a call about the owner of an Instagram token: the account for a token of
+ * Instagram Login, otherwise the account's Page.
  */
 function ownerView(network: InstagramNetwork, { account, token }: GraphCall): View {
   if (token.kind === "instagram") {

@@ -7,7 +7,8 @@ import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { publishingLimitOf } from "#src/instagram/publishing-limit.ts";
 
 /**
- * The Instagram container to publish. Refuses the call when the container cannot be published now.
+ * Finds the Instagram container to publish. Refuses the call when the container is missing, not
+ * ready, expired or already published.
  */
 function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Container {
   const { parameters, account, now } = graphCall;
@@ -27,7 +28,8 @@ function publishable({ containers }: InstagramNetwork, graphCall: GraphCall): Co
       return refuseMissingContainer();
     case "ERROR":
       return refuseGraph({ code: -1, subcode: 2_207_032, message: "Create media failed" });
-    // It is not known how the real Instagram API responds when the container is already published.
+    // The simulator answers as for a container that is not ready, because it is not known how the
+    // real Instagram answers for a container that is already published.
     case "PUBLISHED":
     case "IN_PROGRESS":
       return refuseNotReady();

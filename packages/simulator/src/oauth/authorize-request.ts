@@ -1,6 +1,6 @@
 import type { Reply } from "#src/http/call.ts";
 
-/** What a platform requires of an OAuth authorization request. */
+/** What a platform requires of the OAuth authorization requests that apps send to it. */
 export interface AuthorizeRules {
   /** Name of the query parameter that contains the OAuth client id of the app. */
   readonly clientParameter: "client_id" | "client_key";
@@ -13,7 +13,6 @@ export interface AuthorizeRules {
   readonly pkce: "required" | "optional" | "none";
 }
 
-/** An OAuth authorization request of an app. */
 export interface AuthorizeRequest {
   readonly clientId: string;
   readonly redirectUri: string;
@@ -44,8 +43,8 @@ function scopeFault(rules: AuthorizeRules, scopes: readonly string[]): string | 
 }
 
 /**
- * Reads an OAuth authorization request, or says why the request is invalid. An invalid request must
- * never redirect the browser.
+ * Reads an OAuth authorization request, or says why the request is invalid. An invalid request gets
+ * an error page instead of a redirect, because its redirect URI is not trustworthy.
  */
 export function readRequest(
   rules: AuthorizeRules,
@@ -74,7 +73,7 @@ export function readRequest(
   return fault ?? { clientId, redirectUri, state, scopes, codeChallenge };
 }
 
-/** Redirects the browser of the user back to the app. */
+/** Redirects the user's browser back to the app after an OAuth authorization request. */
 export function redirect(
   { redirectUri, state }: AuthorizeRequest,
   answer: Readonly<Record<string, string>>,

@@ -15,15 +15,15 @@ export interface AuthorizePage extends AuthorizeRules {
   readonly codes: AuthorizationCodes;
   readonly usernameFault: (username: string) => string | undefined;
   /**
-   * Finds or creates the account with the given username. Without a username, creates a new
-   * account.
+   * Finds or creates the simulated account with the given username. Without a username, creates a
+   * new account.
    */
   readonly ensureAccount: (username: string | undefined) => Account;
 }
 
 /**
- * The usernames in the form of the approval page, separated by commas. Returns one undefined entry
- * when the form has no username.
+ * Reads the usernames, separated by commas, from the form of the OAuth approval page. Returns one
+ * undefined entry when the form has no username.
  */
 function namesIn(text: string): readonly (string | undefined)[] {
   const names = text.split(",").map((name) => name.trim());
@@ -69,7 +69,7 @@ function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   }
 }
 
-/** Approves or denies an authorization request, as the user chose on the approval page. */
+/** Approves or denies an OAuth authorization request, as the user chose on the approval page. */
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
   if (typeof request === "string") {

@@ -10,14 +10,17 @@ export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
-  /** Base64url SHA-256 of the PKCE verifier; null when the app sent no code challenge. */
+  /**
+   * The PKCE code challenge, which is the base64url SHA-256 of the verifier; null when the app sent
+   * no code challenge.
+   */
   readonly codeChallenge: string | null;
-  /** External ids of the accounts that the user selected for the app. */
+  /** External ids of the accounts to which the user gave the app access. */
   readonly accounts: readonly string[];
 }
 
 interface Code extends Approval {
-  /** When the authorization code expires: platform time in Unix milliseconds. */
+  /** When the authorization code expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
   readonly used: boolean;
 }
@@ -31,8 +34,8 @@ export interface Redemption {
 }
 
 /**
- * OAuth authorization codes. Each code can be exchanged once, with the client id, redirect URI and
- * verifier of its authorization request.
+ * OAuth authorization codes. An app can exchange each code once, and must send the client id,
+ * redirect URI and verifier of its authorization request.
  */
 export class AuthorizationCodes {
   readonly #rows: Table<Code>;
@@ -52,8 +55,8 @@ export class AuthorizationCodes {
   }
 
   /**
-   * Exchanges an authorization code for the approval that it stands for. An invalid exchange
-   * returns undefined and uses up the code as well.
+   * Exchanges an authorization code for the approval of the user. An invalid exchange returns
+   * undefined, and also makes the code unusable.
    */
   redeem(redemption: Redemption, now: number): Approval | undefined {
     const code = this.#rows.get(redemption.code);

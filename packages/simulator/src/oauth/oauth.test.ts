@@ -127,7 +127,7 @@ async function approved(flow: Flow, username?: string): Promise<string> {
  */
 const tokenIn = ({ body }: Answer): unknown => body["access_token"];
 
-describe.each(FLOWS)("OAuth of $platform", (flow) => {
+describe.each(FLOWS)("OAuth of the simulated $platform", (flow) => {
   test(`the simulated ${flow.platform} asks the user to approve and redirects with an authorization code that can be exchanged for a token once`, async () => {
     const page = await fetch(addressOf(flow));
     expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -149,7 +149,7 @@ describe.each(FLOWS)("OAuth of $platform", (flow) => {
   });
 
   test.each(["approve", "deny"])(
-    `the simulated ${flow.platform} redirects without showing an approval page when the setting authorize is %s`,
+    `with the setting authorize = %s, the simulated ${flow.platform} redirects an OAuth request without showing an approval page`,
     async (authorize) => {
       await simulator.control("/settings", { authorize });
       const answer = await fetch(addressOf(flow), { redirect: "manual" });

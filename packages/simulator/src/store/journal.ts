@@ -46,8 +46,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Opens or creates `<folder>/journal.ndjson`. Only the owner of the file can read it, because it
-   * contains tokens.
+   * Opens or creates the simulator's journal, `<folder>/journal.ndjson`. Only the owner of the file
+   * can read it, because it contains tokens.
    */
   static open(folder: string): { journal: Journal; lines: string[] } {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -65,8 +65,8 @@ export class Journal implements Disposable {
   }
 
   /**
-   * Replaces the whole content of the journal atomically: a kill leaves either the old file or the
-   * new file.
+   * Replaces the whole content of the simulator's journal atomically: a kill leaves either the old
+   * file or the new file.
    */
   rewrite(lines: readonly string[]): void {
     const next = `${this.#path}.next`;

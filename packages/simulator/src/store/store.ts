@@ -47,12 +47,15 @@ export class Store implements Disposable {
     this.#loaded.set(name, rows);
     const table = new Table<unknown>(name, rows, (change) => this.#pending.push(change));
     this.#tables.set(name, { table, keptOnReset: options.keptOnReset ?? false });
-    // Only one module uses a table name, so all rows of the table have the type with which this
-    // module wrote them.
+    // The cast is safe: only one module uses the table name, so all rows have the type that this
+    // module writes.
     return table as Table<T>;
   }
 
-  /** Writes the changes since the last commit to the journal. After that, they survive a kill. */
+  /**
+   * Writes the changes since the last commit to the simulator's journal. After that, a kill of the
+   * process does not lose them.
+   */
   commit(): void {
     if (this.#pending.length === 0) {
       return;

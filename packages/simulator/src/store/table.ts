@@ -1,4 +1,7 @@
-/** A change of one table row: the row's new value. A change without a value deletes the row. */
+/**
+ * A change of one row of a table: the new value of the row. A change without a value deletes the
+ * row.
+ */
 export type Change = readonly [table: string, key: string, value?: unknown];
 
 /**
@@ -50,8 +53,8 @@ export class Table<T> {
   }
 
   /**
-   * Empties the table without a journal entry. Only the reset of the store calls this method,
-   * because the reset rewrites the journal.
+   * Empties the table without writing to the journal. Only the reset of all tables calls this
+   * method; it rewrites the whole journal itself.
    */
   clear(): void {
     this.#rows.clear();

@@ -3,7 +3,6 @@ import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
-/** One message of a Telegram album. */
 interface AlbumMessage {
   /** Ids of all messages of the Telegram album, in order. */
   readonly ids: readonly number[];
@@ -15,8 +14,8 @@ interface AlbumMessage {
 /** The messages of a Telegram album that are not deleted. */
 export interface AlbumRest {
   /**
-   * The id of the Telegram album in `World.posts`: the ids of all its messages, separated by
-   * commas.
+   * The album's id among the posts of all simulated platforms: the ids of all its Telegram
+   * messages, separated by commas.
    */
   readonly id: string;
   readonly text: string;
@@ -67,7 +66,7 @@ export class Albums {
   }
 }
 
-/** The id that the product stores as `externalId` of a Telegram album. */
+/** The id of a Telegram album as Postrider stores it in `externalId` of the published post. */
 export function albumId(messageIds: readonly number[]): string {
   return messageIds.join(",");
 }

@@ -59,8 +59,8 @@ export class Bots {
 }
 
 /**
- * Whether a text has the format of a Telegram bot token. Telegram answers other texts with 404
- * instead of 401.
+ * Whether a text has the format of a Telegram bot token. Telegram answers a call with any other
+ * text with 404 instead of 401.
  */
 export function isTokenShaped(text: string): boolean {
   return TOKEN.test(text);

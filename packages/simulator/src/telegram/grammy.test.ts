@@ -25,7 +25,7 @@ afterEach(() => simulator[Symbol.asyncDispose]());
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const visible = async () => itemsOf(await simulator.control("/visible?platform=telegram"));
 
-test("the client grammY sends a text, a photo and a video through the Telegram simulator", async () => {
+test("the Telegram client library grammY sends a text, a photo and a video to the simulator", async () => {
   const text = await api.sendMessage(channel.externalId, "Hello");
   const photo = await api.sendPhoto(channel.externalId, new InputFile(pngBytes()), {
     caption: "A photo",
@@ -46,7 +46,7 @@ test("the client grammY sends a text, a photo and a video through the Telegram s
   ]);
 });
 
-test("the client grammY sends an album through the Telegram simulator and deletes it", async () => {
+test("the Telegram client library grammY sends an album to the simulator and deletes it", async () => {
   const messages = await api.sendMediaGroup(channel.externalId, [
     InputMediaBuilder.photo(new InputFile(pngBytes(1)), { caption: "Two" }),
     InputMediaBuilder.video(new InputFile(mp4Bytes())),
@@ -60,13 +60,13 @@ test("the client grammY sends an album through the Telegram simulator and delete
   expect(await visible()).toEqual([]);
 });
 
-test("the client grammY reports a refusal of the Telegram simulator with its code and description", async () => {
+test("the Telegram client library grammY reports the code and description with which the simulator refuses a call", async () => {
   await expect(
     api.sendPhoto(channel.externalId, new InputFile(Buffer.from("no image"))),
   ).rejects.toMatchObject({ error_code: 400, description: "Bad Request: IMAGE_PROCESS_FAILED" });
 });
 
-test("the client grammY reads from a 429 of the Telegram simulator how many seconds to wait", async () => {
+test("the Telegram client library grammY reads from a 429 of the simulator how many seconds to wait", async () => {
   const send = (number: number) => api.sendMessage(channel.externalId, `Number ${number}`);
   for (let number = 0; number < 20; number += 1) await send(number);
   const refused: unknown = await send(20).catch((error: unknown) => error);

@@ -35,8 +35,8 @@ function cannotParse(why: string): never {
 }
 
 /**
- * The visible text of a Telegram message in `parse_mode` HTML. Unknown, unclosed and wrongly nested
- * tags are errors.
+ * Returns the text of a Telegram message without its HTML markup (`parse_mode` HTML). Unknown,
+ * unclosed and wrongly nested tags are errors.
  */
 export function htmlText(source: string): string {
   const open: string[] = [];

@@ -14,12 +14,12 @@ export interface InputMedia {
   readonly received: ReceivedMedia;
   readonly caption: string;
   /**
-   * Width of the image or video in pixels, as the caller gave it. When the caller gave none, the
-   * width found in the bytes.
+   * Width of a Telegram image or video in pixels: as the caller gave it, otherwise as found in the
+   * bytes.
    */
   readonly width: number;
   readonly height: number;
-  /** Duration of the video or animation in seconds. */
+  /** Duration of a Telegram video or animation in seconds. */
   readonly duration: number;
 }
 
@@ -32,8 +32,8 @@ const MAX_ALBUM_FILES = 10;
 const ATTACHED = "attach://";
 
 /**
- * The bytes of a file parameter in a Telegram call, sent directly or as `attach://<name>`. The
- * simulator fetches no URLs and knows no file ids.
+ * The bytes of a file in a Telegram call: sent in the parameter itself, or in the form part that
+ * `attach://<name>` names. The simulator fetches no URLs and knows no file ids.
  */
 function bytesOf(parameters: Parameters, value: unknown, kind: InputKind): Buffer {
   const name = typeof value === "string" ? value : "";
@@ -80,8 +80,8 @@ function video(bytes: Buffer, kind: "video" | "animation"): ReceivedMedia {
   const received = receive([bytes]);
   const isTaken =
     received?.contentType === "video/mp4" || (kind === "animation" && received?.kind === "gif");
-  // The real Telegram server sends a file of another type as a document. The simulator refuses it,
-  // because callers expect a video or an animation.
+  // The simulator refuses a file of another type, because callers expect a video or an animation.
+  // The real Telegram server sends such a file as a document.
   return received !== undefined && isTaken ? received : refuse("VIDEO_CONTENT_TYPE_INVALID");
 }
 

@@ -12,8 +12,8 @@ interface Scan {
 }
 
 /**
- * Consumes an escape or a link at the current position of a MarkdownV2 text. Returns false when
- * neither starts there.
+ * Consumes an escape or a link at the current position of a Telegram text in MarkdownV2. Returns
+ * false when neither starts there.
  */
 function takeEscapeOrLink(scan: Scan): boolean {
   if (scan.source[scan.at] === "\\") {
@@ -32,8 +32,8 @@ function takeEscapeOrLink(scan: Scan): boolean {
 }
 
 /**
- * Consumes a style marker, or the `>` of a quotation at the start of a line, in a MarkdownV2 text.
- * Returns false when neither is at the current position.
+ * Consumes a style marker, or the `>` of a quotation at the start of a line, in a Telegram text in
+ * MarkdownV2. Returns false when neither is at the current position.
  */
 function takeMarker(scan: Scan): boolean {
   const isLineStart = scan.at === 0 || scan.source[scan.at - 1] === "\n";
@@ -55,8 +55,8 @@ function takeMarker(scan: Scan): boolean {
 }
 
 /**
- * The visible text of a Telegram message in `parse_mode` MarkdownV2. A reserved character without a
- * backslash is an error.
+ * Returns the text of a Telegram message without its MarkdownV2 markup (`parse_mode` MarkdownV2). A
+ * reserved character without a backslash is an error.
  */
 export function markdownText(source: string): string {
   const scan: Scan = { source, at: 0, text: "", open: [] };

@@ -70,7 +70,7 @@ test("GET /_control/visible shows a simulated Telegram photo with its caption an
   ]);
 });
 
-test("the simulated Telegram returns a video and an animation with the size and duration that the caller gave", async () => {
+test("the simulated Telegram returns a video and an animation with the width, height and duration that the caller gave", async () => {
   const about = { width: "1280", height: "720", duration: "12", supports_streaming: "true" };
   const sent = await post("sendVideo", { video: mp4Bytes(), ...about });
   expect(sent.body["result"]).toMatchObject({
@@ -196,7 +196,7 @@ test("the simulated Telegram refuses a whole album when the number of files is w
   expect(await visible()).toEqual([]);
 });
 
-test("simulated Telegram albums and their separate messages survive a restart of the simulator", async () => {
+test("simulated Telegram albums and each of their messages survive a restart of the simulator", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   try {
     await simulator[Symbol.asyncDispose]();

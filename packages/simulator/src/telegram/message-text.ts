@@ -22,7 +22,7 @@ function withoutMarkup(text: string, mode: string): string {
   }
 }
 
-/** The text of a Telegram message as readers see it. */
+/** The text of a Telegram message as readers see it, without markup. */
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
   if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) {
@@ -38,7 +38,10 @@ export function messageText(parameters: Parameters): string {
   return text;
 }
 
-/** The caption of a Telegram file as readers see it; empty when the call has no caption. */
+/**
+ * The caption of a Telegram file as readers see it, without markup; empty when the call has no
+ * caption.
+ */
 export function captionText(parameters: Parameters): string {
   const text = withoutMarkup(textOf(parameters, "caption"), textOf(parameters, "parse_mode"));
   return text.trim().length > MAX_CAPTION_UNITS ? refuse("message caption is too long") : text;

@@ -15,13 +15,13 @@ export interface TelegramNetwork {
   readonly bots: Bots;
   readonly albums: Albums;
   /**
-   * The latest message id of each Telegram channel. A reset of the simulator keeps these ids, so
-   * that no message id is ever used twice.
+   * The highest message id of each Telegram channel so far. A reset of the simulator keeps these
+   * ids, so that no message id is used twice.
    */
   readonly latestMessageIds: Table<number>;
 }
 
-/** A call of a method of Telegram's Bot API by a known bot. */
+/** A call of a method of Telegram's Bot API, with a bot that exists. */
 export interface BotCall extends Moment {
   readonly bot: Bot;
   readonly parameters: Parameters;
@@ -37,8 +37,8 @@ export function createNetwork(world: World): TelegramNetwork {
 }
 
 /**
- * The Telegram channel that `chat_id` names by its id or as `@username`, without a check of the
- * bot's rights.
+ * Finds the Telegram channel that `chat_id` names, by its id or as `@username`. Does not check the
+ * bot's rights in the channel.
  */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");

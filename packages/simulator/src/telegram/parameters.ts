@@ -24,9 +24,9 @@ function bodyFields(call: Call): Iterable<readonly [string, unknown]> {
 }
 
 /**
- * The parameters of a Telegram call, from the query, a form or a JSON body, as in the real Bot API.
- * The value of a file parameter is the file's bytes. Unknown parameters are ignored, as by the real
- * API.
+ * Reads the parameters of a Telegram call from the query, a form or a JSON body, as the real Bot
+ * API does. The value of a file parameter is the file's bytes. Unknown parameters are ignored, as
+ * in the real API.
  */
 export function parametersOf(call: Call): Parameters {
   return new Map<string, unknown>([...call.query, ...bodyFields(call)]);
@@ -42,8 +42,8 @@ export function textOf(parameters: Parameters, name: string): string {
 }
 
 /**
- * A positive integer that the caller of the Bot API sent as a number or a string; undefined for
- * other values.
+ * Reads a positive integer that a caller of Telegram's Bot API sent as a number or a string;
+ * undefined for other values.
  */
 export function idOf(value: unknown): number | undefined {
   const id = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value;
@@ -66,10 +66,7 @@ export function listOf(parameters: Parameters, name: string): readonly unknown[]
   return Array.isArray(list) ? (list as unknown[]) : [];
 }
 
-/**
- * The value of an array parameter of a Telegram call with ids, without the entries that are not
- * valid ids.
- */
+/** The ids in an array parameter of a Telegram call, without entries that are not valid ids. */
 export function idsOf(parameters: Parameters, name: string): number[] {
   return listOf(parameters, name)
     .map(idOf)

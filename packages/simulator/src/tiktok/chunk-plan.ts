@@ -18,7 +18,7 @@ function countOf(fields: Fields, name: string): number {
 }
 
 /**
- * Whether the chunk size of a TikTok upload is allowed. A file smaller than the smallest chunk must
+ * Whether TikTok allows this chunk size for an upload. A file smaller than the smallest chunk must
  * be sent as one chunk.
  */
 function isChunkSizeAllowed({ size, chunkSize }: ChunkPlan): boolean {
@@ -27,8 +27,8 @@ function isChunkSizeAllowed({ size, chunkSize }: ChunkPlan): boolean {
 }
 
 /**
- * Whether the number of chunks of a TikTok upload is right. The last chunk also contains the
- * remainder of the division.
+ * Whether the number of chunks of a TikTok upload fits its file size. The last chunk also contains
+ * the bytes that do not fill a chunk of their own.
  */
 function isChunkCountRight({ size, chunkSize, chunkCount }: ChunkPlan): boolean {
   const last = size - chunkSize * (chunkCount - 1);

@@ -18,7 +18,7 @@ export interface TiktokCall extends Moment {
 
 export interface Endpoint {
   readonly method: "GET" | "POST";
-  /** The path of the TikTok endpoint with a trailing slash, as in TikTok's documentation. */
+  /** The path of the TikTok endpoint. It ends with a slash, as in TikTok's documentation. */
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;

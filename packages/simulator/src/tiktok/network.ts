@@ -29,7 +29,7 @@ export function createNetwork(world: World): TiktokNetwork {
 }
 
 /**
- * What a TikTok creator is allowed to post. It depends on the prefix of the username, so that tests
+ * What a TikTok creator may post. The prefix of the creator's username decides it, so that tests
  * can create each kind of creator.
  */
 export interface Creator {
@@ -61,8 +61,8 @@ export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): st
 }
 
 /**
- * Creates the TikTok post, or records why the publish fails. Called when TikTok has all bytes of
- * the media.
+ * Creates the TikTok post when TikTok has all bytes of the media, or records why TikTok cannot
+ * publish the media.
  */
 export function complete(
   network: TiktokNetwork,

@@ -14,7 +14,7 @@ function requestError(call: Call, form: URLSearchParams): Reply | undefined {
   if (contentType(call) !== "application/x-www-form-urlencoded") {
     return oauthError(200, "invalid_request", "The Content-Type is not a form.");
   }
-  // The simulator accepts every TikTok app, but client_key and client_secret must not be empty.
+  // The simulator accepts every TikTok app id and app secret, but neither may be empty.
   const isApp = ["client_key", "client_secret"].every((name) => (form.get(name) ?? "") !== "");
   return isApp
     ? undefined
@@ -82,7 +82,6 @@ function revoke(network: TiktokNetwork, call: Call): Reply {
     : oauthError(200, "invalid_request", "The token is invalid or expired.");
 }
 
-/** The routes of TikTok's token endpoints. */
 export function oauthRoutes(network: TiktokNetwork): readonly Route[] {
   return [
     {

@@ -9,7 +9,8 @@ export type PrivacyLevel =
   | "SELF_ONLY";
 
 /**
- * The properties of a TikTok upload that the client announced, and the chunks that have arrived.
+ * What the client announced about a TikTok upload (size and number of chunks), and the chunks that
+ * have arrived.
  */
 export interface Upload {
   readonly id: string;
@@ -18,12 +19,15 @@ export interface Upload {
   readonly size: number;
   readonly chunkSize: number;
   readonly chunkCount: number;
-  /** When each chunk of the TikTok upload arrived, in order: platform time in Unix milliseconds. */
+  /**
+   * When each chunk of the TikTok upload arrived, in order, in Unix milliseconds of the simulator's
+   * clock.
+   */
   readonly chunkTimes: readonly number[];
   readonly expiresAt: number;
 }
 
-/** A TikTok publish: one request to post media, from its init call to its result. */
+/** A TikTok publish: the publishing of one post, from the call that starts it to its result. */
 export interface Publish {
   readonly id: string;
   /** External id of the TikTok account that publishes. */
@@ -32,16 +36,23 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** When the init call of the TikTok publish arrived: platform time in Unix milliseconds. */
+  /**
+   * When the call that started the TikTok publish arrived, in Unix milliseconds of the simulator's
+   * clock.
+   */
   readonly createdAt: number;
-  /** The upload of the publish's media; absent when TikTok fetches the media itself. */
+  /**
+   * The upload of the media that the TikTok publish posts; absent when TikTok fetches the media
+   * itself.
+   */
   readonly upload?: Upload;
-  /** When TikTok had all bytes of the media: platform time in Unix milliseconds; absent before. */
+  /**
+   * When TikTok had all bytes of the media, in Unix milliseconds of the simulator's clock; absent
+   * before.
+   */
   readonly receivedAt?: number;
   readonly media: readonly ReceivedMedia[];
-  /**
-   * Why the TikTok publish failed or will fail after processing. Set together with `receivedAt`.
-   */
+  /** Why the TikTok publish failed, or will fail after processing; absent when it does not fail. */
   readonly failReason?: string;
   /** Id of the published TikTok post; absent until the post exists. */
   readonly postId?: string;
@@ -65,7 +76,7 @@ const PROCESSING_MS = 1_200;
  */
 const MODERATION_MS = 1_500;
 
-/** The status of the TikTok publish at the given instant. */
+/** The status that TikTok reports for a publish at the given instant. */
 export function statusAt(publish: Publish, instant: number): PublishStatus {
   const isDone = (publish.receivedAt ?? Infinity) + PROCESSING_MS <= instant;
   if (isDone) {
@@ -84,8 +95,8 @@ export function isIdKnownAt(publish: Publish, instant: number): boolean {
 }
 
 /**
- * Length of a chunk of a TikTok upload in bytes. The last chunk also contains the remainder of the
- * division.
+ * Length of a chunk of a TikTok upload in bytes. The last chunk is longer than the others when the
+ * file size is not a multiple of the chunk size.
  */
 export function chunkLength({ size, chunkSize, chunkCount }: Upload, index: number): number {
   return index === chunkCount - 1 ? size - chunkSize * (chunkCount - 1) : chunkSize;
@@ -97,12 +108,15 @@ export function bytesAt(upload: Upload, instant: number): number {
   return count === upload.chunkCount ? upload.size : count * upload.chunkSize;
 }
 
-/** The name under which the bytes of a TikTok chunk are stored until the upload is complete. */
+/**
+ * The name under which the simulator stores the bytes of a TikTok chunk until the upload is
+ * complete.
+ */
 export function chunkName(upload: Upload, index: number): string {
   return `tiktok-${upload.id}-${index}`;
 }
 
-/** All TikTok publishes, with indexes by upload and by post. */
+/** All publishes of the simulated TikTok, with indexes by upload and by post. */
 export class Publishes {
   readonly #rows: Table<Publish>;
   readonly #byUpload = new Map<string, string>();

@@ -6,8 +6,8 @@ import { bytesAt, isIdKnownAt, statusAt } from "#src/tiktok/publishes.ts";
 import type { Publish } from "#src/tiktok/publishes.ts";
 
 /**
- * A value that `JSON.stringify` writes as the given digits. TikTok post ids are JSON numbers
- * that JavaScript cannot represent.
+ * A value that `JSON.stringify` writes as the given digits. TikTok's post ids are JSON numbers that
+ * are too large for a JavaScript number.
  */
 function rawNumber(digits: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(digits);
@@ -25,7 +25,7 @@ function findOwn({ publishes }: TiktokNetwork, { account, body }: TiktokCall): P
 }
 
 /**
- * How many bytes of a publish TikTok has received. The name of the field depends on whether the
+ * How many bytes of the media TikTok has received. The name of the field depends on whether the
  * client uploads the media or TikTok downloads them.
  */
 function progressOf({ upload, media, receivedAt }: Publish, asOf: number) {
@@ -54,8 +54,8 @@ function fetchStatus(network: TiktokNetwork, call: TiktokCall): Reply {
 }
 
 /**
- * Cancels a TikTok publish. Refuses the call when all bytes have arrived, because the publish can
- * then no longer be cancelled.
+ * Cancels a TikTok publish while TikTok has not received all bytes of the media. Refuses the call
+ * after that.
  */
 function cancel(network: TiktokNetwork, call: TiktokCall): Reply {
   const publish = findOwn(network, call);

@@ -100,7 +100,7 @@ describe("TikTok video uploads", () => {
       },
       body: JSON.stringify({ publish_id: id }),
     });
-    // The post id is a JSON number that JavaScript cannot represent.
+    // TikTok's post id is a JSON number that is too large for a JavaScript number.
     expect(await response.text()).toContain(
       `"publicaly_available_post_id":[${textOf(shown?.["id"])}]`,
     );
@@ -292,7 +292,7 @@ describe("TikTok creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts what a creator whose username starts with private or short, or an app that is not audited, may post", async () => {
+  test("the simulated TikTok restricts posts of a creator whose username starts with private or short, and posts of an app that is not audited", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -415,7 +415,7 @@ describe("TikTok faults", () => {
   const fault = (operation: string, mode: string, extra: object = {}) =>
     simulator.control("/faults", { platform: "tiktok", operation, mode, ...extra });
 
-  test("a fault rule for the operation publish applies to the last chunk of a simulated TikTok upload, not to earlier chunks", async () => {
+  test("a fault rule for the operation publish applies to the last chunk of a simulated TikTok upload, but not to earlier chunks", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     await fault("publish", "drop_after_commit");

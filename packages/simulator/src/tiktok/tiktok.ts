@@ -120,7 +120,7 @@ export function createTiktok(world: World): Platform {
         clientParameter: "client_key",
         scopeSeparator: ",",
         scopes: ALL_SCOPES,
-        // TikTok does not support PKCE for websites.
+        // TikTok does not support PKCE for websites, so the simulator refuses a code challenge.
         pkce: "none",
         settings: world.settings,
         codes: network.codes,

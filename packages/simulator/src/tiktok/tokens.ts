@@ -21,14 +21,14 @@ export interface TiktokToken {
   readonly kind: "access" | "refresh";
   readonly account: string;
   /**
-   * Id of the authorization to which the token belongs. Revoking one token of an authorization
-   * revokes all of its tokens.
+   * Id of the authorization from which the TikTok token comes. Revoking one token of an
+   * authorization revokes all tokens of that authorization.
    */
   readonly grant: string;
   readonly scopes: readonly string[];
-  /** When the token expires: platform time in Unix milliseconds. */
+  /** When the token expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
-  /** False after the token was exchanged for a new token or was revoked. */
+  /** False after the TikTok token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
@@ -59,7 +59,7 @@ export class Tokens {
     return this.#pair({ account, scopes, grant: randomUUID() }, now);
   }
 
-  /** Finds a valid TikTok access token; undefined when the text is not one. */
+  /** Finds a valid TikTok access token; undefined when the text is not a valid access token. */
   access(text: string, now: number): TiktokToken | undefined {
     return this.#findValid("access", text, now);
   }

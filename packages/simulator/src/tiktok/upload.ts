@@ -12,8 +12,8 @@ const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
 const RANGE = /^bytes (\d+)-(\d+)\/(\d+)$/;
 
 /**
- * The simulator path that stands for TikTok's upload host. The init call returns URLs with this
- * path.
+ * The simulator path that replaces TikTok's upload host. The call that starts an upload returns a
+ * URL with this path.
  */
 export const UPLOAD_PATH = "/open-upload/video/";
 

@@ -1,10 +1,9 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** An account on a simulated platform. */
 export interface Account {
   readonly platform: string;
-  /** The id of the account on the platform, for example a user id, a chat id or a DID. */
+  /** The account's id on the simulated platform, for example a user id, a chat id or a DID. */
   readonly externalId: string;
   readonly username: string;
   readonly displayName: string;
@@ -33,7 +32,7 @@ export class Accounts {
     return this.#byName.get(nameKey(platform, username));
   }
 
-  /** Finds a simulated account by its external id or its username. */
+  /** Finds a simulated account whose external id or username is the given text. */
   find(platform: string, either: string): Account | undefined {
     return this.byId(platform, either) ?? this.byUsername(platform, either);
   }

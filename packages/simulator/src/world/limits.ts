@@ -7,7 +7,7 @@ import type { Settings } from "#src/world/settings.ts";
  * of a window begins a new window.
  */
 export interface LimitRule {
-  /** The name of the rate limit's counter, for example `x:create:<user id>`. */
+  /** Name of the counter of a rate limit, for example `x:create:<user id>`. */
   readonly key: string;
   readonly limit: number;
   readonly windowMs: number;
@@ -15,11 +15,11 @@ export interface LimitRule {
   readonly cost?: number;
 }
 
-/** The state of a rate limit after a use. */
+/** The state of a rate limit of a simulated platform after a use. */
 export interface LimitStanding {
   readonly limit: number;
   readonly remaining: number;
-  /** When the window of the rate limit ends: platform time in Unix milliseconds. */
+  /** When the window of the rate limit ends, in Unix milliseconds of the simulator's clock. */
   readonly resetAt: number;
   readonly windowMs: number;
 }
@@ -49,8 +49,8 @@ export class Limits {
   }
 
   /**
-   * Counts one use against all given rate limits. When one of them does not allow the use, counts
-   * it against none.
+   * Counts one use against all given rate limits. When one of the limits is exhausted, refuses the
+   * use and leaves all counters as they are.
    */
   spend(rules: readonly LimitRule[], now: number): Spending {
     const quotas = this.#settings.values.quotas;

@@ -21,7 +21,7 @@ export interface InventedName {
   readonly displayName: string;
 }
 
-/** Returns an invented name for an account. Tries again while `isTaken` returns true. */
+/** Returns an invented name for a simulated account. Tries again while `isTaken` returns true. */
 export function inventName(isTaken: (name: InventedName) => boolean): InventedName {
   for (;;) {
     const quality = QUALITIES[randomInt(QUALITIES.length)] ?? "Amber";

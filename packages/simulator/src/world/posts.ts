@@ -5,7 +5,7 @@ import { firstIndexWhere } from "#src/world/search.ts";
 
 export interface PostedMedia {
   readonly kind: "image" | "gif" | "video";
-  /** SHA-256 of the file's bytes as they arrived, in hexadecimal digits. */
+  /** SHA-256 of the media file as it arrived, in hexadecimal digits. */
   readonly sha256: string;
   /** The platform's own id of the media file; absent on platforms that show no such id. */
   readonly key?: string;
@@ -16,18 +16,18 @@ export interface PostedMedia {
  */
 export interface Post {
   readonly platform: string;
-  /** External id of the account that published the post. */
+  /** External id of the account on the simulated platform that published the post. */
   readonly account: string;
-  /** The id of the post that the product stores as `externalId`. */
+  /** The post's id on the platform, which Postrider stores as `externalId`. */
   readonly id: string;
-  /** The text of the post as the client sent it. */
+  /** The text of the post as the publishing client sent it. */
   readonly text: string;
   readonly media: readonly PostedMedia[];
-  /** When the post became visible: platform time in Unix milliseconds. */
+  /** When the post became visible, in Unix milliseconds of the simulator's clock. */
   readonly createdAt: number;
   readonly deletedAt: number | null;
   /**
-   * Number of publishing calls that the platform answered with this post. A repeated call that
+   * Number of publishing calls to which the platform answered with this post. A repeated call that
    * creates no new post counts too.
    */
   readonly createCalls: number;
@@ -38,14 +38,17 @@ export interface Post {
 export interface PostFilter {
   readonly platform?: string;
   readonly account?: Account;
-  /** Filter: earliest creation time of the posts, inclusive, in Unix milliseconds. */
+  /**
+   * Selects only posts that were created at this time or later; in Unix milliseconds of the
+   * simulator's clock.
+   */
   readonly since?: number;
   readonly limit?: number;
 }
 
 const ALL_POSTS = "*";
 
-/** Whether readers see the post at the given instant. */
+/** Whether readers of the simulated platform see the post at the given instant. */
 export function isVisibleAt(post: Post, instant: number): boolean {
   return post.createdAt <= instant && (post.deletedAt === null || post.deletedAt > instant);
 }
@@ -78,8 +81,8 @@ export class Posts {
   }
 
   /**
-   * Replaces properties of a post. A post with a new creation time moves to the end of the lists of
-   * posts.
+   * Replaces properties of a post on a simulated platform. A post with a new creation time becomes
+   * the newest post in all lists of posts.
    */
   change(post: Post, part: Partial<Post>): Post {
     const changed = { ...post, ...part };
@@ -91,7 +94,10 @@ export class Posts {
     return changed;
   }
 
-  /** The posts that match the filter and that readers see now, oldest first. */
+  /**
+   * The posts that match the filter and that readers of the simulated platforms see now, oldest
+   * first.
+   */
   visible(filter: PostFilter, now: number): Post[] {
     const keys = this.#keys(filter);
     const since = filter.since ?? 0;

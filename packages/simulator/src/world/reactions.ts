@@ -1,7 +1,7 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** A reader's comment on a post of a simulated platform. */
+/** A reader's comment on a post. The reader has no account in the simulator. */
 export interface Comment {
   readonly id: string;
   readonly platform: string;
@@ -27,7 +27,10 @@ export type MetricName = (typeof METRIC_NAMES)[number];
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 
-/** Readers' comments on posts and the counters of posts. Tests set both through the control API. */
+/**
+ * Readers' comments on posts of the simulated platforms, and the counters of these posts. Tests set
+ * both through the control API.
+ */
 export class Reactions {
   readonly #comments: Table<Comment>;
   readonly #metrics: Table<MetricValues>;
@@ -53,7 +56,7 @@ export class Reactions {
     );
   }
 
-  /** Sets the given counters of a post. Its other counters keep their values. */
+  /** Sets some counters of a post on a simulated platform. The other counters keep their values. */
   setMetrics(platform: string, postId: string, values: MetricValues): MetricValues {
     const merged = { ...this.metricsOf(platform, postId), ...values };
     this.#metrics.put(`${platform}:${postId}`, merged);

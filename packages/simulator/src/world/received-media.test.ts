@@ -6,7 +6,7 @@ import { receive } from "#src/world/received-media.ts";
 const sha256 = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex");
 const jpegBytes = Buffer.from("ffd8ffe000044a46ffc0000b080102030401011100ffd9", "hex");
 
-test("the function receive detects the type and size of a file from its bytes and hashes the whole file", () => {
+test("receive() detects the type and size of an uploaded file from its bytes and hashes the whole file", () => {
   const gifBytes = Buffer.from("GIF89a\x20\x03\x58\x02rest", "latin1");
   expect([
     receive([pngBytes()]),
@@ -46,13 +46,13 @@ test("the function receive detects the type and size of a file from its bytes an
   ]);
 });
 
-test("the function receive returns undefined for a file that is neither an image nor a video", () => {
+test("receive() returns undefined for an uploaded file that is neither an image nor a video", () => {
   for (const text of ["", "<svg/>", "\xff\xd8", "RIFF1234WAVE"]) {
     expect(receive([Buffer.from(text, "latin1")])).toBeUndefined();
   }
 });
 
-test("the function receive detects the type of a truncated image but not its width and height", () => {
+test("receive() detects the type of a truncated image but not its width and height", () => {
   for (let length = 3; length < jpegBytes.length; length += 1) {
     expect(receive([jpegBytes.subarray(0, length)])?.contentType).toBe("image/jpeg");
   }

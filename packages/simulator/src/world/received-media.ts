@@ -77,8 +77,8 @@ function detectType(head: Buffer): DetectedMedia | undefined {
 }
 
 /**
- * Detects the type of a file that arrived in one or several consecutive parts, and hashes the file;
- * undefined when it is neither an image nor a video.
+ * Detects the type of a file that a simulated platform received in one or several consecutive
+ * parts, and hashes the file; undefined when the file is neither an image nor a video.
  */
 export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const hash = createHash("sha256");
@@ -95,7 +95,7 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   return detected === undefined ? undefined : { ...detected, sha256: hash.digest("hex"), bytes };
 }
 
-/** The properties of a received file that the control API shows. */
+/** The properties of a received file that the simulator's control API shows. */
 export function toPosted({ kind, sha256 }: ReceivedMedia): PostedMedia {
   return { kind, sha256 };
 }

@@ -1,6 +1,6 @@
 /**
- * Index of the first item of a list for which `test` is true, or the list's length. The caller
- * guarantees that `test` is true for every later item too.
+ * Finds by binary search the index of the first list item for which `test` is true, or the list's
+ * length when there is none. The caller guarantees that `test` is also true for every later item.
  */
 export function firstIndexWhere<T>(list: readonly T[], test: (item: T) => boolean): number {
   let low = 0;

@@ -3,7 +3,8 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 /**
- * Every token and password that the simulator has issued. Tests search logs and databases for them.
+ * Every token and password that the simulator has issued, so that tests can search logs and
+ * databases for them.
  */
 export class Secrets {
   readonly #issued: Table<1>;
@@ -18,7 +19,7 @@ export class Secrets {
     return secret;
   }
 
-  /** Issues a random token with the given number of base64url characters. */
+  /** Generates a random token with the given number of base64url characters. */
   issueToken(length: number): string {
     return this.issue(randomBytes(length).toString("base64url").slice(0, length));
   }

@@ -2,18 +2,21 @@ import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
 export interface SettingValues {
-  /** Whether the simulated platforms apply their rate limits, daily limits and container limits. */
+  /**
+   * Whether the simulated platforms apply their rate limits, their daily limits and their limits on
+   * media containers.
+   */
   readonly quotas: boolean;
   /** Delay of every response of the simulated platforms, in milliseconds. */
   readonly latencyMs: number;
   /**
-   * What the OAuth authorization pages do: ask the user, always approve (for a new account), or
-   * always deny.
+   * What an OAuth authorization page does: ask the user, approve every request (for a new account),
+   * or deny every request.
    */
   readonly authorize: "ask" | "approve" | "deny";
   /**
-   * Whether the platforms have audited the publishing apps. YouTube makes the uploads of an app
-   * that is not audited private.
+   * Whether the platforms have audited the apps that publish. When an app without an audit uploads
+   * a video, YouTube makes the video private.
    */
   readonly audited: boolean;
 }

@@ -5,8 +5,8 @@ const SEQUENCE_BITS = 12n;
 const WORKER_BITS = 10n;
 
 /**
- * Generates numeric ids of 19 digits that grow with time. A random worker number keeps two
- * processes from generating the same id.
+ * Generates numeric ids of 19 digits that grow with time. A random number in each id keeps two
+ * simulator processes from generating the same id.
  */
 export class Snowflakes {
   readonly #worker = BigInt(randomInt(1 << Number(WORKER_BITS)));

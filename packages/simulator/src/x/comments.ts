@@ -32,7 +32,7 @@ function authorId(author: string): string {
   return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
 }
 
-/** A reader's comment in the form of a tweet. */
+/** A reader's comment on X, as the X API returns it: in the form of a tweet. */
 function commentPost(comment: Comment): Post {
   return {
     platform: "x",
@@ -56,8 +56,8 @@ function searchedConversation(query: URLSearchParams): string {
 }
 
 /**
- * Reads the page token of X's search: the page contains comments with ids below the id in the
- * token.
+ * Reads the page token of a search on X. The page contains the comments whose ids are below the id
+ * in the token.
  */
 function tokenParameter(query: URLSearchParams): bigint {
   const token = query.get("next_token") ?? query.get("pagination_token");

@@ -13,8 +13,8 @@ function remove(network: XNetwork, { call, account, now }: XCall): Reply {
   if (post !== undefined && post.account !== account.externalId) {
     return NOT_PERMITTED;
   }
-  // X does not document its response when a tweet is already deleted. The simulator gives the same
-  // response as for the first deletion.
+  // X does not document its response to the deletion of a tweet that is already deleted. The
+  // simulator gives the same response as to the first deletion.
   if (post !== undefined && post.deletedAt === null) {
     posts.change(post, { deletedAt: now });
   }

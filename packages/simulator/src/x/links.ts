@@ -37,8 +37,8 @@ function matchAt(pattern: RegExp, text: string, at: number): string {
 }
 
 /**
- * Length of the top-level domain at the start of a domain label, or 0. A Latin letter, a digit,
- * `@`, `+` or `-` must not follow it.
+ * Length of the top-level domain at the start of a label of a host name, or 0 when the label starts
+ * with none. The next character must not be a Latin letter, a digit, `@`, `+` or `-`.
  */
 function topLevelLength(label: string, following: string): number {
   for (let length = Math.min(label.length, MAX_TOP_LEVEL_LENGTH); length > 1; length -= 1) {
@@ -52,8 +52,8 @@ function topLevelLength(label: string, following: string): number {
 }
 
 /**
- * The longest prefix of a dotted host name that ends in a top-level domain; empty when no prefix
- * does.
+ * The longest start of a dotted host name that ends with a top-level domain; empty when there is
+ * none.
  */
 function domainIn(host: string, following: string): string {
   const labels = host.split(".");
@@ -67,7 +67,7 @@ function domainIn(host: string, following: string): string {
   return "";
 }
 
-/** The port, path and query of a link, which follow its domain. */
+/** The part of a link in a tweet that follows the domain: port, path and query. */
 function suffixAt(text: string, at: number): string {
   const port = matchAt(PORT, text, at);
   let path = matchAt(PATH, text, at + port.length);
@@ -89,8 +89,8 @@ function linkFrom(text: string, match: RegExpExecArray): Link | undefined {
   if (protocol !== "") {
     return { start: at, end, url: text.slice(at, end) };
   }
-  // Without a protocol, only a host name of Latin letters is a link, and only when it is not part
-  // of a longer word.
+  // In a tweet, a host name without a protocol is a link only when it consists of Latin letters and
+  // is not part of a longer word.
   const ascii = ASCII_DOMAIN.exec(domain)?.[0];
   if (ascii === undefined || /[-_./]/.test(before)) {
     return undefined;

@@ -5,13 +5,13 @@ interface CategoryRule {
   readonly kind: "image" | "gif" | "video";
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** The number before the underscore in the media keys of X files with this category. */
+  /** X's media key is `<number>_<id>`; this is the number for files of this media category. */
   readonly keyPrefix: string;
 }
 
 /**
- * The limits for uploaded files in X's media documentation of 2026-08. "MB" counts as 1,000,000
- * bytes, the smaller of its two meanings.
+ * The size limits for uploaded files in X's media documentation of 2026-08. "MB" counts as
+ * 1,000,000 bytes, the smaller of its two meanings.
  */
 export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   tweet_image: {

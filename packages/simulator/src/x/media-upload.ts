@@ -196,7 +196,10 @@ function endpoint(
   return { method: "POST", path, operations: () => ["upload"], ...limit, handle };
 }
 
-/** `POST /2/media/upload` of X for images, and the three calls of an upload in segments. */
+/**
+ * `POST /2/media/upload` of X: the upload of an image in one call, and the three calls of an upload
+ * in segments.
+ */
 export function mediaUploads(network: XNetwork): readonly Endpoint[] {
   const segments = { bucket: "segments", perUser: SEGMENTS_PER_USER };
   return [

@@ -15,19 +15,22 @@ export interface XMedia {
   readonly totalBytes: number;
   /** Length in bytes of each segment of the X upload that has arrived, by the segment's index. */
   readonly segments: Readonly<Record<string, number>>;
-  /** When the X upload or its media expire: platform time in Unix milliseconds. */
+  /** When the X upload or its media expire, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
-  /** The detected file; absent while the upload is incomplete, and when X cannot read the file. */
+  /**
+   * The type and size of the X file, detected from its bytes; absent while the upload is
+   * incomplete, and when X cannot read the file.
+   */
   readonly received?: ReceivedMedia;
-  /** When the upload was complete: platform time in Unix milliseconds; absent before. */
+  /** When the upload was complete, in Unix milliseconds of the simulator's clock; absent before. */
   readonly completedAt?: number;
 }
 
 export const UPLOAD_LIFETIME_SECONDS = 1_295_999;
 export const MEDIA_LIFETIME_SECONDS = 86_400;
 /**
- * How long X processes a GIF or a video, long enough that a caller that polls every second sees the processing
- * status.
+ * How long X processes a GIF or a video. A caller that polls every second therefore sees the
+ * processing status.
  */
 const PROCESSING_MS = 1_200;
 
@@ -68,10 +71,7 @@ export class MediaStore {
     return media?.owner === owner && now < media.expiresAt ? media : undefined;
   }
 
-  /**
-   * The X media in the form in which a post shows them; undefined when a post may not use them at
-   * the given instant.
-   */
+  /** The X media as part of a post; undefined when a post may not use them at the given instant. */
   usable(owner: string, id: string, now: number): PostedMedia | undefined {
     const media = this.find(owner, id, now);
     if (media?.received === undefined) {
@@ -84,7 +84,8 @@ export class MediaStore {
 }
 
 /**
- * The name under which the bytes of an X upload segment are stored until the upload is complete.
+ * The name under which the simulator stores the bytes of an X upload segment until the upload is
+ * complete.
  */
 export function segmentName(mediaId: string, index: number): string {
   return `x-${mediaId}-${index}`;

@@ -13,7 +13,7 @@ export interface XNetwork {
   readonly codes: AuthorizationCodes;
   readonly tweets: TweetIndex;
   readonly media: MediaStore;
-  /** Ids of the X comments that are hidden. */
+  /** Ids of the comments on X that an account has hidden. */
   readonly hidden: Table<boolean>;
 }
 

@@ -89,7 +89,6 @@ function grantOf(call: Call): string {
   return formOf(call).get("grant_type") ?? "";
 }
 
-/** The routes of X's token endpoints. */
 export function oauthRoutes(network: XNetwork): Route[] {
   return [
     {

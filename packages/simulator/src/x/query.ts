@@ -4,7 +4,10 @@ import type { PostSelection } from "#src/x/tweet-view.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** The parameters with which a caller of X's tweet endpoints chooses fields and related objects. */
+/**
+ * Query parameters with which a caller of the X API chooses the fields and related objects of the
+ * returned tweets.
+ */
 export const FIELD_PARAMETERS = [
   "tweet.fields",
   "post.fields",
@@ -51,9 +54,9 @@ export function fieldSet(
 }
 
 /**
- * Reads which fields of posts the caller of the X API requests. X has two sets of parameter names:
+ * Reads which fields of tweets the caller of the X API requests. X has two sets of parameter names:
  * `tweet.fields`, and the `post.fields` of the OpenAPI document of 2026-08. With `post.fields`, the
- * author and the referenced posts are expansions.
+ * caller requests the author and the referenced tweets as expansions.
  */
 export function postSelection(query: URLSearchParams): PostSelection {
   const fields = fieldSet(query, "tweet.fields", TWEET_FIELDS);
@@ -66,8 +69,8 @@ export function postSelection(query: URLSearchParams): PostSelection {
 }
 
 /**
- * Reads an RFC 3339 time in a query parameter as Unix milliseconds; undefined when the parameter is
- * missing.
+ * Reads an RFC 3339 time from a query parameter of an X call, in Unix milliseconds; undefined when
+ * the parameter is missing.
  */
 export function instantParameter(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);

@@ -12,7 +12,10 @@ export interface UrlEntity {
   readonly url: string;
   readonly expanded_url: string;
   readonly display_url: string;
-  /** Media key of the tweet's own media; absent for every other link. */
+  /**
+   * X's media key of the image or video to which this link in the tweet points; absent for every
+   * other link.
+   */
   readonly media_key?: string;
 }
 
@@ -53,8 +56,8 @@ function displayOf(url: string): string {
 }
 
 /**
- * The links to a tweet's media after its text. All files have the same URL, but each file has its
- * own entity.
+ * The links that X appends to a tweet's text for its media. All media of a tweet have the same URL,
+ * but each file has its own entry among the tweet's links.
  */
 function mediaLink({ id, media }: Rendered, text: string, index: number): RenderedText {
   const [first] = media;

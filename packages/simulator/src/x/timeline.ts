@@ -36,8 +36,8 @@ function tokenAfter(post: Post): string {
 }
 
 /**
- * Reads the page token of an X timeline: the page contains the tweets with ids below the id in the
- * token.
+ * Reads the page token of an X timeline. The page contains the tweets whose ids are below the id in
+ * the token.
  */
 function idOfToken(query: URLSearchParams): bigint | undefined {
   const token = query.get("pagination_token");
@@ -66,8 +66,8 @@ function idParameter(query: URLSearchParams, name: string): bigint | undefined {
 }
 
 /**
- * Returns a function that says whether a tweet matches the query of a timeline call. The function
- * ignores the page on which the tweet is.
+ * Returns a function that says whether a tweet matches the filters of an X timeline call, on
+ * whichever page of the timeline the tweet is.
  */
 function postFilterOf(query: URLSearchParams, asOf: number): (post: Post) => boolean {
   const end = instantParameter(query, "end_time") ?? Infinity;

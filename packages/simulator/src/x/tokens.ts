@@ -13,12 +13,12 @@ interface Token {
   readonly kind: "access" | "refresh";
   readonly account: string;
   /**
-   * Id of the authorization to which the token belongs. Revoking one token of an authorization
-   * revokes all of its tokens.
+   * Id of the authorization from which the X token comes. Revoking one token of an authorization
+   * revokes all tokens of that authorization.
    */
   readonly grant: string;
   readonly expiresAt: number | null;
-  /** False after the token was exchanged for a new token or was revoked. */
+  /** False after the X token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 

@@ -2,7 +2,7 @@ import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { refuseParameter } from "#src/x/errors.ts";
 
-/** The fields of a request to create a tweet that the simulator uses. */
+/** The fields that the simulator uses of a request to create a tweet. */
 export interface TweetBody {
   readonly text: string;
   readonly mediaIds: readonly string[];

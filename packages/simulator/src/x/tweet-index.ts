@@ -3,14 +3,14 @@ import type { Account, Accounts } from "#src/world/accounts.ts";
 import type { Post, Posts } from "#src/world/posts.ts";
 
 /**
- * How long X refuses a tweet as a duplicate of an earlier tweet. X does not document this time; a
- * day covers every retry of a publisher.
+ * How long the simulated X refuses a tweet with the content of an earlier tweet. X does not
+ * document this time. A day is longer than any client repeats a failed call.
  */
 const DUPLICATE_WINDOW_MS = 86_400_000;
 
 type Content = Pick<Post, "text" | "media" | "replyTo">;
 
-/** Finds tweets by id, without knowing their author, and by content. */
+/** An index of the tweets of all X accounts, to find a tweet by its id or by its content. */
 export class TweetIndex {
   readonly #posts: Posts;
   readonly #accounts: Accounts;

@@ -3,8 +3,8 @@ import type { MetricValues } from "#src/world/reactions.ts";
 import { renderText } from "#src/x/render.ts";
 
 /**
- * The fields of a tweet that a caller can request. Fields without data in the simulator are accepted but not
- * returned.
+ * The fields of a tweet that a caller of the X API can request with `tweet.fields`. The simulator
+ * accepts fields for which it has no data, but does not return them.
  */
 export const TWEET_FIELDS: readonly string[] = [
   "article",
@@ -40,7 +40,7 @@ export const TWEET_FIELDS: readonly string[] = [
   "withheld",
 ];
 
-/** The fields of a tweet that a caller can request, with the names in X's OpenAPI document. */
+/** The fields of a tweet that a caller of the X API can request with `post.fields`. */
 export const POST_FIELDS: readonly string[] = [
   "article",
   "article_title",
@@ -82,9 +82,12 @@ export function toSeconds(instant: number): string {
 
 /** The fields of tweets that a caller of the X API requests. */
 export interface PostSelection {
-  /** The requested fields, with their names in the response. */
+  /** Names of the requested tweet fields, as they appear in the response. */
   readonly fields: ReadonlySet<string>;
-  /** Whether the caller of the X API used `tweet.fields` or `post.fields`. */
+  /**
+   * Whether the caller of the X API requested the fields with the parameter `tweet.fields` or with
+   * `post.fields`.
+   */
   readonly dialect: "tweet" | "post";
 }
 

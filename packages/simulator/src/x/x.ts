@@ -21,8 +21,8 @@ import { SCOPE } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
 /**
- * How long a simulated 429 of X tells the client to wait. Tests cannot wait for a real rate limit
- * window.
+ * The simulator tells a client of X to wait this long after a 429, because tests cannot wait for
+ * the end of a real rate limit window.
  */
 const SIMULATED_WAIT_MS = 2000;
 

@@ -12,8 +12,8 @@ type Camel<Name> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 
 /**
- * The names of properties in a view that X's schema does not have or has with another type. X's
- * client writes the schema in camel case.
+ * Names of the properties that the simulator returns but X's schema does not have, or has with
+ * another type. X's client library declares the schema with names in camel case.
  */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
@@ -47,14 +47,18 @@ const CONFORMING: readonly [
   Conforms<UrlEntity[], Urls>,
 ] = [true, true, true, true];
 
-/** These tests use X's own client, generated from its OpenAPI document, to check that the simulator behaves like X. */
+/**
+ * These tests use X's official client library, generated from X's OpenAPI document, to check that
+ * the simulator behaves like X.
+ */
 let simulator: TestSimulator;
 let account: TestAccount;
 let client: Client;
 
 const send = globalThis.fetch;
 /**
- * X's client has a fixed host for token calls, so the tests redirect these calls to the simulator.
+ * X's client library sends token calls to a fixed host, so the tests redirect these calls to the
+ * simulator.
  */
 const toSimulator: typeof fetch = (input, init) => {
   const request = new Request(input, init);
@@ -87,7 +91,7 @@ test("every answer of the X simulator about media and links conforms to X's sche
   expect(CONFORMING).not.toContain(false);
 });
 
-test("X's client creates a post in the simulator, finds the post in three ways and deletes it", async () => {
+test("X's official client library creates a post in the simulator, finds the post in three ways and deletes it", async () => {
   const { data: me } = await client.users.getMe({ userFields: ["verified", "profile_image_url"] });
   expect(me).toMatchObject({ id: account.externalId, username: account.username, verified: false });
   const made = await client.posts.create({ text: "Ships & boats: example.com", madeWithAi: true });
@@ -136,7 +140,7 @@ test("X's client creates a post in the simulator, finds the post in three ways a
   expect((await visible()).map((post) => post["id"])).toEqual([idOf(reply)]);
 });
 
-test("X's client reads all pages of a timeline from the simulator", async () => {
+test("X's official client library reads all pages of a timeline from the simulator", async () => {
   const ids: string[] = [];
   for (let number = 0; number < 7; number += 1)
     ids.unshift(idOf(await client.posts.create({ text: `Number ${number}` })));
@@ -148,7 +152,7 @@ test("X's client reads all pages of a timeline from the simulator", async () => 
   expect(second.meta).not.toHaveProperty("nextToken");
 });
 
-test("X's client uploads each image to the simulator in one call and creates posts with the images", async () => {
+test("X's official client library uploads each image to the simulator in one call and creates posts with the images", async () => {
   const files = [pngBytes(1), jpegBytes(2)];
   const mediaIds: string[] = [];
   for (const bytes of files) {
@@ -165,7 +169,7 @@ test("X's client uploads each image to the simulator in one call and creates pos
   ]);
 });
 
-test("X's client uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
+test("X's official client library uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
   const bytes = mp4Bytes(2500);
   const started = await client.media.initializeUpload({
     mediaType: "video/mp4",
@@ -195,7 +199,7 @@ test("X's client uploads a video to the simulator in segments, waits for its pro
   ]);
 });
 
-test("X's client reads, replies to and hides comments on the simulated X", async () => {
+test("X's official client library reads, replies to and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
   const comment = { platform: "x", account: account.externalId, mediaId: id, author: "ann", text };
@@ -216,7 +220,7 @@ test("X's client reads, replies to and hides comments on the simulated X", async
   });
 });
 
-test("X's client reports each refusal of the simulator with X's status and error body", async () => {
+test("X's official client library reports each refusal of the simulator with X's status and error body", async () => {
   await client.posts.create({ text: "Once" });
   await expect(client.posts.create({ text: "Once" })).rejects.toMatchObject({
     status: 403,
@@ -242,7 +246,7 @@ test("X's client reports each refusal of the simulator with X's status and error
   await expect(otherClient.posts.delete(id)).rejects.toMatchObject({ status: 403 });
 });
 
-test("X's client reads the number of remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
+test("X's official client library reads the number of remaining calls and the time of the reset from the simulator's rate limit headers", async () => {
   const of = (headers: Headers) =>
     ["limit", "remaining"].map((name) => headers.get(`x-rate-limit-${name}`));
   for (let number = 1; number <= 75; number += 1) {
@@ -259,7 +263,7 @@ test("X's client reads the number of remaining calls and the time of the reset f
   expect((await client.users.getMe()).data?.id).toBe(account.externalId);
 });
 
-test("X's client authorizes an account with PKCE and renews its tokens, and a used refresh token is refused", async () => {
+test("X's official client library authorizes an account with PKCE and renews its tokens, and a used refresh token is refused", async () => {
   await simulator.control("/settings", { authorize: "approve" });
   vi.stubGlobal("fetch", toSimulator);
   const authorization = new OAuth2({

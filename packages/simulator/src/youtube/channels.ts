@@ -13,7 +13,9 @@ export function uploadsPlaylistOf(channelId: string): string {
   return channelId.replace(/^UC/, "UU");
 }
 
-/** The YouTube channel whose uploads the playlist contains; undefined for other playlists. */
+/**
+ * The YouTube channel to which a playlist of uploads belongs; undefined for every other playlist.
+ */
 export function channelOfPlaylist(playlistId: string): string | undefined {
   return playlistId.startsWith("UU") ? playlistId.replace(/^UU/, "UC") : undefined;
 }

@@ -100,8 +100,8 @@ function reply(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Re
 }
 
 /**
- * The comment ids in the YouTube call. Ends the call with an error unless all comments belong to
- * videos of the channel.
+ * Reads the comment ids in a YouTube call. Ends the call with an error unless all comments belong
+ * to videos of the caller's channel.
  */
 function ownCommentIds(network: YoutubeNetwork, { call, channel }: YoutubeCall): string[] {
   const ids = requireParameter(call.query, "id").split(",");

@@ -4,7 +4,6 @@ import type { Comment, Reactions } from "#src/world/reactions.ts";
 
 export type ModerationStatus = "published" | "heldForReview" | "rejected" | "likelySpam";
 
-/** The YouTube channel's reply to a reader's comment. */
 export interface ChannelReply {
   readonly id: string;
   readonly channel: string;

@@ -20,7 +20,10 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** OAuth scopes of the YouTube endpoint. The access token must have at least one of them. */
+  /**
+   * The OAuth scopes that permit a call of the YouTube endpoint. The access token must have at
+   * least one of them.
+   */
   readonly scopes: readonly string[];
   readonly cost: Cost;
   /** All query parameters that the YouTube endpoint accepts. */
@@ -41,7 +44,6 @@ export function checkParameters(query: URLSearchParams, known: readonly string[]
   }
 }
 
-/** Reads a required query parameter of a YouTube call. */
 export function requireParameter(query: URLSearchParams, name: string): string {
   const value = query.get(name) ?? "";
   return value === ""

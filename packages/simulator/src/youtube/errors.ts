@@ -27,7 +27,10 @@ const DEFAULTS: Readonly<Record<number, readonly [reason: string, message: strin
 interface ErrorWords {
   readonly message?: string;
   readonly domain?: string;
-  /** The part of the YouTube request that is invalid. */
+  /**
+   * The name of the request parameter that is invalid, which the YouTube error names as its
+   * location.
+   */
   readonly location?: string;
 }
 
@@ -49,8 +52,8 @@ export function apiError(code: number, reason: string, words: ErrorWords = {}): 
 /** The default error of the YouTube API for an HTTP status. */
 export function statusError(code: number): Reply {
   const reply = apiError(code, DEFAULTS[code]?.[0] ?? "backendError");
-  // The simulated wait after a YouTube 429 is two seconds, because tests cannot wait for a real
-  // rate limit window.
+  // The wait that the simulator names in a YouTube 429 is two seconds, because tests cannot wait
+  // for the end of a real rate limit.
   return code === 429 ? { ...reply, headers: { "retry-after": "2" } } : reply;
 }
 

@@ -9,7 +9,10 @@ import type { commentView, replyView, threadView } from "#src/youtube/comment-vi
 import type { itemView } from "#src/youtube/playlist-items.ts";
 import type { videoView } from "#src/youtube/video-view.ts";
 
-/** The names of properties in a view, at any depth, that Google's schema of the resource does not have. */
+/**
+ * Names of the properties, at any depth, that the simulator returns but Google's schema of the
+ * resource does not have.
+ */
 type Unknown<View, Schema> = View extends readonly (infer Item)[]
   ? Schema extends readonly (infer Known)[]
     ? Unknown<Item, NonNullable<Known>>
@@ -23,8 +26,8 @@ type Unknown<View, Schema> = View extends readonly (infer Item)[]
     : never;
 
 /**
- * True when a view has only properties of Google's schema. The code does not compile when a
- * property has another type.
+ * True when a simulated response has only properties of Google's schema. The code does not compile
+ * when a property has another type than in the schema.
  */
 type Conforms<View extends Schema, Schema> = [Unknown<View, Schema>] extends [never] ? true : false;
 
@@ -78,7 +81,7 @@ async function upload(bytes: Buffer): Promise<string> {
   return video.id ?? "";
 }
 
-test("Google's client reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
+test("Google's client library reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
   const bytes = mp4Bytes(1000);
   const id = await upload(bytes);
   const channels = await client.channels.list(
@@ -104,7 +107,7 @@ test("Google's client reads a channel, its uploads and a video's counters from t
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });
 
-test("Google's client reads, replies to and hides comments on the simulated YouTube", async () => {
+test("Google's client library reads, replies to and hides comments on the simulated YouTube", async () => {
   const videoId = await upload(mp4Bytes(1000));
   const account = channel.externalId;
   const comment = { platform: "youtube", account, mediaId: videoId, author: "ann", text: "Nice" };

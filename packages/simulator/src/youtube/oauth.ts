@@ -70,7 +70,6 @@ function revoke(network: YoutubeNetwork, call: Call): Reply {
     : oauthError(400, "invalid_token", "Token expired or revoked");
 }
 
-/** The routes of Google's token endpoints. */
 export function oauthRoutes(network: YoutubeNetwork): Route[] {
   return [
     {

@@ -25,7 +25,10 @@ function sizeOf(query: URLSearchParams): number {
       });
 }
 
-/** Reads from the page token of a YouTube list the index at which the page starts. */
+/**
+ * Returns the index at which the requested page of a YouTube list starts, as the call's page token
+ * says.
+ */
 function startOf(query: URLSearchParams): number {
   const token = query.get("pageToken");
   if (token === null) {
@@ -80,7 +83,8 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
     (video) => existsAt(video, asOf) && (isOwn || video.metadata.privacyStatus === "public"),
   );
   if (all.length === 0) {
-    // On the real YouTube, the playlist of uploads does not exist before the first upload.
+    // Answers that the playlist does not exist while the channel has no uploads, as the real
+    // YouTube does.
     const message =
       "The playlist identified with the request's playlistId parameter cannot be found.";
     const domain = "youtube.playlistItem";

@@ -2,7 +2,10 @@ import type { LimitRule } from "#src/world/limits.ts";
 import type { World } from "#src/world/world.ts";
 import { refuse } from "#src/youtube/errors.ts";
 
-/** The cost of a YouTube call: units of the project's daily quota, or one of its daily uploads. */
+/**
+ * What a YouTube call costs: units of the daily quota of the Google project, or one of the
+ * project's daily uploads.
+ */
 export type Cost = { readonly units: number } | "upload";
 
 const UNITS_PER_DAY = 10_000;
@@ -30,16 +33,16 @@ export function pacificDayOf(now: number): string {
 }
 
 /**
- * A YouTube rate limit per day in California. The date is part of the counter's name, so every day
- * has new counters. The window only has to be longer than a day.
+ * A daily rate limit of YouTube. The name of its counter contains the date in California, so every
+ * day there has a new counter. The window of the limit only has to be longer than a day.
  */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };
 }
 
 /**
- * Counts a call against the daily quota of the YouTube project. Ends the call with an error when
- * the quota is exhausted.
+ * Counts a call against the daily quota of a Google project. Ends the call with an error when the
+ * quota is exhausted.
  */
 export function spendQuota({ limits }: World, cost: Cost, now: number): void {
   const rule =

@@ -10,17 +10,20 @@ export type UploadRange =
   | {
       readonly kind: "bytes";
       readonly first: number;
-      /** Index of the last byte of the uploaded range, inclusive. */
+      /** Position of the last byte of the uploaded range in the file, inclusive. */
       readonly last: number;
-      /** Size of the uploaded file in bytes; undefined while the client does not know it. */
+      /**
+       * Size of the file that a client uploads to YouTube, in bytes; undefined while the client
+       * does not know it.
+       */
       readonly total: number | undefined;
     };
 
 const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
 
 /**
- * Parses a `Content-Range` header `bytes FIRST-LAST/TOTAL`, in which `*` can stand for the range or
- * for the total.
+ * Parses the `Content-Range` header `bytes FIRST-LAST/TOTAL` of a YouTube upload, in which `*` can
+ * stand for the range or for the total.
  */
 function parseRange(header: string): UploadRange | undefined {
   const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];

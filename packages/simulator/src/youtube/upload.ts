@@ -25,7 +25,7 @@ function sessionIdOf(call: Call): string {
   return call.query.get("upload_id") ?? "";
 }
 
-/** The YouTube channel to which the upload session in the URL belongs. */
+/** The YouTube channel that started the upload session in the URL. */
 export function uploadOwner(network: YoutubeNetwork, call: Call): string | undefined {
   return call.path === UPLOAD_PATH ? network.uploads.ownerOf(sessionIdOf(call)) : undefined;
 }

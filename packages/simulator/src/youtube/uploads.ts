@@ -7,7 +7,7 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { Secrets } from "#src/world/secrets.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
-/** A resumable YouTube upload. It stays stored after it is complete. */
+/** A resumable YouTube upload. The simulator keeps it after it is complete. */
 export interface Upload {
   /** The id of the YouTube upload session. It authorizes the caller to send the bytes. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface Upload {
   readonly totalBytes: number | null;
   readonly storedBytes: number;
   readonly pieces: number;
-  /** When the YouTube upload session expires: platform time in Unix milliseconds. */
+  /** When the YouTube upload session expires, in Unix milliseconds of the simulator's clock. */
   readonly expiresAt: number;
   /** Id of the YouTube video that the upload created; absent until the upload is complete. */
   readonly videoId?: string;
@@ -28,7 +28,6 @@ export interface Upload {
 
 const SESSION_LIFETIME_MS = 7 * 86_400_000;
 
-/** All YouTube upload sessions. */
 export class Uploads {
   readonly #rows: Table<Upload>;
   readonly #pieces: Pieces;
@@ -84,7 +83,10 @@ export class Uploads {
     return extended;
   }
 
-  /** Detects the type of a completely uploaded YouTube file and hashes the file. */
+  /**
+   * Detects the type of a YouTube file from its bytes and hashes the file, when its upload is
+   * complete.
+   */
   read(upload: Upload): ReceivedMedia | undefined {
     return receive(this.#contents(upload));
   }

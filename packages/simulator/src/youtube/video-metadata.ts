@@ -3,7 +3,6 @@ import { refuse, refuseVideo } from "#src/youtube/errors.ts";
 
 export type PrivacyStatus = "public" | "unlisted" | "private";
 
-/** The metadata that an uploader gives a YouTube video. */
 export interface VideoMetadata {
   readonly title: string;
   readonly description: string;
@@ -70,7 +69,7 @@ function fieldsOf(body: Fields, part: Part): Fields {
 }
 
 /**
- * Refuses a YouTube video resource whose parts differ from those in the call's `part` parameter.
+ * Refuses a YouTube video resource unless its parts are the same as in the call's `part` parameter.
  */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");

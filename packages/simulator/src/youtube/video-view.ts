@@ -3,7 +3,10 @@ import type { MetricValues } from "#src/world/reactions.ts";
 import { uploadStatusOf } from "#src/youtube/videos.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Data that the view of a YouTube video needs in addition to the video itself. */
+/**
+ * Data of a YouTube video in an API response that the stored video does not contain: the channel's
+ * title, the counters and the number of comments.
+ */
 export interface VideoContext {
   readonly channelTitle: string;
   readonly metrics: MetricValues;
@@ -14,8 +17,8 @@ export interface VideoContext {
 export const VIDEO_PARTS = ["id", "snippet", "status", "statistics", "processingDetails"];
 
 /**
- * The `etag` of a YouTube resource: a hash of its content. The simulator does not support
- * conditional requests with it.
+ * The `etag` of a YouTube resource: a hash of its content. The simulator ignores it in conditional
+ * requests.
  */
 export function etagOf(resource: unknown): string {
   return createHash("sha1").update(JSON.stringify(resource)).digest("base64url");
@@ -68,7 +71,7 @@ function statistics({ metrics, commentCount }: VideoContext) {
 
 const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
 
-/** A YouTube video with the requested parts. */
+/** A YouTube video with the requested parts, as the API returns it. */
 export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
   const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
   return {

@@ -13,11 +13,13 @@ export interface Video {
   readonly metadata: VideoMetadata;
   readonly bytes: number;
   /**
-   * The detected file of the video; absent when YouTube cannot read the file, so that its
-   * processing fails.
+   * The type and size of the YouTube file, detected from its bytes; absent when YouTube cannot read
+   * the file, so that its processing fails.
    */
   readonly received?: ReceivedMedia;
-  /** When the last byte of the YouTube video arrived: platform time in Unix milliseconds. */
+  /**
+   * When the last byte of the YouTube video arrived, in Unix milliseconds of the simulator's clock.
+   */
   readonly createdAt: number;
   readonly deletedAt: number | null;
 }
@@ -77,7 +79,7 @@ export class Videos {
     }
   }
 
-  /** Counts a repeated upload call that YouTube answered with an existing video. */
+  /** Counts a repeated upload call to which YouTube answered with a video that already exists. */
   countRepeat(video: Video): void {
     const post = this.#postOf(video);
     if (post !== undefined) {

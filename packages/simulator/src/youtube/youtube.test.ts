@@ -357,7 +357,7 @@ test("the simulated YouTube returns a video's counters as strings, and lists, re
   expect((await threads("heldForReview")).length).toBe(0);
 });
 
-test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking one of them invalidates both", async () => {
+test("a simulated YouTube access token is valid for an hour, a refresh token works repeatedly, and revoking either token invalidates both", async () => {
   const { refreshToken = "" } = channel.credentials;
   const app = { client_id: "app", client_secret: "secret" };
   const renewal = { ...app, grant_type: "refresh_token", refresh_token: refreshToken };
@@ -381,8 +381,8 @@ test("a simulated YouTube access token is valid for an hour, a refresh token wor
 });
 
 /**
- * Milliseconds until 19:00 UTC of the next day in California. In California, this time is 11:00 or
- * 12:00.
+ * Milliseconds until 19:00 UTC on the next day in California. That is 11:00 or 12:00 in California,
+ * far from midnight, when YouTube's daily quota starts again.
  */
 function msUntilTomorrow(): number {
   const [year = 0, month = 1, day = 1] = new Intl.DateTimeFormat("en-CA", {
@@ -416,7 +416,7 @@ test("the simulated YouTube allows any number of uploads per day when the settin
   }
 });
 
-test("fault rules distinguish the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
+test("fault rules can match separately the start of a simulated YouTube upload, its parts, its last part and a status query", async () => {
   const bytes = mp4Bytes(300 * KB);
   const total = bytes.length;
   for (const operation of ["create", "upload", "publish", "status"]) {

@@ -65,8 +65,8 @@ function errorReply(status: number, call: Call): Reply {
 }
 
 /**
- * The simulated YouTube: the Data API, version 3, and Google's token endpoints. The paths of all
- * hosts are below one prefix.
+ * The simulated YouTube: version 3 of the Data API, and Google's token endpoints. One path prefix
+ * in the simulator replaces the host names of both.
  */
 export function createYoutube(world: World): Platform {
   const network = createNetwork(world);

@@ -14,6 +14,18 @@ export interface Round {
   readonly account: string;
 }
 
+/** Rounds whose publishing call got no answer within its deadline, because the machine was too slow. */
+const unanswered = new WeakSet<Round>();
+
+export function setUnanswered(round: Round): void {
+  unanswered.add(round);
+}
+
+/** Whether the delivery service can always find out the outcome of the round, so that the target must end as published. */
+export function isCertain(round: Round): boolean {
+  return round.fault.isCertain === true && !unanswered.has(round);
+}
+
 /** A post as readers of the platform see it. */
 export interface Visible {
   readonly platform: PlatformId;
@@ -63,13 +75,14 @@ function judgePublished(round: Round, end: End, entry: Visible | undefined): Jud
   return { result: "published" };
 }
 
-function judgeFailed({ row, fault }: Round, end: End, isVisible: boolean): Judgement {
+function judgeFailed(round: Round, end: End, isVisible: boolean): Judgement {
+  const { row } = round;
   if (end.errorCode !== "outcome_unknown")
     return isVisible
       ? lose(`failed with ${end.errorCode}, but visible`)
       : { result: "failed", problem: `failed with ${end.errorCode}` };
   const mayBe =
-    row.kind.mayStayUnknown === true && row.step.isVisible === true && fault.isCertain !== true;
+    row.kind.mayStayUnknown === true && row.step.isVisible === true && !isCertain(round);
   return mayBe
     ? { result: "unknown" }
     : lose("outcome_unknown although the outcome can be found out");

@@ -15,7 +15,7 @@ import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
 import { LIBRARY, type Row } from "./cases.ts";
 import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
-import { judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";
+import { isCertain, judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";
 
 export const SETTINGS = {
   retryMs: [200, 400, 800, 1600, 3200, 3200],
@@ -220,6 +220,7 @@ export async function countAtWork(sql: Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
+/** Maximum time until all targets have ended. A target that has not ended by then is stuck. */
 const MAX_MS = 1_200_000;
 /** Maximum time until the outcome of a target that must be published is recorded. */
 const FACTS_MS = 60_000;
@@ -239,7 +240,7 @@ export async function untilEnded(
     async () => (await countTasks(sql, ["published", "failed"])) >= rounds.length,
     MAX_MS,
   );
-  const certain = rounds.filter(({ fault }) => fault.isCertain === true);
+  const certain = rounds.filter(isCertain);
   await waitUntil(async () => {
     const ends = await readEnds(sql);
     return certain.every(({ target }) => ends.get(target.targetId)?.status === "published");

@@ -5,23 +5,28 @@ import type {
   AdmissionService,
 } from "@postrider/contracts/accounts/v1/admission_service_pb";
 
-/** How long an admission query waits for further queries to share its call to the accounts service. */
+/**
+ * How long the gateway collects API requests before it asks the accounts service, in one call, whether to admit them.
+ */
 const BATCH_WINDOW_MS = 2;
-/** Maximum number of admission queries per call to the accounts service. */
+/** Maximum number of API key and workspace pairs about which one call asks the accounts service. */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
 /**
- * Maximum number of requests that wait for an admission answer. Further requests are refused, because their answer
- * would come too late.
+ * Maximum number of API requests that wait for the accounts service to admit them. The gateway refuses further
+ * requests, because their answer would come too late.
  */
 const MAX_WAITING = 10_000;
 /**
- * Timeout of an admission call. If the accounts service does not answer in this time, the gateway decides about the
- * requests without it.
+ * Timeout of the call that asks the accounts service whether to admit API requests. When it has passed, the gateway
+ * decides about these requests without the accounts service.
  */
 const TIMEOUT_MS = 1_000;
 
-/** A pair of API key and workspace, for which the accounts service grants requests. */
+/**
+ * An API key and the workspace that it is used for. For each such pair the accounts service grants a number of API
+ * requests in advance.
+ */
 export interface AdmissionSource {
   /** Identifies the pair of API key and workspace within this process. */
   readonly pairId: string;
@@ -32,21 +37,30 @@ export interface AdmissionSource {
   readonly workspaceId: string | undefined;
 }
 
-/** An admission query about one pair of API key and workspace, and the requests that wait for its answer. */
+/**
+ * A query to the accounts service that is not sent yet: is this API key valid for this workspace? `waiters` are the API
+ * requests that wait for the answer.
+ */
 export interface PendingQuery<Waiter> {
   readonly source: AdmissionSource;
   readonly waiters: Waiter[];
   giveBack: number;
 }
 
-/** An admission query in flight, and what is reserved for its waiting requests until the accounts service answers. */
+/**
+ * A query about an API key that was sent to the accounts service, and what is reserved for the waiting API requests
+ * until the answer arrives.
+ */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
   readonly want: number;
   readonly prepared: Prepared;
 }
 
-/** Outcome of an admission call: the grants in the order of the queries, or why the call failed. */
+/**
+ * Outcome of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
+ * the error of the call.
+ */
 export type AdmitOutcome =
   | { readonly isAnswered: true; readonly grants: readonly AdmissionGrant[] }
   | { readonly isAnswered: false; readonly error: unknown };
@@ -54,14 +68,14 @@ export type AdmitOutcome =
 interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   /**
-   * Called for each admission query right before it is sent. Returns how many requests to ask the accounts service for,
-   * and what to reserve until the service answers.
+   * Called right before a query about an API key is sent to the accounts service. Returns how many API requests to ask
+   * for, and what to reserve until the answer arrives.
    */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;
     readonly prepared: Prepared;
   };
-  /** Called exactly once per admission call, when the call has been answered or has failed. */
+  /** Called exactly once per call to the accounts service, when the call has been answered or has failed. */
   readonly settle: (
     sent: readonly SentQuery<Waiter, Prepared>[],
     outcome: AdmitOutcome,
@@ -77,14 +91,15 @@ function toMessage({ query, want }: SentQuery<unknown, unknown>) {
 }
 
 /**
- * Collects admission queries for a short window, one query per pair of API key and workspace, and sends them to the
- * accounts service in one call.
+ * Collects queries about API keys for a short time, at most one per pair of API key and workspace, and sends them to
+ * the accounts service in one call.
  */
 export class AdmitBatches<Waiter, Prepared> {
   readonly #options: AdmitBatchesOptions<Waiter, Prepared>;
   readonly #pending = new Map<string, PendingQuery<Waiter>>();
   readonly #inFlight = new Set<Promise<void>>();
-  // An admission call serves many requests, so it carries neither the id nor the deadline of any of them.
+  // A call to the accounts service about API keys serves many API requests, so it carries neither the request id nor
+  // the deadline of any of them.
   readonly #outsideRequests = AsyncLocalStorage.snapshot();
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -93,7 +108,10 @@ export class AdmitBatches<Waiter, Prepared> {
     this.#options = options;
   }
 
-  /** Adds a waiting request to the next admission call. Returns false when too many requests already wait. */
+  /**
+   * Adds an API request to the next call that asks the accounts service about API keys. Returns false when too many API
+   * requests already wait.
+   */
   enqueue(source: AdmissionSource, waiter: Waiter): boolean {
     if (this.#waiting >= MAX_WAITING) return false;
     this.#waiting += 1;
@@ -102,13 +120,13 @@ export class AdmitBatches<Waiter, Prepared> {
     return true;
   }
 
-  /** Returns granted but unused requests to the accounts service. */
+  /** Tells the accounts service, with the next call, how many granted API requests were not used. */
   giveBack(source: AdmissionSource, count: number): void {
     this.#queryOf(source).giveBack += count;
     this.#schedule();
   }
 
-  /** Sends the pending admission queries and resolves when every admission call has ended. */
+  /** Sends the pending queries to the accounts service and resolves when every call has ended. */
   async drain(): Promise<void> {
     while (this.#pending.size > 0 || this.#inFlight.size > 0) {
       this.#flush();

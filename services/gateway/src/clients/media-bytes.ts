@@ -115,7 +115,7 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {
-    // The client has disconnected, so this error is only logged.
+    // The client has disconnected and cannot receive this error, so the error only appears in the log.
     throw source.destroyed && !source.complete ? invalidRequest() : toKnownError(error);
   }
 }

@@ -46,7 +46,7 @@ export function createPostReader(
 
   function flush(): void {
     const batch = waiting;
-    // A full batch of post reads has been sent already.
+    // The batch of post reads was full and has been sent already.
     if (batch.length === 0) return;
     waiting = [];
     void ask(batch);

@@ -14,7 +14,7 @@ const STORE_TIMEOUT_MS = 120_000;
 export interface BodyToPut {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The incoming request whose body is sent. Its body has not been read yet. */
+  /** The client's request whose body is forwarded. Its body has not been read yet. */
   readonly source: http.IncomingMessage;
 }
 

@@ -1,6 +1,8 @@
 import type { Locale } from "#src/http/messages.ts";
 
-/** The page of an open connect link, and a page for each outcome of connecting an account. */
+/**
+ * Names of the connect pages: the page of an open connect link, and one page for each outcome of connecting an account.
+ */
 export const CONNECT_PAGES = [
   "open",
   "connected",

@@ -39,9 +39,12 @@ export const ERROR_CODES = [
 /** One of the codes that the API returns in `error.code`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** Every code that the API returns in `error.details[].code`, except scopes and codes that are also error codes. */
+/**
+ * Every code that the API returns in `error.details[].code`. Names of scopes, and error codes that are also used there,
+ * are not listed.
+ */
 export const VIOLATION_CODES = [
-  // Codes for a post that a platform would refuse.
+  // Error detail codes for a post that a platform would refuse.
   "content_required",
   "content_too_long",
   "too_many_hashtags",
@@ -66,21 +69,21 @@ export const VIOLATION_CODES = [
   "platform_unavailable",
   "unknown_media",
   "media_not_ready",
-  // Codes for a file that differs from its declaration.
+  // Error detail codes for a media file that differs from its declared type or length.
   "media_type_mismatch",
   "media_length_mismatch",
   "media_unreadable",
   "unknown_option_key",
   "schedule_in_past",
   "schedule_too_far",
-  // Codes for exceeded limits and unsuitable states.
+  // Error detail codes for exceeded limits, and for resources whose state does not allow the operation.
   "monthly",
   "daily",
   "too_many_rules",
   "too_many_subscriptions",
   "platform_unsupported",
   "outcome_unknown",
-  // Codes for the form of a request.
+  // Error detail codes for malformed requests.
   "required",
   "type",
   "format",
@@ -113,7 +116,9 @@ export const VIOLATION_CODES = [
 /** One of the codes that the API returns in `error.details[].code`. */
 export type ViolationCode = (typeof VIOLATION_CODES)[number];
 
-/** Every code that the API returns in the `error.code` of a target. */
+/**
+ * Every code that the API returns in the `error.code` of a publishing target (an account to which a post is published).
+ */
 export const TARGET_ERROR_CODES = [
   "content_rejected",
   "media_rejected",
@@ -133,7 +138,7 @@ export const TARGET_ERROR_CODES = [
   "internal_error",
 ] as const;
 
-/** One of the codes that the API returns in the `error.code` of a target. */
+/** One of the codes that the API returns in the `error.code` of a publishing target. */
 export type TargetErrorCode = (typeof TARGET_ERROR_CODES)[number];
 
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(ERROR_CODES);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ERROR_CODES } from "#src/http/error-codes.ts";
 import { errorCodeOf, httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 
-test("httpStatusOf derives the status from the reason of an error rather than from its kind", () => {
+test("httpStatusOf derives the HTTP status from the reason of an error, not from its kind", () => {
   expect(httpStatusOf("precondition_failed", "conflict")).toBe(412);
   expect(httpStatusOf("payload_too_large", "invalid")).toBe(413);
   expect(httpStatusOf("unsupported_media_type", "invalid")).toBe(415);
@@ -41,7 +41,7 @@ test("an error without violations has no details", () => {
   });
 });
 
-test("every violation of an error becomes a detail with exactly the fields that are known", () => {
+test("every violation of an error becomes an error detail that has only the fields that the violation has", () => {
   const violations = [
     {
       $typeName: "postrider.errors.v1.Violation" as const,

@@ -5,8 +5,8 @@ import { hasMessage, type Locale, messageFor } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
 /**
- * A fault of a request as API clients see it. `path` is the JSON Pointer of the faulty field; `limit` and `actual` are
- * in the unit that belongs to `code`.
+ * One fault of a request, as the API returns it. `path` is the JSON Pointer of the faulty field. `code` determines the
+ * unit of `limit` and `actual`.
  */
 export interface ErrorDetail {
   readonly code: string;
@@ -16,7 +16,7 @@ export interface ErrorDetail {
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** For a query parameter: the smallest and the largest allowed number, and the allowed texts. */
+  /** The allowed values of a query parameter: its smallest and largest number, and its allowed texts. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
@@ -81,8 +81,8 @@ const STATUSES = {
 } as const satisfies Record<ErrorCode, number>;
 
 /**
- * Error code for a failure whose reason is not in the table of error codes, by the kind of the failure. Kinds that need
- * a specific code become `internal`.
+ * Error code for each kind of failure, used when the reason of the failure is not a public error code. For kinds that
+ * always need a specific code it is `internal`.
  */
 const FALLBACKS = {
   invalid: "invalid_request",
@@ -106,7 +106,7 @@ export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): numb
   return STATUSES[errorCodeOf(reason, kind)];
 }
 
-/** A failure, and the language in which the error body explains it. */
+/** A failure, and the language of the error body that explains the failure to the client. */
 export interface ErrorBodyInput {
   readonly reason: string;
   readonly kind?: ErrorKind;

@@ -7,7 +7,7 @@ export type ParsedBody =
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Maximum number of members of one list or object in a request body. No field of the API needs as many. */
+/** Maximum number of members of one list or object in a request body. Every field of the API needs fewer. */
 const MAX_MEMBERS = 1_000;
 /** Maximum number of members of all lists and objects of a request body together. */
 const MAX_MEMBERS_IN_ALL = 12_000;
@@ -69,7 +69,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // The fault about too many levels of nesting has no path, because the path would repeat most of the body.
+  // The fault about too many levels of nesting has no path, because the path would repeat most of the request body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;
@@ -85,7 +85,7 @@ function tooManyMembers(value: object, path: string, actual: number): Violation 
 
 function inspectMembers(value: object, path: string, level: number, walk: Walk): void {
   for (const [key, member] of Object.entries(value)) {
-    // If the texts of the body need no check, only its lists and objects are visited.
+    // If the texts of the request body need no check, only its lists and objects are visited.
     if (!walk.checksTexts && (typeof member !== "object" || member === null)) continue;
     const memberPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (walk.checksTexts) inspectText(key, path, walk);

@@ -148,7 +148,7 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "This header is malformed. An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
 };
 
-/** English messages for the failure of a target of a post, by error code. */
+/** English messages for a failed publishing target of a post, by error code. */
 export const TARGET_MESSAGES_EN: Readonly<Record<TargetErrorCode, string>> = {
   content_rejected: "The platform refused the content. Change it and publish a new post.",
   media_rejected: "The platform refused the media. Use other files and publish a new post.",

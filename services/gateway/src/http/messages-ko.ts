@@ -130,7 +130,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "헤더의 형식이 올바르지 않습니다. Idempotency-Key는 공백이 없는 ASCII 문자 1자에서 255자, X-Workspace-Id는 소문자 UUID입니다.",
 };
 
-/** Korean messages for the failure of a target of a post, by error code. */
+/** Korean messages for a failed publishing target of a post, by error code. */
 export const TARGET_MESSAGES_KO: Readonly<Record<TargetErrorCode, string>> = {
   content_rejected: "플랫폼이 내용을 거부했습니다. 내용을 바꿔 새로 게시해 주세요.",
   media_rejected: "플랫폼이 미디어를 거부했습니다. 다른 파일로 새로 게시해 주세요.",

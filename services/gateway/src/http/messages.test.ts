@@ -66,7 +66,7 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   },
 );
 
-test("the rate_limited message of a target, which names the platform, differs from the message of the API's rate limit", () => {
+test("the rate_limited message of a publishing target names the platform and differs from the message of the API's own rate limit", () => {
   expect(targetMessageFor("en", "rate_limited")).not.toBe(messageFor("en", "rate_limited"));
   expect(targetMessageFor("ko", "rate_limited")).toMatch(/플랫폼/);
 });

@@ -67,7 +67,10 @@ export function messageFor(locale: Locale, code: string, params: MessageParams =
   return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
 }
 
-/** Returns the message for the failure of a target. A code without a message gets the message of `internal_error`. */
+/**
+ * Returns the message for a failed publishing target of a post. A code without a message gets the message of
+ * `internal_error`.
+ */
 export function targetMessageFor(locale: Locale, code: string): string {
   const texts = TARGET_CATALOGUES[locale];
   return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];

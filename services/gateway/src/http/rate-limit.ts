@@ -1,14 +1,16 @@
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import type { FastifyReply } from "fastify";
 
-/** Window of every rate limit: a rate limit is a number of requests per minute, and the same number is its burst. */
+/**
+ * Time window of every rate limit. A rate limit allows a number of requests per window, and the same number at once.
+ */
 export const WINDOW_MS = 60_000;
 
 /** The state of a rate limit as API clients see it. */
 export interface RateLimitState {
   /** What the rate limit counts: the requests of a workspace, or the requests of a remote address. */
   readonly policy: "workspace" | "address";
-  /** Number of requests that the rate limit allows per window, which is also the burst. */
+  /** Number of requests that the rate limit allows per window, and at once. */
   readonly quota: number;
   readonly windowSeconds: 60;
   /** Number of requests that the rate limit still allows right now. */
@@ -18,8 +20,8 @@ export interface RateLimitState {
 }
 
 /**
- * Returns the state of a rate limit that still allows `left` requests. `left` may be a fraction, and it is negative
- * after requests on credit.
+ * Returns the state of a rate limit that still allows `left` requests. `left` may be a fraction. It is negative when
+ * more requests were served than the limit allows.
  */
 export function toRateLimitState(
   policy: RateLimitState["policy"],

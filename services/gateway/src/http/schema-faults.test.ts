@@ -101,7 +101,7 @@ test.each([
   [{ ...valid, bytes: 1.5 }, "type", "/bytes"],
   [{ ...valid, options: null }, "type", "/options"],
   [{ ...valid, accountIds: [ID, ID, ID] }, "max_items", "/accountIds"],
-])("the fault of the body %j is reported as %s at %j", async (body, code, path) => {
+])("the request body %j is reported with the fault %s at %j", async (body, code, path) => {
   expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
 });
 
@@ -117,7 +117,7 @@ test("two schema faults with the same path and code are reported once", async ()
   ]);
 });
 
-test("a value of the wrong type is reported with this one fault only", async () => {
+test("a value of the wrong type is reported as one fault", async () => {
   const body = { ...valid, options: { x: { privacy: 5 } }, force: "yes" };
   const typed = {
     ...post,
@@ -129,7 +129,7 @@ test("a value of the wrong type is reported with this one fault only", async () 
   ]);
 });
 
-test("a repeated query parameter is reported with this one fault only", async () => {
+test("a repeated query parameter is reported as one fault", async () => {
   const querystring = { type: "object", properties: { status: { ...text, enum: ["draft"] } } };
   expect(await faultsOf({ querystring }, { query: "?status=draft&status=draft" })).toEqual([
     { code: "repeated_parameter", path: "/status" },
@@ -195,7 +195,7 @@ test("a query parameter that is out of range is reported with the limit and its 
   ]);
 });
 
-test("a fault of a schema keyword without its own code is reported as invalid", () => {
+test("a value that violates a schema keyword without its own error code is reported as invalid", () => {
   const error = { keyword: "contains", instancePath: "/a", schemaPath: "#/a", params: {} };
   expect(toSchemaViolations([error])).toEqual([{ code: "invalid", path: "/a" }]);
 });

@@ -1,14 +1,14 @@
 import type { Violation } from "@postrider/shared/errors";
 import { defined } from "#src/http/defined.ts";
 
-/** A fault of a request. For a query parameter, the fault also says which values are allowed. */
+/** A fault of a request. If a query parameter is faulty, the fault also says which values are allowed. */
 export type RequestViolation = Violation & {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
 };
 
-/** The rules of query parameters that an error detail tells the client. */
+/** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
 export interface QuerySchema {
   readonly properties?: Readonly<
     Record<
@@ -98,7 +98,8 @@ export function toQueryViolations(
  * right type say what is wrong. Without such a branch, the union is reported as one fault.
  */
 function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
-  // After the fault of a property's name, ajv reports a fault of `propertyNames`, which has the path.
+  // For a bad property name ajv reports two faults: one with `propertyName`, which is dropped, and one of
+  // `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
   for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword))) {
     settled = settleUnion(settled, union);
@@ -106,7 +107,7 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   return settled;
 }
 
-/** Drops further schema faults of values that have the wrong type. */
+/** Drops the further schema faults of a value that has the wrong type, because they follow from the wrong type. */
 function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
   const mistyped = new Set(
     errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),
@@ -130,8 +131,8 @@ function settleUnion(errors: readonly SchemaError[], union: SchemaError): Schema
 }
 
 /**
- * Ranks the fault of a constant before the fault of a type, because the union branch with the constant has the right
- * type.
+ * Sorts the schema fault of a constant before the fault of a type: only the union branch whose type is right reports
+ * the constant.
  */
 function rank(error: SchemaError): number {
   return error.keyword === "const" ? 0 : 1;

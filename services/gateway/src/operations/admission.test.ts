@@ -198,7 +198,7 @@ test("a request with a valid API key of one workspace is admitted to this worksp
   });
 });
 
-test("requests whose API keys are not cached share one admission call per 2 ms, with one query per API key and workspace", async () => {
+test("requests whose API keys are not cached share one call to the accounts service per 2 ms, with one query per API key and workspace", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -210,7 +210,7 @@ test("requests whose API keys are not cached share one admission call per 2 ms, 
   expect(await kinds(results)).toEqual(Array(5).fill("admitted"));
 });
 
-test("an admission call to the accounts service has at most 500 queries", async () => {
+test("a call to the accounts service about API keys has at most 500 queries", async () => {
   const results = Array.from({ length: 501 }, () => admit(accounts.addKey()));
   await pass(2);
   expect(accounts.calls.map((queries) => queries.length)).toEqual([500, 1]);
@@ -226,7 +226,7 @@ test("requests that were granted in advance are admitted without a call to the a
   expect(admit(key)).toBeInstanceOf(Promise);
 });
 
-test("an admission call for several requests carries neither the id nor the deadline of one of them", async () => {
+test("a call to the accounts service that admits several requests carries neither the id nor the deadline of one of them", async () => {
   // Uses real timers, because fake ones do not pass on the async context.
   vi.useRealTimers();
   start();
@@ -235,7 +235,7 @@ test("an admission call for several requests carries neither the id nor the dead
   expect(accounts.contexts).toEqual([undefined]);
 });
 
-test("requests of a workspace that used up its rate limit are refused without a call to the accounts service until a request is refilled", async () => {
+test("after a workspace has used up its rate limit, its requests are refused without a call to the accounts service until the limit allows another request", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 1);
   expect(await kindsOf(3, key)).toEqual({ admitted: 1, rate_limited: 2 });
@@ -271,7 +271,7 @@ test("the requests granted to one API key of a workspace can be used by another 
   expect(accounts.calls).toHaveLength(1);
 });
 
-test("an admission query asks only for requests that are not already granted", async () => {
+test("the gateway asks the accounts service only for requests that the service has not already granted", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   await pass(1500);
@@ -309,7 +309,7 @@ test("a stopping gateway returns unused granted requests and refuses requests th
   expect(admit(newKey())).toEqual({ kind: "unavailable", retryAfterSeconds: 1 });
 });
 
-test("a revoked API key works for at most 3 s after its last query was sent, however long the answer took", async () => {
+test("a revoked API key works for at most 3 s after the accounts service was last asked about it, however long the answer took", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 60_000);
   accounts.latencyMs = 500;
@@ -374,7 +374,7 @@ test("a request with an API key of several workspaces must name one of these wor
   });
 });
 
-test("requests that name malformed workspace ids share one admission query", async () => {
+test("requests that name malformed workspace ids share one query to the accounts service", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);
@@ -441,7 +441,7 @@ test("while the accounts service does not answer, one request at a time probes t
   await pass(402);
 });
 
-test("during an outage of the accounts service, a workspace keeps its remaining requests and its refill rate", async () => {
+test("during an outage of the accounts service, a workspace can use its remaining requests and gets new ones at its usual rate", async () => {
   const key = accounts.addKey();
   accounts.setBucket(WORKSPACE, 600, 5);
   await admitted(key);
@@ -453,7 +453,7 @@ test("during an outage of the accounts service, a workspace keeps its remaining 
   expect(await kindsOf(5, key)).toEqual({ admitted: 1, rate_limited: 4 });
 });
 
-test("requests admitted during an outage of the accounts service are deducted from the next grants", async () => {
+test("requests admitted during an outage of the accounts service are deducted from the requests that the service grants next", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -467,7 +467,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("no waiting request is refused because more requests are admitted during the first call after an outage", async () => {
+test("the first call after an outage of the accounts service lets in every request that waits for it, even if further requests were admitted during this call", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -485,7 +485,7 @@ test("no waiting request is refused because more requests are admitted during th
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("an API key without a cached record is not refused because of requests that another API key made during an outage", async () => {
+test("requests that one API key made during an outage of the accounts service do not cause the refusal of another API key without a cached record", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";
@@ -495,7 +495,7 @@ test("an API key without a cached record is not refused because of requests that
   expect(await admitted(two)).toMatchObject({ kind: "admitted" });
 });
 
-test("when an admission answer is lost, its grants are never used and previously granted requests stay usable", async () => {
+test("when the answer of the accounts service is lost, the requests that it granted are never used, and those granted earlier stay usable", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";

@@ -17,10 +17,14 @@ import { createKeyRecords, type KeyRecord } from "#src/operations/admission/key-
 import { createOutage, type Outage } from "#src/operations/admission/outage.ts";
 import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/workspace-budget.ts";
 
-/** Interval at which expired admission records are deleted and unused grants are returned to the accounts service. */
+/**
+ * Interval at which expired records of API keys are deleted and unused granted requests are returned to the accounts
+ * service.
+ */
 const SWEEP_MS = 500;
 /**
- * Replaces workspace ids that are not UUIDs, so that all of them share one admission record. No workspace has this id.
+ * Replaces every workspace id that is not a UUID, so that requests with malformed ids share one record. No workspace
+ * has this id.
  */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
@@ -39,15 +43,15 @@ interface AdmissionRequest {
  */
 export interface Admission extends AsyncDisposable {
   /**
-   * Decides whether a request is admitted, and counts the request. Uses stored answers of the accounts service if they
-   * suffice, otherwise makes one batched call to the accounts service.
+   * Decides whether a request is admitted, and counts it. Uses stored answers of the accounts service if they suffice;
+   * otherwise asks the service, together with other waiting requests.
    */
   admit(request: AdmissionRequest): Promise<AdmissionResult> | AdmissionResult;
 }
 
 interface AdmissionOptions {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
-  /** Clock for admissions: returns milliseconds since 1970 that never go back. */
+  /** Clock of the gateway's admission: returns milliseconds since 1970 that never go back. */
   readonly now?: () => number;
   readonly logger: Logger;
 }
@@ -57,11 +61,17 @@ interface Waiter {
   readonly resolve: (result: AdmissionResult) => void;
 }
 
-/** Granted requests that are reserved for the waiting requests of an admission query until the query is answered. */
+/**
+ * Granted API requests that are kept for waiting requests until the accounts service answers the query about their API
+ * key.
+ */
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;
   readonly count: number;
-  /** Number of additional requests to ask for, to repay the requests that were admitted during an outage. */
+  /**
+   * Number of additional API requests to ask the accounts service for, to make up for the requests that the gateway
+   * admitted during an outage of the service.
+   */
   readonly debt: number;
 }
 
@@ -109,7 +119,8 @@ class BatchedAdmission implements Admission {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     clearInterval(this.#timer);
-    // Admission calls in flight may still grant more requests than are used.
+    // The calls in flight may still grant API requests. Those that remain unused are returned to the accounts service
+    // as well.
     await this.#batches.drain();
     this.#giveBackUnused(true);
     await this.#batches.drain();
@@ -150,12 +161,12 @@ class BatchedAdmission implements Admission {
     else this.#outage.begin(outcome.error, time);
     for (const { budget, count } of sent.map((it) => it.prepared))
       if (budget !== undefined) budget.prepaid += count;
-    // All grants are stored before the first waiting request is answered, because queries about one workspace share its
-    // grants.
+    // The gateway stores all answers of the call before it answers the first waiting request, because several API keys
+    // of a workspace share the granted requests.
     const stored = sent.map(({ query: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
-      // Debt of a workspace that grew during the call is repaid later if the accounts service has requests left for the
-      // workspace, so that the repayment takes no grant from a waiting request.
+      // When the accounts service has no request left for the workspace, the requests that were admitted during an
+      // outage are deducted later. Deducting them now would take granted requests from waiting ones.
       const isShort = grant === undefined || grant.remaining === 0;
       const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.store({ source, sentAt, kept }, grant, time) };
@@ -185,8 +196,8 @@ class BatchedAdmission implements Admission {
 }
 
 /**
- * Creates the admission of requests. It stores the answers of the accounts service for up to 3 s, uses the requests
- * that these answers grant, and asks for further requests in batches.
+ * Creates the component that decides whether API requests are admitted. It stores the answers of the accounts service
+ * for up to 3 s, uses the requests that the service granted in advance, and asks for more in batches.
  */
 export function createAdmission(options: AdmissionOptions): Admission {
   return new BatchedAdmission(options);

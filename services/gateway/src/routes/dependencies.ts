@@ -36,7 +36,7 @@ export interface ServerDeps {
   readonly publicUrl: string;
   readonly defaultLocale: Locale;
   readonly trustedProxies: readonly string[];
-  /** Web origins whose pages may upload media. */
+  /** Web origins whose pages may upload media from a browser. */
   readonly uploadOrigins: readonly string[];
   readonly requestTimeoutMs: number;
   /** Limits on slow clients of the gateway. An absent limit has its production value. */
@@ -75,7 +75,7 @@ export type Scope =
   | "comments:read"
   | "comments:write";
 
-/** Owner of the API key of a request, known once admission has accepted the request. */
+/** The workspace and scopes of the API key of an admitted request. */
 export interface Caller {
   readonly workspaceId: string;
   readonly verified: boolean;
@@ -98,13 +98,13 @@ declare module "fastify" {
     readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
-    /** Owner of the API key; set on every route that requires a scope. */
+    /** The workspace and scopes of the API key; set on every route that requires a scope. */
     caller: Caller | undefined;
     /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;
-    /** `error.code` of a failed answer, for the log. */
+    /** The `error.code` with which a request is answered, for the log; undefined when the request succeeds. */
     errorCode: string | undefined;
-    /** The language of messages in the answer. */
+    /** The language of the messages in the answer to a request. */
     locale: Locale;
   }
 }

@@ -38,10 +38,10 @@ const PATIENCE: Patience = {
   requestMs: 30_000,
   stallMs: 30_000,
   minBytesPerSecond: 1_000,
-  // A silent connection is kept for longer than any operation of the API takes.
+  // Maximum time without any byte on a connection; longer than any operation of the API takes.
   silenceMs: 240_000,
 };
-/** Interval at which Node looks for requests that take too long to arrive. The default of Node is 30 s. */
+/** Interval at which Node looks for clients that send a request too slowly. The default of Node is 30 s. */
 const CHECK_CONNECTIONS_MS = 5_000;
 
 type Ajv = Parameters<NonNullable<NonNullable<FastifyServerOptions["ajv"]>["onCreate"]>>[0];
@@ -77,7 +77,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     connectionTimeout: patience.silenceMs,
-    // Node applies the longer of `requestTimeout` and `headersTimeout` to the whole request.
+    // Node limits the duration of a whole request by the longer of `requestTimeout` and `headersTimeout`.
     requestTimeout: patience.requestMs,
     http: {
       headersTimeout: patience.headersMs,

@@ -9,7 +9,7 @@ export const MAX_POSTS = 500;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Asks the posts service whether the given posts use the media. The returned map has no entry for a post that does not
+ * Asks the posts service which of the given posts use the media. The returned map has no entry for a post that does not
  * exist.
  */
 export async function fetchUsingPosts(

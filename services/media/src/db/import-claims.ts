@@ -1,19 +1,19 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** The exclusive right to carry out the media import of one idempotency key. */
+/** A claim on a media import: the exclusive right of one request to carry out the import of its idempotency key. */
 export interface ImportClaim {
   readonly workspaceId: string;
   readonly key: string;
   /**
-   * Unique per import claim, so that a request that lost its claim cannot renew or release the claim of another
+   * Random for each import claim, so that a request that lost its claim cannot renew or release the claim of another
    * request.
    */
   readonly token: string;
 }
 
 /**
- * Claims the media import of an idempotency key, also when an earlier claim has expired. The unique index lets only one
- * of two concurrent requests win. Claims expire by the database's clock.
+ * Claims the import of an idempotency key for one request. An expired claim of an earlier request is replaced. The
+ * unique index lets only one of two concurrent requests win. Claims expire by the database's clock.
  *
  * @returns false when another request holds the claim.
  */
@@ -46,7 +46,7 @@ export async function renewImportClaim(
     and token = ${token}`;
 }
 
-/** Releases an import claim, so that another request can claim the idempotency key at once. */
+/** Releases the claim on a media import, so that another request can claim the idempotency key at once. */
 export async function releaseImportClaim(
   sql: ISql,
   { workspaceId, key, token }: ImportClaim,
@@ -59,8 +59,8 @@ export async function releaseImportClaim(
 }
 
 /**
- * Deletes up to `limit` expired import claims of dead processes, in all workspaces, and returns the number of deleted
- * claims.
+ * Deletes up to `limit` expired import claims of all workspaces, which dead processes left behind, and returns how
+ * many.
  */
 export async function deleteExpiredImportClaims(sql: ISql, limit: number): Promise<number> {
   const deleted = await sql`

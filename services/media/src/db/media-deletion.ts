@@ -3,7 +3,8 @@ import type { MediaRef } from "#src/db/media-usages.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /**
- * Locks media against new usages: `recordUsages` waits until the transaction ends and then reads the new status.
+ * Locks media before their deletion, so that no post can start to use them: `recordUsages` waits until the transaction
+ * ends and then reads the new status.
  */
 export async function lockMedia(
   tx: TransactionSql,
@@ -18,7 +19,7 @@ export async function lockMedia(
   return row;
 }
 
-/** The data of deleted media that the MediaDeleted event contains. */
+/** The data of deleted media that the event MediaDeleted contains. */
 export interface DeletingMedia {
   readonly workspaceId: string;
   readonly id: string;
@@ -26,7 +27,10 @@ export interface DeletingMedia {
   readonly occurredAt: Date;
 }
 
-/** Marks locked media as deleting. The job remove-objects then deletes the objects and the row of these media. */
+/**
+ * Sets the status of locked media to deleting. The job remove-objects then deletes the stored objects and the row of
+ * these media.
+ */
 export async function markDeleting(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,
@@ -46,7 +50,7 @@ export async function markDeleting(
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes media that are not ready, together with their upload grant. A check or upload that still runs then finds no
+ * Deletes media that are not ready, together with their upload grant. A running upload or upload check then finds no
  * row and deletes the objects that it wrote.
  *
  * @returns undefined when the media have become ready meanwhile.

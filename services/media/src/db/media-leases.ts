@@ -1,16 +1,16 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
-/** The exclusive right to check uploaded media. */
+/** A lease on media: the exclusive right of one upload check to check the uploaded file. */
 export interface MediaLease {
   readonly workspaceId: string;
   readonly id: string;
-  /** Unique per lease, so that an upload check that lost its lease cannot write its result. */
+  /** Random for each lease, so that an upload check that lost its lease cannot write its result. */
   readonly token: string;
 }
 
 /**
- * Leases pending media to one upload check, by the database's clock.
+ * Gives one upload check the lease on pending media. The lease expires by the database's clock.
  *
  * @returns false when another check holds the lease.
  */
@@ -72,7 +72,7 @@ export type RemovableMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey
 
 /**
  * Claims up to `limit` media of all workspaces whose objects have to be deleted. `skip locked` gives each replica
- * different rows. A row whose lease has expired is claimed again.
+ * different rows. Media are claimed again when an earlier claim has expired.
  */
 export async function claimRemovable(
   sql: ISql,
@@ -94,8 +94,8 @@ export async function claimRemovable(
 }
 
 /**
- * Called after the objects of media were deleted from the object store. Deletes the rows of deleted media; the rows of
- * rejected media are kept with the reason of the rejection.
+ * Deletes the rows of deleted media after their objects were deleted from the object store. The rows of rejected media
+ * are kept with the reason of the rejection.
  */
 export async function forgetObjects(sql: ISql, ids: readonly string[]): Promise<void> {
   await sql`

@@ -9,7 +9,7 @@ export interface MediaRef {
   readonly mediaId: string;
 }
 
-/** The usage of media by a post version that is not committed yet. */
+/** The record that a post uses media. It is stored before the posts service commits the version of the post. */
 export interface NewUsage {
   readonly workspaceId: string;
   readonly mediaIds: readonly string[];
@@ -18,7 +18,9 @@ export interface NewUsage {
   readonly claimId: string;
 }
 
-/** A usage of media to delete; see ReleaseMediaRequest. */
+/**
+ * Identifies the record that a post uses media, which is to be deleted. The fields are those of `ReleaseMediaRequest`.
+ */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;
@@ -26,9 +28,9 @@ export interface Release extends MediaRef {
 }
 
 /**
- * Records that a post uses the media that are not being deleted, and returns all media that exist. `for share` waits for a
- * running deletion and then reads the new status; a later deletion finds the usage. To avoid deadlocks every transaction
- * locks media before usages, and several media in the order of their ids.
+ * Records that a post uses the given media, except media that are being deleted, and returns all of these media that
+ * exist. `for share` waits for a running deletion and then reads the new status; a later deletion finds the record. To
+ * avoid deadlocks every transaction locks media before usages, and several media in the order of their ids.
  */
 export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly StoredMedia[]> {
   return await sql<StoredMedia[]>`
@@ -54,7 +56,10 @@ export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly S
     from found`;
 }
 
-/** Deletes usages of media, except usages that a newer version of the post or another request has recorded since. */
+/**
+ * Deletes the records that posts use media, except records that a newer version of the post or another request has
+ * renewed since.
+ */
 export async function deleteReleased(sql: ISql, releases: readonly Release[]): Promise<void> {
   const rows = releases.map(({ workspaceId, mediaId, postId, postVersion, claimId }) => ({
     workspace_id: workspaceId,
@@ -81,9 +86,9 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Returns up to `limit` usages of one item of media, ordered by post, beginning after the post `after`. A usage is
- * young for 10 minutes by the database's clock. The posts service never commits a post version whose usage is older
- * than 5 minutes.
+ * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`.
+ * A record is young for 10 minutes by the database's clock. The posts service never commits a post version whose record
+ * is older than 5 minutes.
  */
 export async function listUsages(
   sql: ISql,
@@ -100,7 +105,7 @@ export async function listUsages(
     limit ${page.limit}`;
 }
 
-/** Deletes usages of media that have ended, except usages that were recorded again after they were read. */
+/** Deletes the given records that posts use the media, except those that were renewed after they were read. */
 export async function deleteUsages(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,
@@ -122,7 +127,10 @@ export async function deleteUsages(
     and (former.is_young or usage.noted_at <= now() - interval '10 minutes')`;
 }
 
-/** Whether any usage of the media is recorded. While the transaction holds the lock on the media, no usage can be added. */
+/**
+ * Whether any post is recorded as a user of the media. While the transaction holds the lock on the media, no post can
+ * be added.
+ */
 export async function hasUsages(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,

@@ -58,7 +58,7 @@ export interface NewUpload {
   readonly fileName: string;
 }
 
-/** Inserts media with the status pending. */
+/** Inserts the media of a new upload grant with the status pending. */
 export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promise<void> {
   await tx`
     insert into media (id, workspace_id, status, kind, content_type, bytes, file_name)
@@ -68,10 +68,10 @@ export async function insertUpload(tx: TransactionSql, upload: NewUpload): Promi
     )`;
 }
 
-/** The keys of the two objects of inspected media in the object store. */
+/** The object store keys of the uploaded file and of the file that platforms receive. */
 export interface ObjectKeys {
   readonly objectKey: string;
-  /** Key of the file that platforms receive; null unless the inspection's `delivery` is `rewritten`. */
+  /** Key of the file that platforms receive; null unless the inspection wrote a file of its own for them. */
   readonly deliveryKey: string | null;
 }
 
@@ -114,7 +114,7 @@ export async function insertReadyMedia(
 /**
  * Stores the result of an upload check and makes the media ready.
  *
- * @returns undefined when the check no longer holds the lease, or the media are deleted.
+ * @returns undefined when the check no longer holds its lease on the media, or the media are deleted.
  */
 export async function markReady(
   tx: TransactionSql,
@@ -152,9 +152,9 @@ export async function markReady(
 }
 
 /**
- * Stores why the check rejected an upload.
+ * Stores the reason for which an upload check rejected the file.
  *
- * @returns undefined when the check no longer holds the lease, or the media are deleted.
+ * @returns undefined when the check no longer holds its lease on the media, or the media are deleted.
  */
 export async function markRejected(
   sql: ISql,
@@ -175,7 +175,7 @@ export async function markRejected(
   return row;
 }
 
-/** Returns the given object keys that a row of media names. */
+/** Returns those of the given object store keys that a row of media contains. */
 export async function listNamedObjects(
   sql: ISql,
   keys: readonly string[],
@@ -192,8 +192,8 @@ export async function listNamedObjects(
 }
 
 /**
- * Returns the given ids that belong to pending media. A direct upload of pending media may exist in the object store
- * before a row names its object.
+ * Returns those of the given media ids whose media are pending. A client may have uploaded an object for them directly
+ * to the object store, which no row names yet.
  */
 export async function listPendingIds(
   sql: ISql,
@@ -208,8 +208,8 @@ export async function listPendingIds(
 }
 
 /**
- * Deletes up to `limit` media, and their upload grants, that have been pending for `ageMs` and are not being checked,
- * in all workspaces. A running upload then finds no row and deletes its object.
+ * Deletes up to `limit` media, with their upload grants, in all workspaces. The media have been pending for `ageMs` and
+ * are not being checked. A running upload then finds no row and deletes its object.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

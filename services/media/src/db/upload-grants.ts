@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** An upload grant, with the status of the media to upload. */
+/** The permission to upload one file (upload grant), with the status of the file's media. */
 export interface Grant {
   readonly mediaId: string;
   readonly contentType: string;
@@ -76,8 +76,8 @@ export async function spendGrant(sql: ISql, mediaId: string, objectKey: string):
 }
 
 /**
- * Accepts a direct upload to the object store as the upload of these media, and marks the upload grant as used. An
- * expired grant is accepted, too, because the upload may have ended in time.
+ * Accepts the object that a client uploaded directly to the object store as the file of the media, and marks the upload
+ * grant as used. An expired grant is accepted, too, because the upload may have ended in time.
  *
  * @returns false when another upload was accepted before, or the media are no longer pending.
  */

@@ -11,7 +11,7 @@ const ALGORITHMS: ReadonlyMap<string, { readonly name: string; readonly bytes: n
  */
 const MEMBER = /^[\t ]*([a-z*][a-z0-9_.*-]*)=:([A-Za-z0-9+/]*={0,2}):(?:;[^,]*)?[\t ]*$/;
 
-/** A hash that the body of a request must have, from its `Content-Digest` header. */
+/** A hash that the body of a request must have, according to its `Content-Digest` header. */
 export interface BodyDigest {
   readonly algorithm: string;
   readonly expected: Buffer;
@@ -53,7 +53,7 @@ export class DigestCheck {
     for (const { hash } of this.#hashes) hash.update(chunk);
   }
 
-  /** Returns whether all digests match the body. Call `matches` once, after the last chunk of the body. */
+  /** Returns whether all digests match the body. Call this method once, after the last chunk of the body. */
   matches(): boolean {
     return this.#hashes.every(({ hash, expected }) => hash.digest().equals(expected));
   }

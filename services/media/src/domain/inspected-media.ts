@@ -1,4 +1,4 @@
-/** What an inspection found in a media file that matches its declaration. */
+/** Properties of a media file that passed its inspection. */
 export interface InspectedMedia {
   readonly kind: "image" | "video";
   /** The media type that the inspection found in the bytes of the file. */
@@ -16,10 +16,10 @@ export interface InspectedMedia {
 
 /**
  * The file that platforms receive.
- * - `same`: the file as it is.
- * - `blanked`: the file with its location and other metadata overwritten by `patches`, at most 200 with 256 KiB in all, so
- *   that a large video is stored only once.
- * - `rewritten`: the file at `path`: an upright image without metadata, or a video that needs more than these patches.
+ * - `same`: the uploaded file as it is.
+ * - `blanked`: the uploaded file, of which `patches` overwrite the location and other metadata when it is read. There are
+ *   at most 200 patches with 256 KiB in all. A large video is therefore stored only once.
+ * - `rewritten`: a second file at `path`: an upright image without metadata, or a video that needs more patches.
  */
 export type Delivery =
   | { readonly kind: "same" }
@@ -32,10 +32,10 @@ export type Delivery =
       readonly contentType: string;
     };
 
-/** Bytes that replace the same number of bytes of a media file, from `offset` on. */
+/** A change of a media file: from `offset` on, `bytes` replace the same number of bytes. */
 export interface Patch {
   readonly offset: number;
-  /** The replacing bytes in base64. */
+  /** The new bytes in base64. */
   readonly bytes: string;
 }
 
@@ -66,8 +66,9 @@ export interface DeclaredFile {
 }
 
 /**
- * Inspects a file in a child process with limits on time and memory. The caller deletes `path` and the file that
- * `delivery` names. `declared` is undefined for an import, where nothing was declared.
+ * Inspects a media file in a child process with limits on time and memory. The caller deletes the file at `path` and
+ * the second file that `delivery` may name. `declared` is undefined for an import, for which the client declares
+ * nothing.
  */
 export type InspectFile = (
   path: string,

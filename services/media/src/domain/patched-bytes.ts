@@ -6,8 +6,8 @@ interface Replacement {
 }
 
 /**
- * Applies the patches that overlap `chunk`, which starts at `position` in the object. Returns the same chunk when no
- * patch overlaps it.
+ * Applies patches to one chunk of a stored object; `position` is the offset of the chunk in the object. Returns the
+ * same chunk when no patch overlaps it.
  */
 function patchChunk(
   chunk: Uint8Array,
@@ -29,7 +29,8 @@ function patchChunk(
 }
 
 /**
- * Applies patches to a stream of an object's bytes. The length stays the same, so any range of the object can be read.
+ * Applies patches to a stream of a stored object's bytes. The length stays the same, so any range of the object can be
+ * read.
  *
  * @param start Offset of the stream's first byte in the object.
  * @param patches Patches whose offsets are relative to the object's first byte.

@@ -19,7 +19,7 @@ export function realContentType(start: Uint8Array, guess: string | undefined): s
   const type = guess === undefined ? UNKNOWN : (ALIASES.get(guess) ?? guess);
   if (type !== "video/mp4" && type !== "video/quicktime") return type;
   const text = Buffer.from(start).toString("latin1", 4, 12);
-  // Video files older than QuickTime 7 have no brand.
+  // Video files older than QuickTime 7 have no brand, so a file without a brand is QuickTime.
   if (!text.startsWith("ftyp")) return "video/quicktime";
   return text.slice(4) === "qt  " ? "video/quicktime" : "video/mp4";
 }

@@ -1,16 +1,16 @@
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Patch } from "./inspected-media.ts";
 
-/** `original`: the file as uploaded. `delivery`: the file as platforms receive it. */
+/** The two forms of a media file: `original` is the file as uploaded, `delivery` the file as platforms receive it. */
 export type RenditionName = "original" | "delivery";
 
-/** A form in which ready media can be read, and where it is stored. */
+/** One of the two forms of a ready media file (as uploaded, or as platforms receive it), and where it is stored. */
 export interface Rendition {
   readonly key: string;
   readonly bytes: number;
   readonly sha256: string;
   readonly contentType: string;
-  /** Patches that overwrite bytes of the stored object when the rendition is read. */
+  /** Patches to apply when the file is read from the object store. */
   readonly patches: readonly Patch[];
 }
 
@@ -18,7 +18,10 @@ export function isRendition(name: unknown): name is RenditionName {
   return name === "original" || name === "delivery";
 }
 
-/** Returns where and how a rendition of media is stored; undefined unless the media are ready. */
+/**
+ * Returns where a form of the media file (as uploaded, or as platforms receive it) is stored; undefined unless the
+ * media are ready.
+ */
 export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"

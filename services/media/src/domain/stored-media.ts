@@ -1,6 +1,9 @@
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
 
-/** The reason why media were rejected, as it is stored and returned to callers: a violation without its message. */
+/**
+ * The reason for which a media file was rejected, as the database stores it and callers receive it: without the
+ * message.
+ */
 export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual">;
 
 /** A row of the table `media`. */
@@ -9,9 +12,9 @@ export interface StoredMedia {
   readonly workspaceId: string;
   readonly status: "pending" | "ready" | "rejected" | "deleting";
   readonly kind: "image" | "video";
-  /** Media type, as declared while the media are pending, then as found in the bytes. */
+  /** The media type: while the media are pending the declared one, afterwards the one found in the file. */
   readonly contentType: string;
-  /** Length of the file in bytes, as declared while the media are pending, then as found. */
+  /** Length of the file in bytes: while the media are pending the declared one, afterwards the real one. */
   readonly bytes: number;
   readonly width: number | null;
   readonly height: number | null;
@@ -19,11 +22,11 @@ export interface StoredMedia {
   readonly sha256: string | null;
   readonly fileName: string;
   readonly version: number;
-  /** Key of the uploaded object; null until the bytes have been uploaded. */
+  /** Object store key of the uploaded file; null until the bytes have been uploaded. */
   readonly objectKey: string | null;
-  /** Key of the object that platforms receive, if it is not the uploaded object. */
+  /** Object store key of the file that platforms receive; null if it is the uploaded file. */
   readonly deliveryKey: string | null;
-  /** Patches that overwrite bytes of the object when platforms read it, ordered by offset. */
+  /** Patches to apply to the uploaded file when platforms read it, ordered by offset. */
   readonly deliveryPatches: readonly Patch[] | null;
   readonly deliveryBytes: number | null;
   readonly deliverySha256: string | null;
@@ -33,7 +36,7 @@ export interface StoredMedia {
   readonly createdAt: Date;
 }
 
-/** Reduces the reason of a rejection to the part that is stored and returned. */
+/** Returns the code and the numbers of a rejection, which are stored and returned, without its message. */
 export function toRejection({ code, limit, actual }: MediaViolation): Rejection {
   return {
     code,

@@ -25,7 +25,7 @@ test.each([
     old: false,
   },
 ])(
-  "if a post $post, its usage blocks the deletion of the media: $young while the usage is recent, $old afterwards",
+  "if a post $post, the record that it uses the media blocks their deletion: $young in its first 10 minutes, $old afterwards",
   ({ seen, postVersion, young, old }) => {
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);

@@ -16,13 +16,13 @@ export interface FileInspectorOptions {
   readonly limits: Pick<InspectionLimits, "maxImageBytes" | "maxVideoBytes"> &
     Partial<InspectionLimits>;
   readonly logger: Logger;
-  /** Maximum number of inspections that wait for a child process; only tests lower it. */
+  /** Maximum number of files that wait for an inspection process; only tests lower it. */
   readonly maxWaiting?: number;
 }
 
 /**
- * Inspects media files in child processes. A file that exceeds the limits is rejected, and its process is replaced. The
- * result is `unavailable` when too many inspections wait, and after disposal of the inspector.
+ * Creates the function that inspects media files in child processes. A file that exceeds a limit is rejected, and its
+ * process is replaced. The result is `unavailable` when too many files wait, and after disposal.
  */
 export function createFileInspector(
   options: FileInspectorOptions,

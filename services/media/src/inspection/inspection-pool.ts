@@ -7,7 +7,7 @@ const MAX_PROCESSES = 2;
 /** How long an idle inspection process is kept. */
 const MAX_IDLE_MS = 30_000;
 
-/** How an inspection in the pool ended. `full`: too many inspections wait, or the pool is disposed. */
+/** How an inspection ended. `full` means that it did not start: too many files wait, or the pool is disposed. */
 export type PooledEnd = InspectionEnd | { readonly kind: "full" };
 
 /** Runs inspections in at most two child processes, which start on demand and stop after being idle. */
@@ -25,7 +25,7 @@ export class InspectionPool implements AsyncDisposable {
   /** Waits for a free inspection process and inspects one file in it. The promise never rejects. */
   async run(request: InspectionRequest): Promise<PooledEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many inspections wait or the pool is disposed.
+    // `acquire` rejects only when too many files wait for an inspection process, or the pool is disposed.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);

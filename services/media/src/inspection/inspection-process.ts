@@ -11,19 +11,20 @@ import { readProcessUsage } from "./process-usage.ts";
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const WATCH_INTERVAL_MS = 20;
 /**
- * Maximum wall-clock time of an inspection without progress. It is long because a child may wait for the processor on a
- * busy machine.
+ * Maximum time of an inspection without a `progress` message. It is longer than the limit on processor time, because a
+ * child process may wait for the processor on a busy machine.
  */
 const MAX_WALL_MS = 60_000;
 /**
- * An idle inspection process that uses more than this share of the memory limit is replaced, so that the next file has
- * enough memory.
+ * Share of the memory limit above which an idle inspection process is replaced, so that the next file has enough
+ * memory.
  */
 const MAX_IDLE_MEMORY_SHARE = 0.55;
 
 /**
- * How an inspection ended. `exhausted`: the file exceeded a limit or crashed the child process. `gone`: the child process
- * was killed or lost for a reason that is not in the file.
+ * How an inspection ended.
+ * - `exhausted`: the file exceeded a limit or crashed the child process.
+ * - `gone`: the child process was killed or lost for a reason that is not in the file.
  */
 export type InspectionEnd =
   | Extract<InspectionReply, { kind: "done" | "failed" }>
@@ -44,8 +45,8 @@ export class InspectionProcess implements AsyncDisposable {
       process.execPath,
       ["--max-semi-space-size=1", "--max-old-space-size=96", CHILD],
       {
-        // The child gets no environment variables of its parent, because they include secrets. Two malloc arenas limit
-        // fragmentation.
+        // The child process gets no environment variables of its parent, because they include secrets. Two malloc
+        // arenas keep its memory from becoming fragmented.
         env: { MALLOC_ARENA_MAX: "2", VIPS_CONCURRENCY: "1", UV_THREADPOOL_SIZE: "2" },
         stdio: ["ignore", "ignore", "ignore", "ipc"],
       },
@@ -124,8 +125,8 @@ export class InspectionProcess implements AsyncDisposable {
 }
 
 /**
- * Returns how an inspection ended by the signal that ended its process. The kernel or an operator sends a SIGKILL or
- * SIGTERM that this class did not send; any other end is a crash.
+ * Returns how an inspection ended whose process a signal ended. This class did not send the signal: SIGKILL or SIGTERM
+ * come from the kernel or an operator, and any other signal is a crash.
  */
 function endOfSignal(signal: NodeJS.Signals | null): InspectionEnd {
   return signal === "SIGKILL" || signal === "SIGTERM"

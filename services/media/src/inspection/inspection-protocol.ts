@@ -17,16 +17,19 @@ export interface InspectionRequest {
   readonly limits: InspectionLimits;
 }
 
-/** A message of the inspection process. `progress` restarts the time limit; the other two kinds end the inspection. */
+/**
+ * A message of the inspection process. The message `progress` restarts the time limit; the other two end the
+ * inspection.
+ */
 export type InspectionReply =
   | { readonly kind: "progress" }
   | { readonly kind: "done"; readonly result: InspectionResult }
-  /** The inspection itself failed, for example because the file cannot be opened. */
+  /** The inspection could not be carried out, for example because the file cannot be opened. */
   | { readonly kind: "failed"; readonly message: string };
 
 /**
- * Returns the path, beside the inspected file, at which the inspection process writes the file that platforms receive,
- * if the two files differ.
+ * Returns the path at which the inspection process writes the file that platforms receive, if it differs from the
+ * inspected file.
  */
 export function deliveryPathOf(path: string): string {
   return `${path}.delivery`;

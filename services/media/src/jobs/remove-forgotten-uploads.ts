@@ -14,7 +14,7 @@ const PAGE_SIZE = 500;
 const GRANT_GRACE_MS = 60 * 60_000;
 
 export interface ForgottenUploadOptions extends JobDependencies {
-  /** Time from the grant of an upload to its deletion if the upload was not completed. */
+  /** How long after its grant an upload that was not completed is deleted. */
   readonly pendingMs: number;
 }
 

@@ -9,14 +9,16 @@ const PAGE_SIZE = 20;
 
 export interface RemoveObjectsOptions extends JobDependencies {
   /**
-   * How long a page of media belongs to the replica that claimed it for deletion; also the time between two attempts.
+   * How long a claim on media keeps other replicas from deleting their objects. After a failed deletion it is also the
+   * time until the next attempt.
    */
   readonly leaseMs: number;
 }
 
 /**
- * Deletes the objects of deleted and rejected media, and then the rows of the deleted media, so that a row names every
- * object that may still exist. A failed deletion is retried after the lease on the media has expired.
+ * Deletes the objects of deleted and rejected media from the object store, and afterwards the rows of the deleted
+ * media, so that a row names every object that may still exist. A failed deletion is retried when its claim has
+ * expired.
  *
  * @returns The number of claimed media.
  */

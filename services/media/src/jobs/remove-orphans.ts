@@ -10,8 +10,8 @@ const PAGE_SIZE = 500;
 export interface RemoveOrphansOptions extends JobDependencies {
   readonly tempDir: string;
   /**
-   * Minimum age of an orphaned object. It is longer than any operation takes from its first write to the commit that
-   * names the object.
+   * Minimum age of an object that counts as orphaned. Every operation commits the row that names its object in less
+   * time.
    */
   readonly orphanMs: number;
 }

@@ -18,21 +18,23 @@ const LEASE_MS = 5000;
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 
-/** Returned when this request carries out the import; disposal releases the claim on the idempotency key. */
+/**
+ * The request has claimed its idempotency key and carries out the import. Disposing of this object releases the claim.
+ */
 export interface HeldImport extends AsyncDisposable {
   readonly kind: "held";
 }
 
-/** Returned when an earlier import request with the same idempotency key has been answered with `response`. */
+/** An earlier import request with the same idempotency key has been answered with `response`. */
 interface Replay {
   readonly kind: "replay";
   readonly response: Uint8Array;
 }
 
 /**
- * Claims the import of an idempotency key for this request, across all replicas, or finds the answer of an earlier request
- * with the key. A download takes too long for an open transaction, so the claim is a lease. If one of two requests loses
- * its lease and both import, they still create one item of media, because the final transaction stores the key only once.
+ * Claims the idempotency key of an import for this request, across all replicas, or finds the answer of an earlier
+ * request with the key. A download takes too long for an open transaction, so the claim is a lease. If a request loses
+ * its lease and two requests import, they still create one item of media, because the key can be stored only once.
  *
  * @throws `idempotency_conflict` when another request holds the claim for over 2 seconds, `idempotency_key_reused`.
  */
@@ -42,8 +44,8 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
   for (;;) {
     const isClaimed = await claimImport(sql, claim, LEASE_MS);
     try {
-      // The stored answer is read after claiming, because the previous holder of the claim stores its answer before it
-      // releases the claim.
+      // The stored answer is read after claiming, because the previous request stores its answer before it releases its
+      // claim.
       const response = await findReplay(sql, keyed);
       if (isClaimed && response === undefined) return holdClaim(sql, claim);
       if (isClaimed) await releaseImportClaim(sql, claim);
@@ -59,14 +61,14 @@ export async function claimOrReplay(sql: Sql, keyed: KeyedRequest): Promise<Held
 
 function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
   const timer = setInterval(() => {
-    // A failed renewal of the import claim is harmless: the final transaction stores the idempotency key only once.
+    // Losing the import claim is harmless, because the idempotency key can be stored only once.
     renewImportClaim(sql, claim, LEASE_MS).catch(() => undefined);
   }, LEASE_MS / 3);
   return {
     kind: "held",
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      // The import has succeeded or failed by now; an import claim that is not released expires.
+      // The import has already succeeded or failed, and an import claim that is not released expires.
       await releaseImportClaim(sql, claim).catch(() => undefined);
     },
   };

@@ -15,11 +15,11 @@ export interface MediaDependencies {
   readonly imports: Imports;
   readonly logger: Logger;
   readonly limits: SizeLimits;
-  /** How long after the grant of an upload the upload may begin. */
+  /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */
   readonly completeMs: number;
-  /** Refuses new work. @throws `unavailable` while the outbox is full. */
+  /** Refuses new uploads and imports while the outbox of events is full. @throws `unavailable` */
   readonly assertRoom: () => Promise<void>;
   /** Makes the outbox relay publish at once; called after a commit that appended events. */
   readonly nudgeRelay: () => void;
@@ -27,11 +27,8 @@ export interface MediaDependencies {
   readonly stopping: AbortSignal;
 }
 
-/** Dependencies of the RPCs of the media service. */
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-/** Dependencies of the HTTP routes that transfer bytes of media. */
 export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
 
-/** Dependencies of the jobs that delete objects of media. */
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

@@ -11,7 +11,7 @@ const MAX_REDIRECTS = 3;
 
 export interface Download {
   readonly url: string;
-  /** Path of the downloaded file, which must not exist yet. */
+  /** Path to which the file is downloaded. It must not exist yet. */
   readonly path: string;
   readonly limits: SizeLimits;
   /** Time limit of the download, from the DNS lookup to the last byte. */

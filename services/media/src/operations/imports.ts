@@ -10,8 +10,8 @@ import { withTempFolder } from "#src/storage/temp-folder.ts";
 import { downloadFile } from "./download-file.ts";
 
 /**
- * Limits of the concurrent imports of one process. Each import may need as much disk space as the largest video. The
- * limit per workspace keeps a few workspaces with slow downloads from blocking all other workspaces.
+ * Limits on the number of concurrent imports of one process. Each import may need as much disk space as the largest
+ * video. `perKey` limits each workspace, so that slow downloads of a few workspaces do not block all others.
  */
 const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
 

@@ -18,9 +18,9 @@ interface Options {
 }
 
 /**
- * Returns the key of the uploaded object of pending media, which the client can no longer overwrite; undefined when nothing
- * was uploaded. For a direct upload the new key is first stored in the row, and then the object is moved to it. After a
- * crash in between, the next call finds the key and finishes the move.
+ * Returns the object store key of the uploaded file of pending media; undefined when nothing was uploaded. The client
+ * can no longer overwrite this object. For a direct upload the new key is first stored in the row, and then the object
+ * is moved to it. After a crash in between, the next call finds the key and finishes the move.
  */
 export async function locateUpload(
   options: Options,
@@ -38,7 +38,7 @@ export async function locateUpload(
   return await moveUpload(store, media.id);
 }
 
-/** Finds the object key of an upload through the gateway that was accepted before the direct upload. */
+/** Returns the object store key of an upload through the gateway that was accepted instead of the direct upload. */
 async function locateOther({ sql }: Options, media: StoredMedia): Promise<string | undefined> {
   const current = await findMedia(sql, media.workspaceId, media.id);
   return current?.objectKey ?? undefined;

@@ -33,16 +33,16 @@ export interface UploadCheckOptions {
   readonly inspect: InspectFile;
   /** Folder for the files under inspection. */
   readonly tempDir: string;
-  /** How long after its last renewal a lease keeps other replicas from checking the same media. */
+  /** How long after its last renewal the lease of an upload check keeps other replicas from checking the same media. */
   readonly leaseMs: number;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;
 }
 
 /**
- * The outcome of a requested check.
- * - `settled`: the row contains the result.
- * - `busy`: another replica checks these media, or this process runs its maximum of checks.
+ * The outcome of asking for the check of an upload.
+ * - `settled`: the row of the media contains the result.
+ * - `busy`: another replica checks these media, or this process runs its maximum number of checks.
  * - `missing`: nothing was uploaded.
  * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.
  */
@@ -150,8 +150,8 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The media were deleted, or this check lost its lease on them. The stored decision is kept, and the file that this
-    // check wrote is deleted.
+    // The update finds no row when the media were deleted or another check holds the lease. The file that this check
+    // wrote is then not needed.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -159,7 +159,9 @@ export class UploadChecks implements AsyncDisposable {
   }
 }
 
-/** Renews the lease of an upload check until disposal; `signal` aborts when the lease is lost. */
+/**
+ * Renews the lease of an upload check until disposal. The returned `signal` aborts when the check has lost the lease.
+ */
 function holdLease(
   sql: Sql,
   lease: MediaLease,
@@ -169,7 +171,8 @@ function holdLease(
   const timer = setInterval(() => {
     renewLease(sql, lease, leaseMs).then(
       (isHeld) => isHeld || lost.abort(new Error("another check has taken over the lease")),
-      // A failed renewal of the lease is harmless: the final update compares the token of the lease again.
+      // A failed renewal of the lease is harmless: the update that stores the result checks again whether this check
+      // holds the lease.
       () => undefined,
     );
   }, leaseMs / 3);
@@ -200,7 +203,7 @@ function lengthMismatch(limit: number, actual: number): MediaViolation {
   return { code: "media_length_mismatch", message, limit, actual };
 }
 
-/** Stores the file that platforms receive, when it is not the uploaded file. */
+/** Stores the file that platforms receive, unless it is the uploaded file. */
 async function putDelivery(
   store: ObjectStore,
   { delivery }: InspectedMedia,

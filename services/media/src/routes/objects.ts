@@ -81,7 +81,7 @@ async function openRange(
     );
     throw unavailable(error);
   });
-  // The media were deleted after their row was read.
+  // The object is missing because the media were deleted after their row was read.
   if (object === undefined) throw notFound();
   const content =
     patches.length === 0 ? object.content : patchBytes(object.content, start, patches);

@@ -2,7 +2,10 @@ import type { IncomingMessage } from "node:http";
 import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
 import { DigestCheck, type BodyDigest } from "#src/domain/content-digest.ts";
 
-/** The length, type and digests of an upload's body that the upload grant and the request's headers declare. */
+/**
+ * The length, type and digests that the body of an upload must have, according to the upload grant and the request's
+ * headers.
+ */
 export interface DeclaredBody {
   readonly bytes: number;
   readonly digests: readonly BodyDigest[];
@@ -26,8 +29,8 @@ export function emptyBody(limit: number): ServiceError {
 }
 
 /**
- * The body of an upload as a stream that fails as soon as the body differs from its declaration. `fault` is then the
- * error that the client gets. An error without `fault` comes from the object store.
+ * Reads the body of an upload, and fails as soon as the body differs from its declaration. `fault` is then the error
+ * that the client gets. An error without `fault` comes from the object store.
  */
 export class UploadBody {
   readonly #request: IncomingMessage;
@@ -43,7 +46,7 @@ export class UploadBody {
     const { bytes, digests } = this.#declared;
     const check = new DigestCheck(digests);
     let received = 0;
-    // The connection must stay open when reading the upload stops early, because the client gets the error on it.
+    // Reading may stop early, but the connection must stay open, because the client gets the error on it.
     const chunks: AsyncIterable<Buffer> = this.#request.iterator({ destroyOnReturn: false });
     try {
       for await (const chunk of chunks) {
@@ -57,7 +60,7 @@ export class UploadBody {
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
     } catch (error) {
-      // Any other error is a broken connection, on which the client cannot receive an error.
+      // Any other error is a broken connection, on which the client cannot receive an answer.
       this.fault = error instanceof ServiceError ? error : invalidRequest();
       throw this.fault;
     }

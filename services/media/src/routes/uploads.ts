@@ -38,8 +38,8 @@ export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
       request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // Reading the upload grant again throws an error if another upload was accepted first. Otherwise the media were
-      // deleted.
+      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
+      // error; otherwise the media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -56,7 +56,8 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // An upload check also marks the upload grant as used when it accepts a direct upload to the object store.
+  // An upload grant is also used when an upload check accepted an object that the client uploaded directly to the
+  // object store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;

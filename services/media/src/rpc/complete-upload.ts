@@ -12,7 +12,9 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import type { CheckOutcome } from "#src/operations/upload-checks.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
-/** How long CompleteUpload waits before it reads the media again while another replica checks the upload. */
+/**
+ * How long CompleteUpload waits before it reads the status of the media again, while another replica checks the upload.
+ */
 const POLL_INTERVAL_MS = 250;
 
 /**
@@ -36,22 +38,22 @@ export async function completeUpload(
   }
 }
 
-/** @throws An error for media that are not ready and that no upload check can make ready. */
+/** Throws an error for media that no upload check can make ready. */
 function throwIfNotCheckable(media: StoredMedia | undefined): asserts media is StoredMedia {
   if (media === undefined || media.status === "deleting") throw notFound();
   if (media.status === "rejected")
     throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
 }
 
-/** @throws An error for a check outcome that cannot change while CompleteUpload waits. */
+/** Throws an error for an outcome of the upload check that cannot change while CompleteUpload waits. */
 function throwIfNotRetryable(outcome: CheckOutcome): void {
   if (outcome === "missing") throw conflict("media_not_uploaded");
   if (outcome === "unavailable") throw unavailable();
 }
 
 /**
- * Returns the outcome of an upload check, or `unavailable` after `ms`. The check continues, so that a later request
- * finds its result.
+ * Waits up to `ms` for the outcome of an upload check, then returns `unavailable`. The check continues, so that a later
+ * request finds its result.
  */
 async function within(check: Promise<CheckOutcome>, ms: number): Promise<CheckOutcome> {
   const stop = new AbortController();

@@ -16,7 +16,10 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const TOKEN_BYTES = 32;
 
-/** Grants one upload. Only the response of CreateUpload contains the upload token; the database stores its hash. */
+/**
+ * Creates media and grants their upload. Only the response of CreateUpload contains the upload token; the database
+ * stores a hash of it.
+ */
 export async function createUpload(
   deps: Pick<RpcDependencies, "sql" | "store" | "limits" | "grantMs" | "assertRoom">,
   request: CreateUploadRequest,

@@ -25,14 +25,14 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store" | "nudgeRelay">;
 
 /**
- * Maximum number of attempts to delete media that change, or get another usage, between the call to the posts service
- * and the lock.
+ * Maximum number of attempts to delete media. An attempt fails when the media change, or a post starts to use them,
+ * between the call to the posts service and the lock.
  */
 const MAX_ROUNDS = 5;
 
 /**
  * Deletes media that no post uses. The media service asks the posts service without holding a lock. It then locks the
- * media and deletes them only if no usage is left. A usage that was recorded in between leads to another attempt.
+ * media and deletes them only if no post is recorded as their user. If a post was recorded in between, it tries again.
  */
 export async function deleteMedia(
   deps: Deps,
@@ -48,7 +48,7 @@ export async function deleteMedia(
 
 type Attempt = { readonly kind: "deleted"; readonly gone: boolean } | { readonly kind: "changed" };
 
-/** Tries to delete media. Returns `changed` when the media are no longer in the state in which they were read. */
+/** Tries to delete media. Returns `changed` when the media have changed since they were read. */
 async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   const media = await findMedia(deps.sql, ref.workspaceId, ref.mediaId);
   if (media === undefined) throw notFound();
@@ -79,15 +79,16 @@ async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void
 }
 
 /**
- * Asks the posts service about every usage of the media and deletes the usages that have ended.
+ * Asks the posts service about every post that is recorded as a user of the media, and deletes the records of posts
+ * that no longer use them.
  *
- * @throws `media_in_use` when a usage has not ended.
+ * @throws `media_in_use` when a post uses the media or may still do so.
  */
 async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
   let after: string | undefined;
   do {
-    // Usages are read before the posts service is called. The posts service never commits a post whose usage was
-    // already old at this moment.
+    // The records are read before the posts service is called. The posts service never commits a post version whose
+    // record is old by now.
     const usages = await listUsages(sql, ref, { after, limit: MAX_POSTS });
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);

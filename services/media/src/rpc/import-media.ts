@@ -77,7 +77,8 @@ async function putObjects({ store }: Deps, path: string, { delivery }: Inspected
 }
 
 /**
- * Rolls the transaction of an import back because another request with the same idempotency key has committed first.
+ * Thrown to roll back the transaction of an import, because another request with the same idempotency key has committed
+ * first.
  */
 class Replayed extends Error {
   readonly response: Uint8Array;
@@ -100,8 +101,8 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // After any other error the import may have been committed, so only the job remove-orphans may decide about the
-    // objects.
+    // After any other error the import may have been committed, so its objects are kept. If no row names them, the job
+    // remove-orphans deletes them.
     if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;
@@ -109,8 +110,8 @@ async function accept(
 }
 
 /**
- * Inserts the row of the media before the idempotency key, because the response that is stored with the key contains
- * the row's times.
+ * Inserts the row of the imported media and then the idempotency key: the response that is stored with the key contains
+ * times of the row.
  */
 async function insert(
   { sql }: Deps,
@@ -132,8 +133,8 @@ async function insert(
 }
 
 /**
- * Deletes the objects of an import that was not committed. A failure is ignored, because the job remove-orphans deletes
- * the remaining objects.
+ * Deletes the stored objects of an import that was not committed. A failure is ignored, because the job remove-orphans
+ * deletes objects that no row names.
  */
 async function removeObjects({ store }: Deps, { objectKey, deliveryKey }: ObjectKeys) {
   const present = [objectKey, ...(deliveryKey === null ? [] : [deliveryKey])];

@@ -11,7 +11,10 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 const MAX_USES = 500;
 
-/** Deletes usages of media, except usages that a newer version of the post or another request has recorded since. */
+/**
+ * Deletes the records that posts use media, except records that a newer version of the post or another request has
+ * renewed since.
+ */
 export async function releaseMedia(
   { sql }: Pick<RpcDependencies, "sql">,
   { uses }: ReleaseMediaRequest,

@@ -4,7 +4,8 @@ import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /**
- * Converts a row of media to the message. Fields that only the upload check can determine are unset before the check.
+ * Converts a row of media to the protobuf message. Fields that only the upload check can determine are unset before the
+ * check.
  */
 export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema> {
   return {

@@ -1,7 +1,6 @@
 /**
- * Yields the bytes of `source` and throws the signal's reason as soon as the signal aborts, also while the source is
- * silent. It then asks the source to end, but does not wait for the end, because a source that hangs would block the
- * caller.
+ * Yields the bytes of a source, and throws the signal's reason as soon as the signal aborts, even if the source hangs.
+ * It then asks the source to end without waiting for it, because a hanging source would block the caller.
  */
 export async function* abortable(
   bytes: AsyncIterable<Uint8Array>,
@@ -9,7 +8,7 @@ export async function* abortable(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   signal?.throwIfAborted();
   const iterator = bytes[Symbol.asyncIterator]();
-  // `Promise.race` with one long-lived promise would leak memory for each chunk.
+  // `Promise.race` against one promise for the whole stream would leak memory for each chunk.
   let fail: (reason: unknown) => void = () => {};
   const abort = (): void => fail(signal?.reason);
   const next = (): Promise<IteratorResult<Uint8Array>> =>

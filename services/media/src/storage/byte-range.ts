@@ -1,8 +1,8 @@
 import type { ByteRange } from "#src/storage/object-store.ts";
 
 /**
- * Clips a byte range to an object, as [start, end); the result is empty when the range starts beyond the end of the
- * object.
+ * Limits a byte range to the bytes that an object has, as [start, end). The result is empty when the range starts
+ * beyond the end of the object.
  */
 export function clipRange(
   range: ByteRange | undefined,

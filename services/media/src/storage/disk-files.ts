@@ -21,7 +21,7 @@ export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** Handler for `catch`: returns undefined for a missing file and rethrows every other error. */
+/** Handler for `catch`: returns undefined when a file is missing and rethrows every other error. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
   return undefined;
@@ -37,9 +37,9 @@ export function toStoredObject({ ino, mtimeNs, size }: BigIntStats): StoredObjec
 let lastMicroseconds = 0;
 
 /**
- * Returns a modification time for a file, in seconds, that is unique in this process and most likely among all
- * processes. The kernel's own times have a resolution of milliseconds, so with a reused inode number two versions of an
- * object could look the same.
+ * Returns a modification time for a file, in seconds, that is different for every write in this process and most likely
+ * in all processes. The times of the kernel are only exact to milliseconds: with them, two versions of an object whose
+ * files have the same inode number could look the same.
  */
 export function nextWriteTime(): number {
   const now = Date.now() * 1000 + Math.floor(Math.random() * 1000);
@@ -58,8 +58,8 @@ export async function syncFolder(folder: PathLike): Promise<void> {
 }
 
 /**
- * Creates a folder below `root` and makes its path durable. `done` caches the folders that have already been made
- * durable.
+ * Creates a folder below `root` and makes the folders on its path durable. `done` contains the folders that are durable
+ * already.
  */
 export async function makeDurableFolder(
   folder: string,

@@ -58,7 +58,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After the rename the finished file no longer has its unfinished name, and `rm` does nothing.
+      // After a successful write the file has been renamed, and `rm` finds nothing to delete.
       await rm(unfinished, { force: true });
     }
   }
@@ -88,8 +88,9 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Moves an object in the disk store. A hard link pins the file, so that exactly the compared version is moved, even
-   * if the source is replaced meanwhile. The source is deleted last, so that a crash loses nothing.
+   * Moves an object in the disk store. A hard link to the file keeps the version that was compared, so that this
+   * version is moved even if the source is replaced meanwhile. The source is deleted last, so that a crash loses
+   * nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);
@@ -105,7 +106,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // The pinning hard link remains when `to` is already the same file, because such a rename does nothing.
+      // If `to` was already the same file, renaming did nothing, and the hard link still has to be deleted.
       await rm(pinned, { force: true });
     }
   }
@@ -121,8 +122,8 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // The change time of the file is compared, not the modification time: an object that was just moved is in use,
-      // whatever the age of its bytes.
+      // The file system's change time (ctime) decides, because it is new for an object that was just moved, whatever
+      // the age of its bytes.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -132,8 +133,7 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // The change time of the unfinished file is compared, because a move may just have created this hard link to an
-      // old file.
+      // The file system's change time (ctime) decides: a move may just have created this hard link to an old file.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });
@@ -171,8 +171,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Yields the keys of the objects in the disk store. Files at any path that `#pathOf` does not return, such as
-   * `lost+found`, are ignored.
+   * Yields the keys of the objects in the disk store. Files that the disk store did not create, such as `lost+found`,
+   * are ignored.
    */
   async *#keys(): AsyncGenerator<string, void, undefined> {
     for (const folder of await listNames(this.#root)) {
@@ -211,8 +211,8 @@ async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Pro
 }
 
 /**
- * An open file stays readable after it was replaced or deleted, so a reader gets the version of the object that it
- * opened.
+ * Reads a range of an open file. An open file stays readable after it was replaced or deleted, so a reader gets the
+ * version of the object that it opened.
  */
 async function readRange(
   file: FileHandle,
@@ -229,8 +229,8 @@ async function readRange(
     highWaterMark: READ_BYTES,
     ...(signal === undefined ? {} : { signal }),
   });
-  // The reader of the object gets the stream's error. Without this listener an abort before the first read would end
-  // the process.
+  // The reader of the object handles the stream's errors. Without this listener, an abort before the first read would
+  // end the process.
   stream.on("error", () => {});
   return stream;
 }

@@ -9,9 +9,9 @@ export interface StoredObject {
   /** Length of the whole object in bytes, also when only a range is read. */
   readonly bytes: number;
   /**
-   * Version of the object, which changes whenever the key is written with other bytes. A store may derive the version
-   * from an MD5 of the bytes, so a client can forge two uploads with equal versions. Direct uploads are therefore moved
-   * first and checked afterwards.
+   * Version of an object, which changes whenever other bytes are written to its key. Some stores use an MD5 of the
+   * bytes as version, and a client can forge two files with the same MD5. Direct uploads are therefore moved to a key
+   * that clients cannot write, and checked there.
    */
   readonly version: string;
 }
@@ -24,14 +24,15 @@ export interface DirectUpload {
 }
 
 /**
- * The object store, which stores the bytes of media. The media service chooses the keys (`uploads/<id>`,
- * `objects/<id>`; see `object-key.ts`), never a client. An object exists as a whole or not at all: an interrupted write
- * is invisible to `open` and `stat`. One suite tests every store: `test/object-store.test.ts`.
+ * The object store, which holds the bytes of media. The media service chooses the keys (`uploads/<id>`, `objects/<id>`;
+ * see `object-key.ts`), never a client. An object exists as a whole or not at all: an interrupted write is invisible to
+ * `open` and `stat`. The tests of all stores are in `test/object-store.test.ts`.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
-   * Writes or replaces an object, which is durable when the call returns. Memory is bounded. Chunks are kept without
-   * copying, so the source must not change a chunk that it has yielded. A signal after the last byte may be too late.
+   * Writes or replaces an object, which is durable when the call returns. The memory use does not grow with the object.
+   * Chunks are not copied, so the source must not change a chunk that it has yielded. A signal after the last byte may
+   * have no effect.
    *
    * @throws The signal's reason, and the errors of `bytes`.
    */
@@ -44,20 +45,20 @@ export interface ObjectStore extends AsyncDisposable {
   ): Promise<(StoredObject & { readonly content: AsyncIterable<Uint8Array> }) | undefined>;
   stat(key: string): Promise<StoredObject | undefined>;
   /**
-   * Renames an object that still has `version`, and replaces the object at `to`. A later write to the old key does not
-   * affect the moved object. A concurrent write stays at the old key or is lost, but never reaches `to`. After a crash
-   * both keys may exist; repeating the move finishes it.
+   * Moves the object at the key `from` to the key `to` if it still has `version`, and replaces any object there. A
+   * concurrent or later write to `from` never reaches `to`, but a concurrent write may be lost. After a crash both keys
+   * may exist; repeating the move finishes it.
    *
    * @returns false when the object has another version or does not exist.
    */
   move(from: string, to: string, version: string): Promise<boolean>;
   /** Deletes an object; the deletion of a missing object succeeds. */
   delete(key: string): Promise<void>;
-  /** Yields the key of every object whose key has this prefix and that was last written or moved before `before`. */
+  /** Yields every key with this prefix whose object was last written or moved before the time `before`. */
   list(prefix: string, before: Date): AsyncIterable<string>;
   /**
-   * Deletes the remains of interrupted writes that began before `before`. Stored objects are not affected, also when an
-   * interrupted write had the same key.
+   * Deletes what interrupted writes that began before the time `before` left behind. Stored objects are not affected,
+   * also when an interrupted write had the same key.
    *
    * @returns The number of writes whose remains were deleted.
    */

@@ -51,7 +51,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
-    // Only AWS uses the region of an S3 bucket. Other stores have one region, and most accept this name for it.
+    // Only AWS needs the real region of an S3 bucket. Most other stores ignore the region or accept this default.
     region: read
       .about("Region of the S3 bucket.", {
         default: "`us-east-1` with `S3_ENDPOINT`, else required",
@@ -64,7 +64,7 @@ function readS3Config(read: EnvReader): S3Config {
       }),
     ),
     credentials: readCredentials(read),
-    // An S3 store with its own endpoint rarely has a host name for each bucket.
+    // Most S3 stores other than AWS have no separate host name for each bucket.
     forcePathStyle: read
       .about(
         "Whether the bucket name is in the path of S3 addresses instead of in the host name.",

@@ -5,9 +5,9 @@ import { S3Client } from "@aws-sdk/client-s3";
  * objects are deleted.
  */
 export interface S3Config {
-  /** URL of the S3 store; undefined for AWS. */
+  /** URL of the S3 store; undefined for the S3 of AWS. */
   readonly endpoint: string | undefined;
-  /** URL of the S3 store for clients, when it differs from `endpoint`. */
+  /** URL at which clients reach the S3 store, when it differs from `endpoint`. */
   readonly publicEndpoint: string | undefined;
   readonly region: string;
   readonly bucket: string;
@@ -34,15 +34,15 @@ export function createS3Client(config: S3Config, endpoint: string | undefined): 
     forcePathStyle: config.forcePathStyle,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(config.credentials === undefined ? {} : { credentials: config.credentials }),
-    // With the default of this setting the AWS SDK would sign the checksum of an empty body into upload URLs, and
-    // stores would refuse every other body.
+    // By default the AWS SDK would sign the checksum of an empty body into upload URLs, and stores would refuse every
+    // other body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     requestHandler: { connectionTimeout: 5_000, socketTimeout: SOCKET_TIMEOUT_MS },
   });
 }
 
-/** Returns the options of a call to the S3 store with a time limit; every call has one. */
+/** Returns options that give a call to the S3 store a time limit. Every call has one. */
 export function deadline(ms = CALL_TIMEOUT_MS): { readonly abortSignal: AbortSignal } {
   return { abortSignal: AbortSignal.timeout(ms) };
 }

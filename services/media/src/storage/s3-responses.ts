@@ -23,7 +23,7 @@ export function isRangeNotSatisfiable(error: unknown): boolean {
   return statusOf(error) === 416;
 }
 
-/** The headers of an S3 response that describe an object. */
+/** The headers with which an S3 response describes an object. */
 export interface ObjectHeaders {
   readonly ContentLength?: number | undefined;
   readonly ETag?: string | undefined;
@@ -31,9 +31,9 @@ export interface ObjectHeaders {
 }
 
 /**
- * Reads the length and the version of an object from the headers of an S3 response. Every response should contain an
- * ETag, but versitygw loses it for a copy whose source is replaced at that moment. The modification time then serves as
- * the version: no move succeeds with it, but the object can be read.
+ * Reads the length and the version of an object from the headers of an S3 response. The version is the ETag. The server
+ * versitygw omits it for a copy whose source is replaced at that moment; the modification time then serves as the
+ * version, which no move accepts.
  */
 export function toStoredObject(
   headers: ObjectHeaders,

@@ -135,8 +135,8 @@ class S3Store implements ObjectStore {
   }
 
   /**
-   * Signs the length and the type of a direct upload, so that the S3 store accepts nothing else. A URL for an expired
-   * upload grant is signed with an earlier signing time, so that the store refuses it.
+   * Signs the length and the type of a direct upload, so that the S3 store accepts nothing else. The URL of an expired
+   * upload grant is signed with a time in the past, so that the store refuses the upload.
    */
   async createUploadUrl(key: string, upload: DirectUpload): Promise<string> {
     const expires = upload.expiresAt.getTime();
@@ -190,8 +190,8 @@ function contentOf({ Body }: GetObjectCommandOutput): AsyncIterable<Uint8Array> 
     throw new Error("the response of the object store has no body");
   }
   const stream = Body as NodeJS.ReadableStream;
-  // The reader of the object gets the stream's error. Without this listener a lost connection before the first read
-  // would end the process.
+  // The reader of the object handles the stream's errors. Without this listener, a lost connection before the first
+  // read would end the process.
   stream.on("error", () => {});
   return stream as AsyncIterable<Buffer>;
 }

@@ -9,7 +9,7 @@ const BATCH_BYTES = 1024 * 1024;
  */
 const BATCH_CHUNKS = 256;
 
-/** The part of `FileHandle` that `writeBatched` uses. */
+/** The methods of Node's `FileHandle` with which `writeBatched` appends to a file. */
 interface Appended {
   writev(chunks: readonly Uint8Array[]): Promise<{ readonly bytesWritten: number }>;
   writeFile(bytes: Uint8Array): Promise<void>;
@@ -29,7 +29,7 @@ export async function writeBatched(
     if (collected < BATCH_BYTES && chunks.length < BATCH_CHUNKS) continue;
     await writing;
     writing = writeAll(file, chunks, collected);
-    // The write is awaited before the next batch. Until then a failure of the write must not count as an unhandled
+    // The write is awaited before the next batch is written. Until then its failure must not count as an unhandled
     // rejection.
     writing.catch(() => {});
     [chunks, collected] = [[], 0];

@@ -3,11 +3,14 @@ export interface HostileFile {
   readonly name: string;
   readonly declared: string;
   readonly bytes: Uint8Array;
-  /** The expected result of the inspection. An accepted file must be delivered without its hidden content. */
+  /**
+   * The expected result of the inspection of the hostile file. An accepted file must be delivered without its hidden
+   * content.
+   */
   readonly ends: "rejected" | "accepted" | "either";
 }
 
-/** Creates hostile media files with the same declared type and expected result. */
+/** Describes hostile media files that have the same declared type and the same expected result. */
 export function hostile(
   declared: string,
   ends: HostileFile["ends"],

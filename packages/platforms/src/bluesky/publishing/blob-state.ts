@@ -1,8 +1,8 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
 /**
- * A file (blob) that was uploaded to the account's Bluesky repository. It is stored in the task's handles as soon as
- * the upload was answered.
+ * A file (blob) that was uploaded to the account's Bluesky repository. It is stored with the delivery task as soon as
+ * Bluesky has answered the upload.
  */
 interface StoredBlob {
   /** The reference to the uploaded file (blob), in the form in which Bluesky records contain it. */
@@ -31,12 +31,12 @@ export function toBlobHandle(index: number, blob: unknown, uploadedAt: number): 
   return toJsonHandle(nameOf(index), stored);
 }
 
-/** Returns the reference to the blob of the post's file at this index. */
+/** Returns Bluesky's reference to the uploaded file (blob) of the post's file at this index. */
 export function readBlob(handles: Handles, index: number): unknown {
   return read(handles, index)?.blob;
 }
 
-/** Whether Bluesky certainly still has the blob of the post's file at this index. */
+/** Whether Bluesky certainly still has the uploaded file (blob) of the post's file at this index. */
 export function isFresh(handles: Handles, index: number, now: number): boolean {
   const stored = read(handles, index);
   return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;

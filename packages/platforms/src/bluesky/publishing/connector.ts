@@ -35,7 +35,10 @@ function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: strin
   return toFailure(answer, name);
 }
 
-/** Lists the preparation steps of a Bluesky post. Every file is uploaded before the record references it. */
+/**
+ * Lists the preparation steps of a Bluesky post: one upload for each file, then the record (the post's data), which
+ * references the uploaded files.
+ */
 function toSteps(
   urls: BlueskyUrls,
   pages: PageReader,

@@ -45,12 +45,11 @@ function findTags(text: string): readonly Facet[] {
   });
 }
 
-/** Returns the URL of the first link in the text. */
 export function findFirstLink(text: string): string | undefined {
   return findLinks(text)[0]?.features[0]?.uri;
 }
 
-/** Returns the mentions (`@handle`) in the text, in order. */
+/** Returns the mentions (`@handle`) in a Bluesky text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({
     handle: match[1] ?? "",
@@ -59,8 +58,8 @@ export function findMentions(text: string): readonly Mention[] {
 }
 
 /**
- * Returns all facets (links, tags and mentions) of a text, in order. A mention whose handle does not resolve to a DID
- * stays plain text, as in Bluesky's own clients.
+ * Returns all facets (links, tags and mentions) of a Bluesky text, in order. A mention whose handle does not resolve to
+ * a DID stays plain text, as in Bluesky's own clients.
  */
 export function createFacets(
   text: string,

@@ -22,7 +22,10 @@ function createdAt({ record }: Entry): number {
   return Date.parse(text(record, "createdAt") ?? "");
 }
 
-/** Lists the account's Bluesky posts since `since`, newest first; undefined when they could not all be read. */
+/**
+ * Lists the posts in the account's Bluesky repository since `since`, newest first; undefined when they could not all be
+ * read.
+ */
 async function listPosts(
   baseUrl: string,
   account: AccountAccess,
@@ -59,8 +62,8 @@ function countFiles(record: unknown): number {
 }
 
 /**
- * Searches the account's own posts on Bluesky for the post. The account's repository lists its posts completely and
- * without delay.
+ * Searches the account's Bluesky posts for the post of a publication. The account's repository lists its posts
+ * completely and without delay.
  */
 export async function findMatchingPost(
   baseUrl: string,

@@ -10,7 +10,7 @@ import { fetchCard, type PageReader } from "./link-card.ts";
 import { createTid } from "./tid.ts";
 import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
 
-/** The URL of the default host of repositories, and the HTTP client that reads linked pages. */
+/** The URL of the default host of Bluesky repositories, and the HTTP client that reads linked web pages. */
 interface RecordOptions {
   readonly baseUrl: string;
   readonly pages: PageReader;
@@ -98,7 +98,7 @@ async function createRecord(
 /**
  * Creates the step that chooses the record key of a Bluesky post and prepares the whole record, so that every later
  * call repeats the same write. When a second upload changes the reference to a file, the record is updated under the
- * same key, so that it never exists twice.
+ * same key, so that the post never exists twice.
  */
 export function createRecordStep(options: RecordOptions, post: Publication): PrepareStep {
   return {
@@ -106,7 +106,8 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
-      // The link card of a post does not change after its record is prepared.
+      // Only files can change a prepared record: a repeated upload can change the reference to a file. A link card
+      // stays the same.
       if (post.media.length === 0) return true;
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },

@@ -11,7 +11,7 @@ export interface BlueskyUrls {
   readonly videoBaseUrl: string;
 }
 
-/** The parameters that all calls to Bluesky's video service for one video have in common. */
+/** The parameters of every call to Bluesky's video service for one video. */
 export interface VideoContext extends BlueskyUrls {
   readonly account: AccountAccess;
   readonly media: PublicationMedia;

@@ -22,15 +22,16 @@ import {
 } from "./video-calls.ts";
 
 /**
- * The progress of a video at Bluesky's video service; stored in the task's handles after each answer of the service.
+ * The progress of a video's upload to Bluesky's video service; stored with the delivery task after each answer of the
+ * service.
  */
 interface Upload {
   readonly jobId: string;
-  /** State of the upload to Bluesky's video service; `lost` = the upload has to start again. */
+  /** State of the video's upload to Bluesky's video service; `lost` = the upload must start again. */
   readonly stage: "processing" | "ready" | "lost";
   /** Time at which Bluesky's video service had received the whole video, in Unix milliseconds. */
   readonly startedAt: number;
-  /** Number of times that the upload started again because Bluesky's video service lost it or failed. */
+  /** Number of times that the video's upload started again because Bluesky's video service lost it or failed. */
   readonly restarts: number;
 }
 
@@ -100,8 +101,8 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
 }
 
 /**
- * Starts an upload again after Bluesky's video service lost it or failed. A second loss is treated as a fault of the
- * video.
+ * Starts a video's upload again after Bluesky's video service lost it or failed. A second loss is treated as a fault of
+ * the video.
  */
 function restart(upload: Upload, message: string): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS) return { kind: "refused", code: "media_rejected", message };
@@ -111,7 +112,8 @@ function restart(upload: Upload, message: string): StepWait | Failure {
 
 /**
  * Creates the step that uploads a video to Bluesky's video service (platforms reference 7.1), which writes the video to
- * the repository. The job is stored before its state is read, so that a crash repeats at most one call.
+ * the account's repository. The id of the service's processing job is stored before the job's state is read, so that a
+ * crash repeats at most one call.
  */
 export function createVideoStep(urls: BlueskyUrls, index: number): PrepareStep {
   return {

@@ -13,7 +13,6 @@ export function toPermalink({ externalId }: AccountAccess, rkey: string): string
   return `https://bsky.app/profile/${externalId}/post/${rkey}`;
 }
 
-/** Returns the host of the account's Bluesky repository. */
 export function hostOf(baseUrl: string, account: AccountAccess): string {
   return account.attributes.pdsUrl ?? baseUrl;
 }

@@ -3,14 +3,14 @@ import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The parameters that all Facebook calls of one step have in common. */
+/** The parameters of every Facebook call in one preparation step of a post. */
 export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly signal: AbortSignal;
 }
 
-/** Makes a Graph API call in the name of the Facebook Page. For calls that publish nothing. */
+/** Makes a Graph API call that publishes nothing, in the name of the Facebook Page. */
 export function callGraph(
   api: GraphApi,
   account: AccountAccess,

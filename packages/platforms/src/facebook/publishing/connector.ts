@@ -15,9 +15,9 @@ import { createVideoStep } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
   /**
-   * Whether a Facebook post is created unpublished first, which is the default. Not verified: whether every Page
-   * accepts the flag that publishes such a post. With `false`, a post is visible as soon as it is created, and after a
-   * lost answer the Page's posts are searched for it. Videos and reels always have an id before they are visible.
+   * Whether a Facebook post is created unpublished first (default). It is not verified that every Page accepts the flag
+   * that later publishes such a post. With `false`, a post is visible as soon as it is created; when Facebook's answer
+   * is lost, the Page's posts are searched for it. Videos and reels always have an id before they are visible.
    */
   readonly isTwoPhase?: boolean;
 }
@@ -37,7 +37,7 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
 
 /**
  * Facebook's publishing connector for Pages: every post is created unpublished, and one call with the stored id makes
- * it visible. This publishing call may be repeated, so an unknown outcome is resolved by reading the post or by
+ * it visible. This publishing call may be repeated. An unknown outcome is therefore resolved by reading the post or by
  * repeating the call.
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {

@@ -25,7 +25,10 @@ export const MEANINGS: GraphMeanings = {
   4854002: "account_action_needed",
 };
 
-/** Facebook's error code for photos that already belong to an earlier post of ours, whose creation was not answered. */
+/**
+ * Facebook's error code for photos that already belong to another post. It occurs when Facebook created a post with
+ * these photos, but its answer was lost.
+ */
 export const PHOTOS_TAKEN = 1_366_051;
 /** Facebook's error code for a chunk with a wrong offset. The error contains the correct offset. */
 export const WRONG_OFFSET = 1_363_037;

@@ -4,7 +4,7 @@ import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMatchingPosts, readPagePosts } from "./page-posts.ts";
 
-/** Searches the Facebook Page's own posts for a post with the same text and number of files. */
+/** Searches the Facebook Page's own posts for a post with the text and the number of files of the publication. */
 export async function findMatchingPost(
   api: GraphApi,
   publication: Publication,

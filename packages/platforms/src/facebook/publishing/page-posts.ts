@@ -19,19 +19,21 @@ const FIELDS = "id,message,permalink_url,attachments{type,target,subattachments{
 interface PagePost {
   readonly id: string;
   readonly message: string;
-  /** Ids of the post's photos or of its video; the preview of a link is left out. */
+  /** Ids of the files in a Facebook post: its photos or its video. The preview of a link is not a file. */
   readonly files: readonly string[];
   readonly permalink: string | undefined;
 }
 
 type PagePosts =
   | { readonly posts: readonly PagePost[] }
-  /** The verdict when the posts of the Facebook Page could not be read completely. */
+  /**
+   * The result of the search for the published post when the posts of the Facebook Page could not be read completely.
+   */
   | { readonly verdict: Verdict };
 
 /**
- * Returns the file ids of an attachment of a Facebook post. An album lists each of its photos, and may have an id of
- * its own.
+ * Returns the ids of the files in an attachment of a Facebook post. An album lists each of its photos, and may have an
+ * id of its own.
  */
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
@@ -51,8 +53,8 @@ function toPagePost(post: unknown): PagePost {
 }
 
 /**
- * Returns the verdict for a list of Page posts that could not be read: search again after a temporary failure,
- * `cannot_tell` after a permanent refusal.
+ * Decides how the search for a published post continues when the posts of the Facebook Page could not be read: search
+ * again after a temporary failure, `cannot_tell` after a permanent refusal.
  */
 function toUnread(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   const failure = answer.kind === "answer" ? toGraphFailure(answer, MEANINGS) : undefined;
@@ -92,8 +94,8 @@ export async function readPagePosts(
 }
 
 /**
- * Converts a listed Facebook post to a matching post. Facebook's API addresses a video by the id of the video, and
- * other posts by the id of the post.
+ * Returns the id and the permalink of a post that Facebook lists. Facebook's API addresses a video by the id of the
+ * video, and other posts by the id of the post.
  */
 export function toMatchingPost(
   { id, files, permalink }: PagePost,

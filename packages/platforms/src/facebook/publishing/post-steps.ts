@@ -14,8 +14,8 @@ import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;
 /**
- * Wait in milliseconds that is long enough for the delivery service to release the task, so that its preparation steps
- * run again from the first.
+ * Wait in milliseconds before the preparation steps run again from the first. The delivery service releases the task
+ * during a wait of this length.
  */
 const RESTART_WAIT_MS = 1500;
 
@@ -23,7 +23,7 @@ function photoName(index: number): string {
   return `photo${index}`;
 }
 
-/** Returns the ids of the Facebook photos that have been uploaded for the post so far. */
+/** Returns the ids of the photos that have been uploaded to Facebook for the post so far. */
 export function photoIds({ media }: Publication, handles: Handles): readonly string[] {
   return media.map((_media, index) => handles[photoName(index)] ?? "").filter((id) => id !== "");
 }
@@ -64,7 +64,7 @@ function linkIn({ text, media }: Publication): string | undefined {
     .find((url) => /^https?:\/\//i.test(url));
 }
 
-/** Returns the content of a post as parameters of Facebook's `feed` call. */
+/** Returns a post's text, first link and photos as parameters of Facebook's `feed` call. */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
@@ -79,8 +79,8 @@ export function toPostFields(
 }
 
 /**
- * Runs the steps of a Facebook post again after a lost answer. The unpublished post in the lost answer already owns the
- * photos, so they are uploaded again for another post.
+ * Starts the preparation of a Facebook post again, with new photo uploads. An earlier call created an unpublished post
+ * whose answer was lost; this post owns the photos that were uploaded first.
  */
 function restart({ media }: Publication, handles: Handles): StepResult | undefined {
   const restarts = Number(handles.restarts ?? 0);
@@ -107,8 +107,8 @@ async function createPost(context: FacebookContext, handles: Handles): Promise<S
 }
 
 /**
- * Creates the step that creates a Facebook post unpublished. The publishing call with the stored id makes it visible
- * later.
+ * Creates the preparation step that creates an unpublished post on Facebook. The publishing call makes the post visible
+ * later, by its stored id.
  */
 export function createPostStep(api: GraphApi): PrepareStep {
   return {

@@ -14,12 +14,12 @@ import { reelId } from "./reel-step.ts";
 import { videoId } from "./video-step.ts";
 
 /**
- * Wait in milliseconds before the first status check of a finished reel: Facebook makes a reel visible after some
- * seconds.
+ * Wait in milliseconds between the publishing call for a Facebook reel and the first check whether it is visible.
+ * Facebook makes a reel visible after some seconds.
  */
 const REEL_CHECK_MS = 1000;
 
-/** Returns the id of the Facebook post, video or reel that was created unpublished. */
+/** Returns the stored id of the unpublished Facebook post, video or reel. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
   switch (kind) {
     case "post":
@@ -33,7 +33,7 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
 
 /**
  * Returns the publishing call, which makes an unpublished Facebook post, video or reel visible. The call may be
- * repeated, because it contains the id.
+ * repeated, because it addresses the post by its id.
  */
 function toCall(kind: FacebookKind, publication: Publication, id: string): GraphCall {
   const path = encodeURIComponent(id);

@@ -7,9 +7,9 @@ import { listMatchingPosts, readPagePosts, toMatchingPost } from "./page-posts.t
 import { photoIds } from "./post-steps.ts";
 
 /**
- * Searches the Facebook Page's posts for a post that was visible as soon as it was created. A post with photos is
- * recognized by their ids, because the photos were uploaded for it alone; a post without photos is recognized by its
- * text.
+ * Finds out whether a Facebook call created a post that is visible at once, by searching the Page's posts. A post with
+ * photos is recognized by the photo ids, because the photos were uploaded for it alone; a post without photos is
+ * recognized by its text.
  */
 export async function reconcileDirect(
   api: GraphApi,

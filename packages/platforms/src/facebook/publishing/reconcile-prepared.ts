@@ -14,13 +14,13 @@ import { preparedId } from "./publish-prepared.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
 
 const MINUTE_MS = 60_000;
-/** Time in milliseconds after which a person must check a Facebook reel that is not visible yet. */
+/** Time in milliseconds after which a Facebook reel that is still not visible is left to a person to check. */
 const MAX_REEL_MS = 30 * MINUTE_MS;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
- * Returns the verdict when a prepared Facebook post could not be read. Repeating the publishing call is harmless and
- * also resolves the outcome, except during a rate limit.
+ * Decides what happens after a publishing call to Facebook when the post cannot be read by its id. Repeating the
+ * publishing call is harmless and also resolves the outcome, except during a rate limit.
  */
 function onUnreadable(answer: PlatformAnswer | NoAnswer, call: UnknownCall): Verdict {
   if (answer.kind === "no_answer") return { kind: "repeat" };
@@ -55,9 +55,9 @@ async function lookAtPost(
 }
 
 /**
- * Returns the verdict for a Facebook reel. A finished reel becomes visible when Facebook has processed it. The
- * documentation does not say whether finishing it twice creates a second reel. Therefore its status is read at all
- * scheduled times before it is finished again.
+ * Decides the outcome of a publishing call for a Facebook reel by the reel's status. Facebook makes a reel visible
+ * after processing it. Facebook does not document whether a second publishing call creates a second reel, so the call
+ * is repeated only after the status was read at all scheduled times.
  */
 function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
   if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
@@ -84,8 +84,8 @@ async function lookAtVideo(
 }
 
 /**
- * Reads the Facebook post of a publishing call by its stored id. A flag in the answer says whether readers see the
- * post.
+ * Finds out whether a publishing call to Facebook took effect: reads the post by its stored id. A flag in the answer
+ * says whether readers see the post.
  */
 export async function reconcilePrepared(
   api: GraphApi,

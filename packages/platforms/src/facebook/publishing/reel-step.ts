@@ -15,10 +15,10 @@ import { callGraph, videoOf, idIn, pagePath, type FacebookContext } from "./call
 import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 
-/** The progress of a Facebook reel's upload; stored in the task's handles after each answer of Facebook. */
+/** The progress of a Facebook reel's upload; stored with the delivery task after each answer of Facebook. */
 interface Reel {
   readonly id: string;
-  /** Time at which the step began to wait until Facebook has processed the reel, in Unix milliseconds; 0 before. */
+  /** Time at which the wait for Facebook's processing of the reel began, in Unix milliseconds; 0 before. */
   readonly waitingSince: number;
   /** URL to which the bytes of the reel are uploaded. */
   readonly url: string;
@@ -32,8 +32,8 @@ interface Reel {
 
 const MAX_RESTARTS = 1;
 /**
- * Time in milliseconds after which the step no longer waits for Facebook to start processing the reel, because Facebook
- * may process a reel only after the publishing call.
+ * Time in milliseconds after which the upload step no longer waits for Facebook to start processing the reel, because
+ * Facebook may process a reel only after the publishing call.
  */
 const MAX_UNSTARTED_MS = 60_000;
 
@@ -53,7 +53,7 @@ function toHandle(reel: Reel): Handles {
   return toJsonHandle(NAME, reel);
 }
 
-/** Stores the progress of the reel and runs the step again. */
+/** Stores the progress of the reel's upload to Facebook and runs the upload step again. */
 function next(reel: Reel): StepWait {
   return runAgain(toHandle(reel));
 }
@@ -124,8 +124,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
     case "lost":
       return await start(context, reel?.restarts ?? 0);
     case "begun":
-      // The state `sending` is stored before the first byte is sent. After a crash, the next worker therefore reads how
-      // many bytes have arrived.
+      // `sending` is stored before the first byte of the reel is sent. After a crash, the next worker therefore first
+      // asks Facebook how many bytes have arrived.
       return next({ ...reel, stage: "sending" });
     case "sending":
       return await resume(context, reel);
@@ -136,8 +136,8 @@ async function run(context: FacebookContext, reel: Reel | undefined): Promise<St
 }
 
 /**
- * Creates the step that uploads the video of a Facebook reel and waits until it is processed. The reel is not visible
- * before the publishing call finishes it.
+ * Creates the step that uploads the video of a Facebook reel and waits until Facebook has processed it. Only the
+ * publishing call makes the reel visible.
  */
 export function createReelStep(api: GraphApi): PrepareStep {
   return {

@@ -13,9 +13,9 @@ export interface VideoStatus {
   readonly bytes: number;
   readonly isUploaded: boolean;
   readonly processing: "not_started" | "in_progress" | "complete" | "error";
-  /** Facebook's reason why processing the video failed. */
+  /** Facebook's explanation why it could not process the video. */
   readonly problem: string;
-  /** State of publishing a Facebook reel: `complete` = readers see the reel. */
+  /** State of publishing a Facebook reel: `complete` = the Page's readers see the reel. */
   readonly publishing: "not_started" | "in_progress" | "complete";
   /** Whether readers of the Facebook Page see the video. */
   readonly isPublished: boolean;
@@ -49,7 +49,7 @@ function publishingOf(status: unknown): VideoStatus["publishing"] {
   return state === "in_progress" ? "in_progress" : "not_started";
 }
 
-/** Returns the video status in an answer of Facebook, or undefined when the answer does not contain one. */
+/** Returns the status of a video in Facebook's answer, or undefined when the answer contains no status. */
 function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   const status = object(json, "status");
   if (status === undefined) return undefined;
@@ -66,7 +66,7 @@ function toStatus({ json }: PlatformAnswer): VideoStatus | undefined {
   };
 }
 
-/** Reads the status of a video from Facebook; returns the whole answer when it contains no status. */
+/** Reads the status of a video from Facebook; returns the answer itself when it contains no status. */
 export async function askVideo(
   api: GraphApi,
   account: AccountAccess,
@@ -93,7 +93,7 @@ export async function readVideo(
   return toStepFailure(answer, MEANINGS);
 }
 
-/** Returns the refusal of a video that Facebook could not process. */
+/** Returns the failure of a post whose video Facebook could not process. */
 export function refuseMedia({ problem }: VideoStatus): Failure {
   return { kind: "refused", code: "media_rejected", message: problem };
 }

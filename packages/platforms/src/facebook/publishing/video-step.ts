@@ -18,15 +18,18 @@ import { callGraph, videoOf, idIn, pagePath, videoTexts, type FacebookContext } 
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
 import { readVideo, refuseMedia } from "./video-status.ts";
 
-/** The progress of a Facebook video's upload; stored in the task's handles after each answer of Facebook. */
+/** The progress of a Facebook video's upload; stored with the delivery task after each answer of Facebook. */
 interface Video {
   readonly id: string;
-  /** Time at which the step began to wait until Facebook has processed the video, in Unix milliseconds; 0 before. */
+  /** Time at which the wait for Facebook's processing of the video began, in Unix milliseconds; 0 before. */
   readonly waitingSince: number;
   readonly session: string;
-  /** Start of the next chunk of the video that Facebook expects. Equal to `end` when Facebook has the whole video. */
+  /**
+   * Offset in bytes at which the next chunk that Facebook expects begins. Equal to `end` when Facebook has the whole
+   * video.
+   */
   readonly start: number;
-  /** End of the next chunk of the video, exclusive. */
+  /** Offset in bytes at which the next chunk that Facebook expects ends, exclusive. */
   readonly end: number;
   readonly stage: "sending" | "processing" | "ready" | "lost";
   /** Number of times that the video's upload was started again because Facebook no longer knew it. */
@@ -53,7 +56,7 @@ function toHandle(video: Video): Handles {
   return toJsonHandle(NAME, video);
 }
 
-/** Stores the progress of the video and runs the step again. */
+/** Stores the progress of the video's upload to Facebook and runs the upload step again. */
 function next(video: Video): StepWait {
   return runAgain(toHandle(video));
 }
@@ -64,7 +67,7 @@ function post({ api, publication, signal }: FacebookContext, body: RequestBody) 
 }
 
 /**
- * Returns the `start_offset` and `end_offset` of the next chunk, from an answer of Facebook or from the data of its
+ * Returns the byte offsets of the next chunk that Facebook expects, from Facebook's answer or from the data of its
  * error.
  */
 function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
@@ -88,7 +91,10 @@ async function start(context: FacebookContext, restarts: number): Promise<StepRe
   return next({ id, session, ...offsets, stage: "sending", waitingSince: 0, restarts });
 }
 
-/** Starts the upload of a video again, at most once, when Facebook no longer knows it or does not continue it. */
+/**
+ * Starts the upload of a video to Facebook again, at most once, when Facebook no longer knows the upload or does not
+ * continue it.
+ */
 function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
   const code = answer.kind === "answer" ? readGraphError(answer)?.code : undefined;
   const isLost = code === 6000 || code === 6001;
@@ -116,7 +122,8 @@ async function sendChunk(context: FacebookContext, video: Video): Promise<StepRe
 }
 
 /**
- * Returns the offsets with which to continue the video's upload when an earlier chunk arrived and its answer was lost.
+ * Returns the byte offsets with which to continue a video's upload when Facebook has a chunk already, because only its
+ * answer was lost.
  */
 function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | undefined {
   return readGraphError(answer)?.subcode === WRONG_OFFSET
@@ -124,7 +131,7 @@ function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | un
     : undefined;
 }
 
-/** Completes the upload of a Facebook video, which stays unpublished. */
+/** Tells Facebook that the upload of the video is complete. The video stays unpublished. */
 async function finish(context: FacebookContext, video: Video): Promise<StepResult> {
   const body = formBody({
     upload_phase: "finish",
@@ -157,8 +164,8 @@ async function run(context: FacebookContext, video: Video | undefined): Promise<
 }
 
 /**
- * Creates the step that uploads a video to Facebook in chunks, unpublished, and waits until it is processed. Each
- * answer is stored before the next call.
+ * Creates the step that uploads an unpublished video to Facebook in chunks and waits until Facebook has processed it.
+ * Each answer is stored before the next call.
  */
 export function createVideoStep(api: GraphApi): PrepareStep {
   return {

@@ -9,7 +9,7 @@ const MAX_PAGES = 20;
 /** Maximum time in milliseconds to read the link of a published Instagram post. */
 const READ_TIMEOUT_MS = 5000;
 
-/** A post of the account, as Instagram lists it. */
+/** A post of an Instagram account, as Instagram lists it. */
 export interface AccountMedia {
   readonly id: string;
   readonly caption: string;
@@ -28,7 +28,7 @@ function toAccountMedia(entry: unknown): AccountMedia {
   };
 }
 
-/** Lists the account's own Instagram posts since `since`, newest first; undefined when they could not all be read. */
+/** Lists an Instagram account's posts since `since`, newest first; undefined when they could not all be read. */
 export async function listAccountMedia(
   api: GraphApi,
   account: AccountAccess,

@@ -27,7 +27,7 @@ const MAX_CHECK_MS = 60_000;
  */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** The place of a container in the Instagram post, and the values with which the container is created. */
+/** The place of a media container in the Instagram post, and the values with which the container is created. */
 export interface ContainerContext {
   readonly api: GraphApi;
   readonly publication: Publication;
@@ -36,18 +36,18 @@ export interface ContainerContext {
   readonly signal: AbortSignal;
 }
 
-/** Instagram's error code for a container that it does not find. */
+/** Instagram's error code for a media container that it does not find. */
 const NOT_FOUND = 24;
 const NO_FILE = "the post has no file for this container";
 
-/** Stores the progress of the container and runs the step again. */
+/** Stores the progress of the Instagram media container and runs the preparation step again. */
 function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
   return runAgain(toHandle(place, container), afterMs);
 }
 
 /**
- * Discards a container and creates another one after a wait. After several discarded containers the post fails with the
- * given reason.
+ * Discards an Instagram media container and creates another one after a wait. When too many containers were discarded,
+ * the post fails with the given error.
  */
 function restart(
   context: ContainerContext,
@@ -78,8 +78,8 @@ function describe({
 }
 
 /**
- * Whether Instagram no longer knows a part of the carousel. Instagram does not say which part, so all parts are created
- * again.
+ * Whether Instagram no longer knows one of the containers in a carousel. Instagram does not say which one, so all of
+ * them are created again.
  */
 function isLostPart({ place }: ContainerContext, answer: PlatformAnswer): boolean {
   return place === "carousel" && readGraphError(answer)?.code === NOT_FOUND;
@@ -134,8 +134,8 @@ function toContainer(
 }
 
 /**
- * Uploads the video to its Instagram container. Instagram does not document how to continue an interrupted upload, so
- * another container is created after an interruption.
+ * Uploads a video to its Instagram media container. Instagram does not document how to continue an interrupted upload,
+ * so another container is created after an interruption.
  */
 async function push(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, place, signal } = context;
@@ -165,7 +165,9 @@ async function push(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/** Meanings of Graph API errors that concern only one container, so that another container may succeed. */
+/**
+ * Meanings of Graph API errors that concern only one media container. Another container for the same file may succeed.
+ */
 const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "token",
   "limit",
@@ -173,7 +175,10 @@ const CONTAINER_ERRORS: ReadonlySet<GraphMeaning> = new Set<GraphMeaning>([
   "transient",
 ]);
 
-/** Returns the next step after Instagram could not process a container. */
+/**
+ * Decides how the preparation continues when Instagram could not process a media container: another container or a
+ * failure.
+ */
 function onError(
   context: ContainerContext,
   container: Container,
@@ -186,7 +191,7 @@ function onError(
   return { kind: "refused", code: meaning as TargetErrorCode, message };
 }
 
-/** Waits for an Instagram container that is not ready, or whose status could not be read. */
+/** Waits for an Instagram media container that is not ready, or whose status could not be read. */
 function goOnWaiting(context: ContainerContext, container: Container): StepWait | Failure {
   if (Date.now() > container.patientUntil) return STILL_PROCESSING;
   const checks = container.checks + 1;
@@ -204,8 +209,8 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
   switch (state.code) {
     case "FINISHED":
-    // This step sees a published container only when the publishing call is about to be repeated. That the call may be
-    // repeated was checked before.
+    // Instagram has already published this container in an earlier publishing call. The preparation steps run again
+    // only when repeating that call is harmless, so the container counts as ready.
     case "PUBLISHED":
       return toHandle(context.place, { ...container, stage: "ready" });
     case "ERROR":
@@ -217,7 +222,9 @@ async function look(context: ContainerContext, container: Container): Promise<St
   }
 }
 
-/** Makes the next Instagram call for one container: it creates the container, uploads its video or reads its status. */
+/**
+ * Makes the next call for one Instagram media container: creates the container, uploads its video or reads its status.
+ */
 export async function advanceContainer(context: ContainerContext): Promise<StepResult> {
   const container = readContainer(context.handles, context.place);
   if (container === undefined || !isUsable(container, context.handles, Date.now()))

@@ -32,7 +32,7 @@ function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): 
 }
 
 /**
- * Instagram's publishing connector: a post is created as an invisible container, which is then published once.
+ * Instagram's publishing connector: a post is created as an invisible media container, which is then published once.
  * Instagram fetches images from their public URL; videos are uploaded. Whether the account was connected with Facebook
  * Login or Instagram Login decides the API host.
  */

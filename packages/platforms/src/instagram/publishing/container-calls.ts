@@ -7,8 +7,8 @@ import type { AccountAccess, Publication, PublicationMedia } from "#src/publishi
 type Fields = Readonly<Record<string, string>>;
 
 /**
- * Returns the media parameters of an Instagram container. Instagram fetches images from their URL; videos are uploaded
- * to the container.
+ * Returns the media parameters of an Instagram container: the URL of an image, which Instagram fetches, or the
+ * announcement of an upload for a video.
  */
 function describeMedia({ kind, url }: PublicationMedia): Fields {
   return kind === "image" ? { image_url: url } : { upload_type: "resumable" };
@@ -24,7 +24,10 @@ function describePart(media: PublicationMedia): Fields {
   return { ...type, ...describeMedia(media), is_carousel_item: "true" };
 }
 
-/** Returns the parameters of the Instagram container for one file: the whole post, or a part of a carousel. */
+/**
+ * Returns the parameters of the Instagram media container for one file, which is the whole post or a part of a
+ * carousel.
+ */
 export function describeFile(publication: Publication, media: PublicationMedia): Fields {
   return publication.media.length === 1 ? describeSingle(publication, media) : describePart(media);
 }
@@ -33,7 +36,7 @@ export function describeCarousel(publication: Publication, children: readonly st
   return { media_type: "CAROUSEL", children: children.join(","), caption: publication.text };
 }
 
-/** Creates an Instagram container with `POST /{account}/media` (platforms reference 1.1). */
+/** Creates an Instagram media container with `POST /{account}/media` (platforms reference 1.1). */
 export function createContainer(
   api: GraphApi,
   account: AccountAccess,
@@ -45,15 +48,15 @@ export function createContainer(
   return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
-/** The status of a container as Instagram reports it. */
+/** The status of a media container as Instagram reports it. */
 export interface ContainerState {
   readonly kind: "state";
   readonly code: string;
-  /** Instagram's status text of the container; after an error it contains the error's number. */
+  /** Instagram's status text of the media container. After an error it contains the error's number. */
   readonly status: string;
 }
 
-/** Reads the status of a container from Instagram; returns the whole answer when it contains no status. */
+/** Reads the status of a media container from Instagram; returns the answer itself when it contains no status. */
 export async function readState(
   api: GraphApi,
   account: AccountAccess,

@@ -19,9 +19,9 @@ function isReached(place: ContainerPlace, goal: Goal, handles: Handles): boolean
 }
 
 /**
- * The steps that create the containers of an Instagram post: first all files, so that Instagram processes them at the
- * same time, then the wait for each file, then the carousel. A container that is lost in the meantime is created again
- * by the step that is running.
+ * Creates the steps that prepare the media containers of an Instagram post: first the containers of all files, so that
+ * Instagram processes them at the same time, then the wait for each file, then the carousel. A container that is lost
+ * in the meantime is created again by the step that is running.
  */
 export function createContainerSteps(api: GraphApi, files: number): readonly PrepareStep[] {
   const places = listPlaces(files);
@@ -46,8 +46,8 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
 }
 
 /**
- * Returns the result of a step. A step ends when its own container has reached its goal, not when another container
- * makes progress.
+ * Ends a preparation step when its own Instagram container has reached the step's goal. While another container makes
+ * progress first, the step runs again.
  */
 function toProgress(
   made: StepResult,

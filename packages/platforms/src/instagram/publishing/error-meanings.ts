@@ -6,7 +6,7 @@ import { type Failure, limitReached } from "#src/publishing/outcome.ts";
 
 /** Errors that only Instagram returns (platforms reference 1.7), by code or subcode. */
 export const MEANINGS: GraphMeanings = {
-  // Errors about media: too large, wrong format, wrong aspect ratio, unreadable video.
+  // Instagram's errors about media: too large, wrong format, wrong aspect ratio, unreadable video.
   36000: "media_rejected",
   36001: "media_rejected",
   36003: "media_rejected",
@@ -15,7 +15,7 @@ export const MEANINGS: GraphMeanings = {
   2207005: "media_rejected",
   2207009: "media_rejected",
   2207026: "media_rejected",
-  // Errors about content: caption, tags, number of parts, thumbnail offset, trial reel.
+  // Instagram's errors about content: caption, tags, number of parts, thumbnail offset, trial reel.
   36004: "content_rejected",
   2207010: "content_rejected",
   2207023: "content_rejected",
@@ -24,16 +24,16 @@ export const MEANINGS: GraphMeanings = {
   2207057: "content_rejected",
   2207073: "content_rejected",
   2207081: "content_rejected",
-  // Errors for a file that Instagram could not fetch.
+  // Instagram's errors for a file that it could not fetch.
   9004: "media_fetch_failed",
   2207003: "media_fetch_failed",
   2207052: "media_fetch_failed",
   2207077: "media_fetch_failed",
-  // Errors about the account: restricted as spam, restricted or inactive.
+  // Instagram's errors about the account: restricted as spam, restricted or inactive.
   "4/2207051": "account_action_needed",
   25: "account_action_needed",
   2207050: "account_action_needed",
-  // Errors for a container that is not ready yet, and internal errors of Instagram.
+  // Errors for an Instagram media container that is not ready yet, and internal errors of Instagram.
   9007: "transient",
   [-1]: "transient",
   [-2]: "transient",

@@ -6,8 +6,8 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listAccountMedia, listMatchingMedia } from "./account-media.ts";
 
 /**
- * Searches the account's own Instagram posts for a post with the same caption and kind. The list may be delayed, so it
- * is read several times.
+ * Searches the account's own Instagram posts for a post with the caption and the kind of the publication. Instagram's
+ * list of posts may be delayed, so it is read several times.
  */
 export async function findMatchingPost(
   api: GraphApi,

@@ -14,22 +14,25 @@ import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
 /**
- * Wait in milliseconds before the status of an Instagram container is read again. The container was ready before the
- * publishing call, but Instagram answered the call that it was not ready.
+ * Wait in milliseconds before the status of an Instagram media container is read again, after Instagram refused to
+ * publish the container because it is not ready.
  */
 const NOT_READY_WAIT_MS = 30_000;
 
 function toFailedOutcome(answer: PlatformAnswer): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
-  // Instagram may return the error "not ready" also for a container that is already published, so the container's
-  // status is read.
+  // Instagram may return the error "not ready" also for a container that is already published. The outcome is therefore
+  // `pending`, and the container's status decides it later.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
     return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
 }
 
-/** Publishes an Instagram container with `POST /{account}/media_publish`. Instagram publishes a container only once. */
+/**
+ * Publishes an Instagram media container with `POST /{account}/media_publish`. Instagram publishes a container only
+ * once.
+ */
 export async function publishContainer(
   api: GraphApi,
   publication: Publication,
@@ -47,7 +50,7 @@ export async function publishContainer(
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
   if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
-  // The container's status must be read before the deadline of the publishing call: after the deadline, another worker
+  // The permalink must be read before the deadline of the publishing call. After the deadline, another worker
   // determines the outcome of the call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);
   const permalink = await findPermalink(api, publication, id, remainingMs);

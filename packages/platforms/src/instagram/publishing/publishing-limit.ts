@@ -7,7 +7,7 @@ import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { toInstagramFailure, toQuotaFailure } from "./error-meanings.ts";
 
 const NAME = "limitReadAt";
-/** Maximum age in milliseconds of a stored publishing limit of an Instagram account. */
+/** Maximum age in milliseconds of an Instagram account's stored publishing limit; an older limit is read again. */
 const MAX_AGE_MS = 5 * 60_000;
 
 /** How many posts the Instagram account has published in the current window, and how many it may publish. */
@@ -25,8 +25,8 @@ function toLimit(json: unknown): PublishingLimit | undefined {
 
 /**
  * Reads the account's publishing limit with `GET /{account}/content_publishing_limit` (platforms reference 1.2). Only a
- * limit that is reached, or a refused token or permission, stops the post. After a failed read the post continues,
- * because Instagram refuses the publishing call anyway if the limit is reached.
+ * reached limit, or a refused token or permission, stops the post. When the limit cannot be read, the post continues,
+ * because Instagram itself refuses the publishing call at the limit.
  */
 async function readLimit(
   api: GraphApi,

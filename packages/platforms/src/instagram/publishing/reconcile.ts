@@ -15,13 +15,13 @@ import { meaningOfStatus, MEANINGS } from "./error-meanings.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Time in milliseconds between two checks that find an Instagram container still ready to be published. The second
- * check proves that the publishing call had no effect.
+ * Time in milliseconds between two checks of an Instagram container's status after a publishing call. When the second
+ * check still finds the container ready to be published, the publishing call had no effect.
  */
 const BETWEEN_LOOKS_MS = 2 * MINUTE_MS;
 /**
- * Maximum delay in milliseconds with which Instagram lists a published post. After it, a published post that is not
- * listed counts as published without a link.
+ * Time in milliseconds after which Instagram's list of posts contains every published post. A published post that is
+ * not listed by then counts as published without a link.
  */
 const LIST_LAG_MS = 10 * MINUTE_MS;
 
@@ -34,10 +34,13 @@ interface ReconcileContext {
   readonly signal: AbortSignal;
 }
 
-/** Instagram's error code for a container that it does not find. */
+/** Instagram's error code for a media container that it does not find. */
 const NOT_FOUND = 24;
 
-/** Returns the account's matching Instagram posts that belong to no target; undefined when they could not be read. */
+/**
+ * Returns the account's Instagram posts that match the publication and that no other Postrider post owns; undefined
+ * when the posts could not be read.
+ */
 async function listMatches(
   context: ReconcileContext,
 ): Promise<readonly AccountMedia[] | undefined> {
@@ -52,8 +55,8 @@ async function listMatches(
 }
 
 /**
- * Returns the verdict for a published Instagram container. Instagram does not say which post it became, so a matching
- * post is taken as the published post only if it is the only one.
+ * Decides the outcome of a publishing call to Instagram when the container is published. Instagram does not say which
+ * post the container became, so a matching post is taken as the published post only if it is the only one.
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;
@@ -67,8 +70,8 @@ async function onPublished(context: ReconcileContext): Promise<Verdict> {
 }
 
 /**
- * Returns the verdict for a container that Instagram could not process: another container is created, unless Instagram
- * would refuse it again.
+ * Decides the outcome of a publishing call when Instagram could not process the container: another container is
+ * created, unless Instagram would refuse it again.
  */
 function onError({ handles }: ReconcileContext, status: string): Verdict {
   const meaning = meaningOfStatus(status);
@@ -98,8 +101,8 @@ function judge(
 }
 
 /**
- * Returns the verdict for a container that Instagram does not find: the outcome stays unknown, unless the account has a
- * matching post.
+ * Decides the outcome of a publishing call when Instagram does not find the container: the outcome stays unknown,
+ * unless the account has a matching post.
  */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = (await listMatches(context)) ?? [];
@@ -108,7 +111,9 @@ async function onMissing(context: ReconcileContext): Promise<Verdict> {
     : repeatLook(context.call);
 }
 
-/** Returns the verdict when the status of the Instagram container could not be read. */
+/**
+ * Decides how the check of a publishing call continues when the status of the Instagram container could not be read.
+ */
 function onUnread(
   context: ReconcileContext,
   answer: PlatformAnswer | NoAnswer,
@@ -117,7 +122,7 @@ function onUnread(
   if (isMissing(answer) || readGraphError(answer)?.code === NOT_FOUND) return onMissing(context);
   const failure = toGraphFailure(answer, MEANINGS);
   if (failure === undefined) return repeatLook(context.call);
-  // Instagram stated this wait, so it is not multiplied by the time scale of tests.
+  // Instagram stated how long to wait, so this wait is not shortened by the factor `timeScale` of tests.
   if (failure.kind === "retryable")
     return { kind: "look_again", afterMs: failure.retryAfterMs ?? MINUTE_MS, isIncomplete: true };
   return {
@@ -126,7 +131,10 @@ function onUnread(
   };
 }
 
-/** Finds out whether a publishing call to Instagram took effect, by the container's status and the account's posts. */
+/**
+ * Finds out whether a publishing call to Instagram took effect, by the status of the media container and the account's
+ * posts.
+ */
 export async function reconcile(context: ReconcileContext): Promise<Verdict> {
   const { api, publication, handles, signal } = context;
   const container = findFinal(handles, publication.media.length);

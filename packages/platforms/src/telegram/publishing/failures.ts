@@ -5,7 +5,7 @@ import { type Failure, limitReached, type TargetErrorCode } from "#src/publishin
 const DEFAULT_WAIT_MS = 60_000;
 
 /**
- * Target error codes by patterns in the error descriptions of Telegram's Bot API. The descriptions may change; when no
+ * Error codes for patterns in the error descriptions of Telegram's Bot API. The descriptions may change; when no
  * pattern matches, the HTTP status determines the code.
  */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [

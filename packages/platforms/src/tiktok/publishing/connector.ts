@@ -18,8 +18,8 @@ export interface TiktokSettings {
 }
 
 /**
- * Maximum number of repeated publishing calls to TikTok. Repeating the call is safe, because TikTok itself shows that a
- * post is absent, by its count of bytes or by ending the publication.
+ * Maximum number of times that a TikTok post is sent again. Sending it again is safe, because TikTok itself reports
+ * whether an earlier publishing call can still publish anything.
  */
 const MAX_RESENDS = 8;
 

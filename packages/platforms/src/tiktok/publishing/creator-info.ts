@@ -36,7 +36,7 @@ export function privacyLevelOf({ privacy }: Publication): string | undefined {
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
-/** Whether the TikTok post is public: TikTok assigns an id to public posts only. */
+/** Whether the TikTok post is public. TikTok assigns an id to public posts only. */
 export function isPublic(publication: Publication): boolean {
   return privacyLevelOf(publication) === "PUBLIC_TO_EVERYONE";
 }
@@ -60,8 +60,8 @@ function toCreatorInfo(data: JsonObject): CreatorInfo {
 }
 
 /**
- * Returns the refusal of a post that TikTok does not allow the creator to publish. The privacy of the post is never
- * changed to make it allowed.
+ * Returns the failure of a post that TikTok does not allow the creator to publish; undefined when TikTok allows it. The
+ * privacy of the post is never changed to make it allowed.
  */
 function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
   const level = privacyLevelOf(publication);

@@ -77,7 +77,7 @@ export function toStepFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return toFailure(answer) ?? platformUnavailable(`HTTP ${answer.status}`);
 }
 
-/** The reason why TikTok ended a publication without publishing it. */
+/** Why TikTok stopped processing a post without publishing it. */
 export interface Ending {
   readonly code: TargetErrorCode;
   /** Whether TikTok may accept the same content when it is sent again. */
@@ -85,8 +85,8 @@ export interface Ending {
 }
 
 /**
- * Converts TikTok's `fail_reason` to the ending of a publication. With any `fail_reason`, the post is certainly not
- * published.
+ * Converts TikTok's `fail_reason` to the reason and to whether it is temporary. With any `fail_reason`, the post is
+ * certainly not published.
  */
 export function toEnding(reason: string): Ending {
   if (reason.endsWith("_check_failed")) return { code: "media_rejected", isTemporary: false };

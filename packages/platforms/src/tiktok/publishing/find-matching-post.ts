@@ -9,8 +9,8 @@ import { kindOf, toPermalink } from "./post-links.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Times of searches for a TikTok post, in milliseconds after the publishing call. TikTok's list of posts is delayed, so
- * it is searched several times (architecture, "Reconciling").
+ * Times at which TikTok is searched for a post, in milliseconds after the publishing call. TikTok's list of posts is
+ * delayed, so it is searched several times (architecture, "Reconciling").
  */
 const LOOKS_AFTER_MS = [2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
 const PAGE_SIZE = 20;
@@ -63,7 +63,7 @@ async function listSince(
 }
 
 /**
- * Whether a post in TikTok's list is the post of the publication. TikTok lists the title, the description, or one in
+ * Whether a post in TikTok's list is the post that is searched for. TikTok lists the title, the description, or one in
  * the field of the other.
  */
 function matches(publication: Publication, { texts, link }: Entry): boolean {

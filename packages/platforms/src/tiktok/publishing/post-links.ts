@@ -11,7 +11,7 @@ export function toPermalink({ username }: AccountAccess, kind: string, postId: s
   return `https://www.tiktok.com/@${username}/${kind}/${postId}`;
 }
 
-/** Returns the stored values (handles) with which `findDetails` requests the id of a public TikTok post. */
+/** Returns the stored values (handles) with which `findDetails` asks TikTok for the id of a public post. */
 export function toDetailHandles(publishId: string, kind: TiktokPostKind): Handles {
   return { publishId, kind };
 }

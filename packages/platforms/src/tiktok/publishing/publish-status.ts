@@ -13,15 +13,15 @@ export interface PublishStatus {
   readonly uploadedBytes: number | undefined;
 }
 
-/** An answer of TikTok that contains no status of the publication. */
+/** TikTok's answer when it does not contain the status of the post. */
 export interface NoStatus {
   readonly kind: "no_status";
   readonly answer: PlatformAnswer | NoAnswer;
 }
 
 /**
- * Returns the post id in TikTok's status. Ids are 64-bit integers; ids that JavaScript cannot represent were read as
- * strings.
+ * Returns the post id in TikTok's status. Post ids are 64-bit integers; ids that JavaScript cannot represent exactly
+ * were read as strings.
  */
 function toPostId(ids: readonly unknown[]): string | null {
   const [id] = ids;

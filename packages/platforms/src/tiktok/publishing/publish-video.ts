@@ -11,8 +11,8 @@ import { toChunkRequest } from "./upload-step.ts";
  */
 const FIRST_LOOK_MS = 1000;
 /**
- * Wait in milliseconds of the account after TikTok answered an upload with HTTP 429, because the answer does not say
- * how long to wait.
+ * Milliseconds for which no call is made for the account after TikTok answered an upload with HTTP 429. TikTok's answer
+ * does not say how long to wait.
  */
 const LIMIT_WAIT_MS = 60_000;
 
@@ -38,7 +38,8 @@ function toOutcome(status: number): Outcome {
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
-      // The outcome is unknown. TikTok's status says how many bytes it has and whether the video is complete.
+      // It is unknown whether TikTok publishes the video. The later status check asks TikTok how many bytes of the
+      // video it has.
       return { kind: "unknown", message };
   }
 }

@@ -15,17 +15,18 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * Time in milliseconds after which the bytes of an earlier publishing call can no longer complete the TikTok upload.
+ * Time in milliseconds after a publishing call to TikTok at which its bytes can no longer arrive and complete the
+ * upload.
  */
 const SETTLED_MS = 10 * MINUTE_MS;
 const MIN_WAIT_MS = 100;
 /**
- * Minimum wait in milliseconds between status checks of a TikTok post, whatever the time scale: TikTok allows 30 of
- * these calls per minute and user.
+ * Minimum wait in milliseconds between status checks of a TikTok post, even in tests with shortened waits. TikTok
+ * allows 30 of these calls per minute and user.
  */
 const MIN_POLL_MS = 400;
 
-/** A publishing call to TikTok whose publish id is known. */
+/** A publishing call to TikTok that belongs to a known publish id, TikTok's id of the post while it is processed. */
 export interface KnownCall {
   readonly access: TiktokAccess;
   readonly publication: Publication;
@@ -35,8 +36,8 @@ export interface KnownCall {
 }
 
 /**
- * Returns the wait while TikTok is processing a post. Status checks are frequent at first, because processing usually
- * takes seconds, and rare after an hour.
+ * Returns the wait until the next status check while TikTok is processing a post. Status checks are frequent at first,
+ * because processing usually takes seconds, and rare after an hour.
  */
 function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict {
   const sinceMs = now.getTime() - calledAt.getTime();
@@ -48,8 +49,8 @@ function keepWaiting({ now, calledAt, looks, timeScale }: UnknownCall): Verdict 
 }
 
 /**
- * Returns the verdict when the status of a TikTok post could not be read. A rate limit or an invalid token is
- * temporary; a refusal is permanent.
+ * Decides how the check of a TikTok post continues when its status could not be read. A rate limit or an invalid token
+ * is temporary; a refusal is permanent.
  */
 function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   const failure = answer.kind === "answer" ? toFailure(answer) : undefined;
@@ -65,7 +66,10 @@ function onNoStatus({ call }: KnownCall, { answer }: NoStatus): Verdict {
   };
 }
 
-/** Returns the verdict for a visible TikTok post. Its id is either known already or is requested later. */
+/**
+ * Returns the result that the TikTok post is visible. TikTok has assigned the post's id already, or the id is requested
+ * later.
+ */
 function toPresent({ publication, publishId }: KnownCall, { postId }: PublishStatus): Verdict {
   const kind = kindOf(publication);
   if (postId !== null) {
@@ -79,9 +83,9 @@ function toPresent({ publication, publishId }: KnownCall, { postId }: PublishSta
 }
 
 /**
- * Returns the verdict when TikTok does not have the whole video, so that nothing is posted. The last chunk is sent
- * again to the same upload URL, which results in only one post however often the chunk arrives. An upload URL that no
- * longer works is abandoned, but only when a chunk that is still in transit can no longer complete the video.
+ * Decides how to continue when TikTok does not have the whole video, so that nothing is published. The last chunk is
+ * sent again to the same upload URL; TikTok publishes the video once, however often the chunk arrives. An upload URL
+ * that no longer works is abandoned, but only when a chunk that is still in transit can no longer complete the video.
  */
 function onIncomplete({ handles, call }: KnownCall, upload: Upload, bytes: number): Verdict {
   if (isUsable(upload, call.now)) {
@@ -116,7 +120,10 @@ function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): 
     : { kind: "absent", handles: anew };
 }
 
-/** Reads the status of a TikTok publication whose publish id is known (platforms reference 4.1 and 4.8). */
+/**
+ * Finds out by TikTok's status whether a publishing call with a known publish id took effect (platforms reference 4.1
+ * and 4.8).
+ */
 export async function reconcileByStatus(known: KnownCall, signal: AbortSignal): Promise<Verdict> {
   const status = await fetchStatus(known.access, known.publishId, signal);
   if (status.kind === "no_status") return onNoStatus(known, status);

@@ -1,24 +1,24 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 
-/** Number of times that TikTok ended a publication of this post for a temporary reason. */
+/** Number of times that TikTok stopped processing this post for a temporary reason. */
 interface Endings {
   readonly count: number;
-  /** The earliest start of the next TikTok publication of this post, in Unix milliseconds. */
+  /** The earliest time at which the post is sent to TikTok again, in Unix milliseconds. */
   readonly restUntil: number;
 }
 
 const NAME = "endings";
 const MINUTE_MS = 60_000;
 /**
- * Pauses in milliseconds after TikTok ended the first, second and third publication of a post; a fourth ending is
- * final.
+ * Pauses in milliseconds after TikTok stopped processing a post for the first, second and third time. After the fourth
+ * time the post fails.
  */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
 
 /**
- * Returns the handles after TikTok ended a publication: every preparation step runs again after a pause. Returns
- * undefined when TikTok ended too many publications of the post.
+ * Returns the stored values with which every preparation step runs again after a pause, because TikTok stopped
+ * processing the post. Returns undefined when this has happened too often.
  */
 export function restartAfterPause(
   handles: Handles,
@@ -45,7 +45,10 @@ function pause(handles: Handles): StepResult {
   return afterMs > 0 ? { kind: "wait", afterMs } : {};
 }
 
-/** The preparation step that waits after TikTok ended a publication, so that the temporary reason can pass. */
+/**
+ * The preparation step that waits before a post is sent to TikTok again, so that the temporary reason of the failure
+ * can pass.
+ */
 export const retryPauseStep: PrepareStep = {
   name: "retry pause",
   isDone: (handles) => remainingMs(handles) <= 0,

@@ -1,11 +1,11 @@
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { MediaPart, PublicationMedia } from "#src/publishing/publication.ts";
 
-/** The progress of a video's upload to TikTok; stored in the task's handles after each answer of TikTok. */
+/** The progress of a video's upload to TikTok; stored with the delivery task after each answer of TikTok. */
 export interface Upload {
   readonly publishId: string;
   readonly url: string;
-  /** Stage of the upload: `lost` = TikTok accepts no more chunks, and the upload starts again. */
+  /** Stage of the video's upload to TikTok: `lost` = TikTok accepts no more chunks, and the upload starts again. */
   readonly stage: "open" | "lost";
   readonly chunkBytes: number;
   readonly chunkCount: number;
@@ -13,7 +13,7 @@ export interface Upload {
   readonly sent: number;
   /** Time at which TikTok stops accepting chunks of the video, in Unix milliseconds. */
   readonly expiresAt: number;
-  /** Number of times that the video's last chunk was sent and did not arrive. */
+  /** Number of times that the video's last chunk was sent to TikTok and did not arrive. */
   readonly misses: number;
 }
 
@@ -22,13 +22,16 @@ export interface Upload {
  * sends the last chunk and should be short.
  */
 const CHUNK_BYTES = 5 * 1024 * 1024;
-/** Number of times that the video's last chunk may be lost before the upload URL is abandoned. */
+/**
+ * Number of times that the video's last chunk may be lost before the TikTok upload starts again with another upload
+ * URL.
+ */
 const MAX_MISSES = 3;
 const NAME = "upload";
 
 /**
- * Returns the size and number of the chunks of a TikTok video. The number is rounded down, because the last chunk
- * includes the remainder.
+ * Returns the size and the number of the chunks of a TikTok video. The number is rounded down, because the last chunk
+ * also contains the remaining bytes.
  */
 export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCount"> {
   const chunkBytes = Math.min(bytes, CHUNK_BYTES);
@@ -43,17 +46,17 @@ export function toHandle(upload: Upload): Handles {
   return toJsonHandle(NAME, upload);
 }
 
-/** Whether TikTok has every chunk of the video except the last. */
+/** Whether TikTok has every chunk of the video except the last one, which the publishing call sends. */
 export function isReady(upload: Upload): boolean {
   return upload.stage === "open" && upload.sent === upload.chunkCount - 1;
 }
 
-/** Whether the last chunk of the video may be sent to the same upload URL again. */
+/** Whether the last chunk of the video may be sent to the same TikTok upload URL again. */
 export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
-/** Returns the range of bytes of the video that a chunk contains. */
+/** Returns the range of bytes of a chunk of the TikTok video. */
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,
@@ -64,7 +67,7 @@ export function chunkOf(
   return { media, start, length };
 }
 
-/** Returns the number of complete chunks in this many bytes of the video; the last chunk does not count. */
+/** Returns how many complete chunks of the TikTok video are in this many bytes; the last chunk is not counted. */
 export function chunksIn({ chunkBytes, chunkCount }: Upload, bytes: number): number {
   return Math.min(Math.floor(bytes / chunkBytes), chunkCount - 1);
 }

@@ -35,14 +35,17 @@ interface VideoUpload extends TiktokAccess {
 }
 
 /**
- * Stores the progress of the TikTok upload. The step ends when only the last chunk is missing, which the publishing
- * call sends.
+ * Stores the progress of the TikTok upload. The upload step ends when only the last chunk is missing, because the
+ * publishing call sends it.
  */
 function advance(upload: Upload): StepResult {
   return isReady(upload) ? toHandle(upload) : runAgain(toHandle(upload));
 }
 
-/** Whether a video may be sent to the upload URL that TikTok returned. */
+/**
+ * Whether a video may be sent to the upload URL that TikTok returned. The URL must use HTTPS or have the origin of
+ * TikTok's configured address.
+ */
 function isTrusted(url: string, baseUrl: string): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, origin } = new URL(url);
@@ -128,12 +131,12 @@ async function onChunk(
   }
 }
 
-/** Reads from TikTok's status how many bytes of the video have arrived, after an earlier answer was lost. */
+/** Asks TikTok how many bytes of the video have arrived, after an earlier answer was lost. */
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);
   const sent = chunksIn(upload, status.uploadedBytes ?? 0);
-  // The same chunk is not sent again, because TikTok would refuse it again.
+  // No further chunk has arrived, so TikTok would refuse the same chunk again. The upload starts again.
   const stage = sent === upload.sent ? "lost" : upload.stage;
   return advance({ ...upload, sent, stage });
 }

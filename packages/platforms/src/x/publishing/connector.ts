@@ -16,7 +16,7 @@ import { createUploadStep } from "./upload-step.ts";
 
 export interface XSettings {
   readonly baseUrl: string;
-  /** Whether a post may be sent to X once more after it was proved to be absent. */
+  /** Whether a post may be sent to X a second time after searches proved that the first call did not create it. */
   readonly mayResend: boolean;
 }
 

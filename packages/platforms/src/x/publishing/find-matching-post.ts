@@ -4,7 +4,7 @@ import { findUrls } from "#src/text/urls.ts";
 import { compareSent } from "./timeline-text.ts";
 import { readTimeline, toPermalink, type SentPost, type TimelineEntry } from "./timeline.ts";
 
-/** Whether a post in X's timeline has the media of the publication, or its text and its number of files. */
+/** Whether a post in X's timeline has one of the publication's uploaded files, or its text and its number of files. */
 function matches({ publication, mediaKeys }: SentPost, entry: TimelineEntry): boolean {
   if (mediaKeys.some((key) => entry.mediaKeys.includes(key))) return true;
   if (entry.mediaKeys.length !== publication.media.length) return false;
@@ -12,7 +12,10 @@ function matches({ publication, mediaKeys }: SentPost, entry: TimelineEntry): bo
   return entry.shown.skeleton === sent.skeleton;
 }
 
-/** Searches X's timeline for a post when it is not known whether the post was sent and which uploads it used. */
+/**
+ * Searches X's timeline for the post of a publication when it is not known whether the post was sent and which uploads
+ * it used.
+ */
 export async function findMatchingPost(
   baseUrl: string,
   sent: SentPost,

@@ -10,8 +10,8 @@ function toPresent(publication: Publication, { id }: TimelineEntry): Verdict {
 }
 
 /**
- * Decides by the media keys whether a post in X's timeline is the published post. Media is uploaded for one post only,
- * so its media key identifies the post, whatever the text is.
+ * Decides by the media keys (X's ids of uploaded files) whether a post in X's timeline is the published post. A file is
+ * uploaded for one post only, so its media key identifies the post, whatever the text is.
  */
 function judgeMedia(
   { publication, mediaKeys }: SentPost,
@@ -43,7 +43,10 @@ function judgeText(
     : undefined;
 }
 
-/** Searches the account's own timeline on X for the post. A post that already belongs to a target never matches. */
+/**
+ * Finds out whether a publishing call to X took effect, by searching the account's timeline for the post. A post that
+ * another Postrider post owns never matches.
+ */
 export async function reconcile(
   baseUrl: string,
   sent: SentPost,

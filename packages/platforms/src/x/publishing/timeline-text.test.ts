@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compareSent, compareShown, normalizeUrl } from "./timeline-text.ts";
 
-test("a sent text with links equals the same text as the timeline of X shows it", () => {
+test("a text that was sent to X matches the same text with short links in the timeline of X", () => {
   const sent = "Look:  https://Example.com/A/ &  more";
   const start = sent.indexOf("https");
   const shown = "Look: https://t.co/abc &amp; more https://t.co/media";

@@ -1,6 +1,6 @@
 import { foldText } from "#src/publishing/matching-posts.ts";
 
-/** A post's text that is split for comparison into the text between the links and the URLs of the links. */
+/** The text of a post on X, split for comparison into the text without the links and the URLs of the links. */
 export interface ComparableText {
   /** The post's text in NFC with unescaped entities, folded white space and one placeholder in place of every URL. */
   readonly skeleton: string;
@@ -11,11 +11,13 @@ export interface ComparableText {
   readonly urls: readonly string[];
 }
 
-/** A URL of a post in X's timeline: the text contains X's short link, and the post states the real URL beside it. */
+/**
+ * A URL of a post in X's timeline. The post's text contains X's short link, and a separate field contains the real URL.
+ */
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** Whether the link leads to the post's own media; X adds such a link to the text. */
+  /** Whether the short link leads to the post's own media. X adds such a link to the text. */
   readonly isMedia: boolean;
 }
 

@@ -11,7 +11,7 @@ const PAGE_SIZE = 100;
 /** Maximum number of pages that are read of a timeline: X shows at most 3,200 posts of a timeline. */
 const MAX_PAGES = 32;
 
-/** A publication, and the media keys with which X's timeline lists its files. */
+/** A publication, and the media keys (ids) with which X's timeline lists its files. */
 export interface SentPost {
   readonly publication: Publication;
   readonly mediaKeys: readonly string[];
@@ -46,7 +46,7 @@ function toEntry(tweet: unknown): TimelineEntry {
 
 type Timeline =
   | { readonly entries: readonly TimelineEntry[] }
-  /** The verdict when the account's timeline on X could not be read completely. */
+  /** The result of the search for the published post when the account's timeline on X could not be read completely. */
   | { readonly verdict: Verdict };
 
 /**
@@ -82,7 +82,6 @@ export async function readTimeline(
   return { verdict: repeatLook(call) };
 }
 
-/** Returns the permalink of a post on X. */
 export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }

@@ -1,19 +1,21 @@
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
 
-/** The progress of one file's upload to X; stored in the task's handles after each answer of X. */
+/** The progress of one file's upload to X; stored with the delivery task after each answer of X. */
 export interface Upload {
   readonly id: string;
-  /** The media key: the id with which X's timeline lists the file, by which the post can be found. */
+  /**
+   * X's media key: the id with which X's timeline lists the uploaded file, so that the post can be recognized by it.
+   */
   readonly key: string;
-  /** Stage of the upload: `lost` = X no longer knows the upload, and the upload starts again. */
+  /** Stage of the file's upload to X: `lost` = X no longer knows the upload, and the upload starts again. */
   readonly stage: "appending" | "processing" | "ready" | "lost";
   /** Time at which X deletes the uploaded media, in Unix milliseconds. */
   readonly expiresAt: number;
   /** Number of segments of the file that X has received. */
   readonly sent: number;
-  /** Time until which the step waits for X to process the file, in Unix milliseconds; 0 before processing. */
+  /** Time until which the upload step waits for X to process the file, in Unix milliseconds; 0 before processing. */
   readonly patientUntil: number;
-  /** Number of times that the upload started again because X had lost it. */
+  /** Number of times that the file's upload started again because X had lost it. */
   readonly restarts: number;
 }
 
@@ -24,7 +26,7 @@ function nameOf(index: number): string {
   return `media${index}`;
 }
 
-/** Returns the stored upload to X of the post's file at this index. */
+/** Returns the stored progress of the upload to X for the post's file at this index. */
 export function readUpload(handles: Handles, index: number): Upload | undefined {
   return readJsonHandle(handles, nameOf(index)) as Upload | undefined;
 }
@@ -33,7 +35,7 @@ export function toHandle(index: number, upload: Upload): Handles {
   return toJsonHandle(nameOf(index), upload);
 }
 
-/** Whether X still has the uploaded media, and keeps it long enough for the post. */
+/** Whether X still has the uploaded file and keeps it long enough for the post. */
 export function isAlive(upload: Upload, now: number): boolean {
   return upload.stage !== "lost" && upload.expiresAt - now > EXPIRY_MARGIN_MS;
 }

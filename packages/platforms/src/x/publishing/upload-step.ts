@@ -33,10 +33,7 @@ interface FileUpload extends UploadContext {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the data of X's answer to an upload call. When there is none, returns the failure to which the answer is
- * mapped.
- */
+/** Returns the data in X's answer to an upload call, or the failure of the call when the answer contains no data. */
 function toData(answer: PlatformAnswer | NoAnswer): { readonly data: Data } | Failure {
   const data = answer.kind === "answer" ? object(answer.json, "data") : undefined;
   const isDone = answer.kind === "answer" && answer.status >= 200 && answer.status < 300;
@@ -47,17 +44,17 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toUploadFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Returns the answer if X no longer knows the media id or refuses it; X reports both with HTTP 400. */
+/** Returns X's answer if it says that X no longer knows the media id or refuses it; X reports both with HTTP 400. */
 function findLoss(answer: PlatformAnswer | NoAnswer): PlatformAnswer | undefined {
   return answer.kind === "answer" && [400, 404, 410].includes(answer.status) ? answer : undefined;
 }
 
-/** Stores the progress of the upload and runs the step again. */
+/** Stores the progress of the file's upload to X and runs the upload step again. */
 function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** Starts an upload to X again that X has lost. A second loss is treated as a fault of the media. */
+/** Starts a file's upload to X again after X has lost it. A second loss is treated as a fault of the file. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };
@@ -88,7 +85,7 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
   const answer = await append(file, upload.id, upload.sent);
   const loss = findLoss(answer);
   if (loss !== undefined) return restart(file.index, upload, loss);
-  // The body of X's answer is not needed, because `finalize` reports missing segments.
+  // Only the status of X's answer matters here. The later `finalize` call reports missing segments.
   if (answer.kind === "answer" && answer.status >= 200 && answer.status < 300)
     return next(file.index, { ...upload, sent: upload.sent + 1 });
   return toFailure(answer);
@@ -97,7 +94,8 @@ async function goOnAppending(file: FileUpload, upload: Upload): Promise<StepResu
 async function finish(file: FileUpload, before: Upload): Promise<StepResult> {
   const upload = { ...before, patientUntil: Date.now() + MAX_PROCESSING_MS };
   const answer = await finalize(file, upload.id);
-  // An earlier call whose answer was lost may already have completed the upload.
+  // X may refuse `finalize` because an earlier call, whose answer was lost, has already completed the upload. The
+  // status of the upload then decides.
   const isKnown = findLoss(answer) === undefined;
   return isKnown ? follow(file, upload, answer) : await look(file, upload);
 }
@@ -108,7 +106,7 @@ async function look(file: FileUpload, upload: Upload): Promise<StepResult> {
   return loss === undefined ? follow(file, upload, answer) : restart(file.index, upload, loss);
 }
 
-/** Reads from X how far it has processed a complete upload. */
+/** Continues after X's answer about its processing of an uploaded file: waits, ends the step or fails. */
 function follow(
   { index }: FileUpload,
   before: Upload,

@@ -29,8 +29,8 @@ function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome
 }
 
 /**
- * Maps a refusal by YouTube to an outcome. After a 429 the outcome is unknown, because the video may exist and the
- * state of the upload session can easily be read.
+ * Maps YouTube's refusal of a publishing call to an outcome. After HTTP 429 the outcome is unknown: the video may
+ * exist, and a later call reads the state of the upload session.
  */
 function toRefusal(answer: PlatformAnswer): Outcome {
   const message = `HTTP ${answer.status}`;

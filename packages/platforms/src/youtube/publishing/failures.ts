@@ -35,7 +35,7 @@ const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "uploadRateLimitExceeded",
 ]);
 
-/** Target error codes by the reason in a YouTube error, for reasons that are more precise than the HTTP status. */
+/** Error codes for the reasons in YouTube errors that are more precise than the HTTP status. */
 const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["youtubeSignupRequired", "account_action_needed"],
   ["authenticatedUserAccountClosed", "account_action_needed"],
@@ -48,7 +48,7 @@ const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
   ["badContent", "media_rejected"],
 ]);
 
-/** Target error codes by HTTP status, for YouTube errors whose reason is not in `REFUSALS`. */
+/** Error codes by HTTP status, for YouTube errors whose reason has no error code of its own. */
 const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [400, "content_rejected"],
   [403, "permission_missing"],
@@ -56,7 +56,7 @@ const CODE_BY_STATUS: ReadonlyMap<number, TargetErrorCode> = new Map([
   [415, "media_rejected"],
 ]);
 
-/** Returns the reason in an error of Google's APIs, a word of a fixed list. */
+/** Returns the reason in an error of Google's APIs, for example `quotaExceeded`. */
 export function reasonOf(answer: PlatformAnswer): string {
   const [first] = list(object(answer.json, "error"), "errors");
   return text(first, "reason") ?? "";

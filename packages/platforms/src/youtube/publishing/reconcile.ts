@@ -10,8 +10,8 @@ import { readUpload } from "./upload-state.ts";
 const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
- * Creates the function that finds out the outcome of a publishing call to YouTube by the state of the upload session. A
- * session that has ended may have created a video, so the channel's uploads are then searched.
+ * Creates the function that finds out by the state of the upload session whether a publishing call to YouTube took
+ * effect. A session that has ended may have created a video, so the channel's uploads are then searched.
  */
 export function createReconcile(baseUrl: string): FindPublication {
   return async (publication, handles, call, signal) => {
@@ -27,7 +27,7 @@ export function createReconcile(baseUrl: string): FindPublication {
         if (!upload.isOffered) return { kind: "absent" };
         const since = upload.startedAt - CLOCK_TOLERANCE_MS;
         const found = await searchUploads(baseUrl, publication, since, call, signal);
-        // The list of uploads does not prove that the upload session created no video.
+        // YouTube may list an uploaded video late. A list without the video therefore leaves the outcome unknown.
         return found.kind === "absent"
           ? { kind: "cannot_tell", message: "the upload session has ended and no video was found" }
           : found;

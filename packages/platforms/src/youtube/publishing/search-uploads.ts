@@ -9,17 +9,17 @@ import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts"
 
 const MINUTE_MS = 60_000;
 /**
- * Times of searches for a YouTube video, in milliseconds after the publishing call. YouTube's list of uploads is
- * delayed, so a video counts as absent only after complete searches at all these times found nothing.
+ * Times at which YouTube is searched for a video, in milliseconds after the publishing call. YouTube's list of uploads
+ * is delayed, so a video counts as absent only after complete searches at all these times found nothing.
  */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
 
-/** Returns the verdict when the YouTube video exists. */
+/** Returns the result of a search that found the YouTube video: it is published, or YouTube locked it as private. */
 export function toVerdict(publication: Publication, video: UploadedVideo): Verdict {
   return findPrivacyLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
 }
 
-/** Reads the state of a YouTube upload session; undefined when the answer does not contain the state. */
+/** Reads the state of a YouTube upload session; undefined when YouTube's answer does not contain the state. */
 export async function readSession(
   publication: Publication,
   upload: Upload,
@@ -32,8 +32,8 @@ export async function readSession(
 }
 
 /**
- * Searches the YouTube channel's uploads for a matching video. The video counts as found when exactly one matches that
- * no other target owns.
+ * Searches the YouTube channel's uploads for the video of the publication. The video counts as found when exactly one
+ * upload matches that no other Postrider post owns.
  */
 export async function searchUploads(
   baseUrl: string,

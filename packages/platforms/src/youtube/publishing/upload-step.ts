@@ -23,7 +23,7 @@ function toFailure(answer: PlatformAnswer | NoAnswer): Failure {
   return answer.kind === "answer" ? toStepFailure(answer) : platformUnavailable(answer.message);
 }
 
-/** Stores the progress of the upload and runs the step again. */
+/** Stores the progress of the video's upload to YouTube and runs the upload step again. */
 function next(upload: Upload): StepWait {
   return runAgain(toHandles(upload));
 }
@@ -37,7 +37,7 @@ function next(upload: Upload): StepWait {
 class UploadStep implements PrepareStep {
   readonly name = "upload";
   readonly #options: UploadOptions;
-  /** Whether the stored progress was read from the YouTube upload session in this attempt. */
+  /** Whether this attempt has read the state of the YouTube upload session. */
   #isCurrent = false;
   #hasStarted = false;
 
@@ -128,8 +128,8 @@ class UploadStep implements PrepareStep {
         this.#isCurrent = true;
         return next({ ...upload, stored: state.stored });
       case "gone":
-        // The YouTube upload session may have created a video before it ended, so another upload could publish it
-        // twice.
+        // The YouTube upload session may have created a video before it ended. The upload is not started again, because
+        // that could publish the video twice.
         if (upload.isOffered)
           return {
             kind: "refused",

@@ -9,7 +9,7 @@ export interface UploadedVideo {
   readonly privacy?: string;
 }
 
-/** Creates an `UploadedVideo` from the id of a YouTube video and the resource that states its privacy. */
+/** Reads a YouTube video from its id and the API resource that states its privacy. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };
@@ -19,8 +19,8 @@ export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
 const MAX_SHORT_MS = 180_000;
 
 /**
- * Whether YouTube shows a video as a Short: it is not wider than high and at most three minutes long. YouTube's API
- * does not report this.
+ * Whether YouTube shows a video as a Short: the video is not wider than high and at most three minutes long. YouTube's
+ * API does not say whether a video is a Short.
  */
 function isShort({ media: [video] }: Publication): boolean {
   if (video === undefined) return false;
@@ -41,9 +41,9 @@ export function toIds(
 type Refusal = Extract<Failure, { kind: "refused" }>;
 
 /**
- * Returns a refusal if YouTube locked the video as private, else undefined. YouTube locks every upload of a project
- * that it has not audited (platforms reference 5.2). Viewers do not see such a video, and the project cannot make it
- * public.
+ * Returns a failure if YouTube locked the video as private, else undefined. YouTube locks every upload of an API
+ * project that it has not audited (platforms reference 5.2). Viewers do not see such a video, and the project cannot
+ * make it public.
  */
 export function findPrivacyLock(
   publication: Publication,

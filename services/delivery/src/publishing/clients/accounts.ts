@@ -42,8 +42,8 @@ export async function fetchCredentials(
 }
 
 /**
- * Requests a credential that is newer than the one that the platform refused. If the accounts service has none, the account
- * status in the result says why.
+ * Requests from the accounts service an access token that is newer than the one that the platform refused. If the
+ * accounts service has none, the account status in the result says why.
  */
 export async function refreshCredential(
   { credentials: client }: AccountsClients,
@@ -58,7 +58,10 @@ export async function refreshCredential(
   return credential;
 }
 
-/** Tells the accounts service that the user must reconnect the account, unless its credential was renewed in the meantime. */
+/**
+ * Tells the accounts service that the user must reconnect the account. The accounts service ignores this if it has
+ * renewed the access token in the meantime.
+ */
 export async function requireReconnect(
   { accounts: client }: AccountsClients,
   account: AccountRef,

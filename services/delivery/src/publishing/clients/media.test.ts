@@ -86,14 +86,14 @@ test("a media file counts as unavailable when the media service cannot be reache
   await expect(readAll("http://127.0.0.1:1")).rejects.toMatchObject({ reason: "unavailable" });
 });
 
-test("a media file counts as broken when the media service cuts its answer short", async () => {
+test("a media file counts as broken when the media service closes the connection before all bytes are sent", async () => {
   const url = await serve((_request, response) => {
     response.writeHead(206, { "content-length": "5" }).write("23", () => response.destroy());
   });
   await expect(readAll(url)).rejects.toMatchObject({ reason: "broken" });
 });
 
-test("the media address that is given to platforms is public and carries a signed token", () => {
+test("the URL from which a platform downloads media is public and carries a signed token", () => {
   const { url } = describeAt("http://127.0.0.1:1");
   const token = url.replace("https://api.example.test/media/", "");
   const claims = { workspace: "w1", media: "m1", rendition: "delivery" };

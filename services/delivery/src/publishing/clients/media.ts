@@ -6,14 +6,14 @@ import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
 
 export interface MediaSourceOptions {
-  /** Base address of the media service. */
+  /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly internalSecret: string;
-  /** Public base address of the gateway, from which platforms download media. */
+  /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
-  /** Key that signs media addresses. The gateway verifies the addresses with the same key. */
+  /** Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same key. */
   readonly mediaKey: string;
-  /** How long a media address that is given to a platform is valid, in milliseconds. */
+  /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
 }
 

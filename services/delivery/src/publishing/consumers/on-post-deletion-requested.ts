@@ -22,8 +22,8 @@ function toRequests(
 }
 
 /**
- * Creates a deletion task per target and deletion request. An existing deletion task is not changed, so a repeated event does
- * not delete a post again.
+ * Creates one deletion task per publishing target and deletion request. An existing deletion task is not changed, so a
+ * repeated event does not delete a post again.
  */
 export const onPostDeletionRequested = handleEvents(
   PostDeletionRequestedSchema,

@@ -6,8 +6,8 @@ export interface GatedAccount {
 }
 
 /**
- * Holds back the tasks of accounts until an instant. An account that is already held back until a later instant is not
- * changed.
+ * Stops the publish and deletion tasks of accounts from being claimed until an instant. If an account already waits for
+ * a later instant, that instant stays.
  */
 export async function holdAccounts(
   tx: TransactionSql,
@@ -30,8 +30,8 @@ export async function holdAccounts(
 }
 
 /**
- * Adds one failure per entry to the failure count of the entry's account. Returns the number of failures in a row that each
- * account now has.
+ * Adds one publishing failure per entry to the failure count of the entry's account. Returns the number of consecutive
+ * failures that each account now has.
  */
 export async function countFailures(
   tx: TransactionSql,
@@ -52,7 +52,7 @@ export async function countFailures(
     returning account_id, workspace_id, failures_in_row`;
 }
 
-/** Sets the failure counts of accounts to zero after their platforms have answered. */
+/** Sets the counts of consecutive publishing failures of accounts to zero after their platforms have answered. */
 export async function resetFailures(
   tx: TransactionSql,
   accountIds: readonly string[],

@@ -9,14 +9,15 @@ function attemptColumns(sql: ISql) {
     a.external_id, a.permalink, a.is_not_sent`;
 }
 
-/** The attempt of a publish task that has no outcome yet. */
+/** The publishing attempt of a publish task that has no outcome yet. */
 export interface OpenAttempt extends TaskKey {
   readonly number: number;
 }
 
 /**
- * Begins an attempt for each publish task that has no open attempt. Attempts are numbered over all generations of a target.
- * The result leaves out tasks that another worker has claimed in the meantime.
+ * Begins an attempt for each publish task that has no open attempt. The attempts of a publishing target are numbered
+ * consecutively, also when the user retries the target. The result leaves out tasks that another worker has claimed in
+ * the meantime.
  */
 export async function openAttempts(
   sql: ISql,
@@ -59,7 +60,10 @@ export async function openAttempts(
     where is_attempt_open`;
 }
 
-/** Returns the given platform ids that belong to a target of the account, deleted targets included. */
+/**
+ * Returns those of the given post ids of a platform that belong to a publishing target of the account, deleted targets
+ * included.
+ */
 export async function findOwnedIds(
   sql: ISql,
   accountId: string,
@@ -79,7 +83,7 @@ export async function findOwnedIds(
   return new Set(rows.map((row) => row.externalId));
 }
 
-/** Returns the latest ended attempt of each target. */
+/** Returns, for each publishing target, the attempt that ended last. */
 export async function listLatestAttempts(
   sql: ISql,
   targetIds: readonly string[],
@@ -105,7 +109,7 @@ export async function listAttempts(
     join publish_attempts a on a.target_id = k.target_id and a.number = k.number`;
 }
 
-/** How a publishing attempt ended, or what is known of an attempt that is still open. */
+/** How a publishing attempt ended, or what is known about an attempt that has not ended. */
 export type AttemptResult = Omit<Attempt, "callNumber" | "startedAt">;
 
 function toResultRow(attempt: AttemptResult) {
@@ -123,8 +127,8 @@ function toResultRow(attempt: AttemptResult) {
 }
 
 /**
- * Writes the outcomes of publishing attempts. An attempt that succeeded is overwritten only by another success, and a platform
- * id is never overwritten by a missing id.
+ * Writes the outcomes of publishing attempts. Only another success overwrites the outcome of an attempt that succeeded,
+ * and a post id that the platform returned is never overwritten by a missing id.
  */
 export async function updateAttempts(sql: ISql, attempts: readonly AttemptResult[]): Promise<void> {
   await sql`

@@ -2,7 +2,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A target and the generation at which it must no longer be published. */
+/** A publishing target, and the generation (number of its publish request) that was cancelled. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -11,8 +11,8 @@ export interface Cancellation extends TaskKey {
 }
 
 /**
- * Creates a task with the status `dropped` for each target that has no task at its generation, so that a publish request that
- * arrives later starts nothing.
+ * Creates a publish task with the status `dropped` for each cancelled target that has no task yet. A publish request
+ * that arrives later then finds this task and starts nothing.
  */
 export async function insertTombstones(
   tx: TransactionSql,
@@ -45,8 +45,8 @@ export async function insertTombstones(
 }
 
 /**
- * Sets the status of locked publish tasks to `dropped` permanently. It raises their fences, so that a worker that still holds
- * one of the tasks cannot begin a publishing call.
+ * Sets the status of locked publish tasks to `dropped` permanently. It also raises their fencing tokens, so that a
+ * worker that still holds one of the tasks cannot begin a publishing call.
  */
 export async function cancelTasks(tx: TransactionSql, keys: readonly TaskKey[]): Promise<void> {
   await tx`

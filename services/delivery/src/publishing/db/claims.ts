@@ -1,16 +1,32 @@
 import type { ISql } from "@postrider/shared/postgres";
-import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
 import { isDoubtful } from "./deployment.ts";
-import { taskColumns, toHeldRows } from "./tasks.ts";
+import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
-  /** `true` claims only tasks whose previous worker crashed; `false` claims only the other tasks. */
-  readonly hasCrashed: boolean;
+  /** Number of crashes in a row of its process after which a task is a suspect, which may be the cause of the crashes. */
+  readonly suspectAfter: number;
+  /** Maximum number of suspects that are claimed. */
+  readonly maxSuspects: number;
+  /** Whether tasks are claimed whose lease ended while they were in work. */
+  readonly mayTakeOver: boolean;
   /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
   readonly maxPerWorkspace: number;
+}
+
+/**
+ * Number of times in a row that the process of task `t` crashed. The process of a task whose lease ended while the task was in
+ * work has probably crashed.
+ */
+function crashes(sql: ISql) {
+  return sql`
+    t.crash_count + case
+      when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
+      else 0
+    end`;
 }
 
 /** Selects the workspaces that have reached their maximum number of tasks in work on a platform. */
@@ -30,13 +46,15 @@ function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
  */
 function readyTasks(sql: ISql, options: ClaimOptions) {
   return sql`
-    select t.target_id, t.generation, t.account_id, t.workspace_id, t.platform, t.wake_at
+    select t.target_id, t.generation, t.account_id, t.workspace_id, t.platform, t.wake_at,
+      ${crashes(sql)} >= ${options.suspectAfter} as is_suspect
     from publish_tasks t
     cross join deployment d
     where t.status in ('queued', 'working', 'unknown', 'reconciling')
     and t.wake_at <= now()
     and not ${isDoubtful(sql)}
-    and (t.crash_count > 0) = ${options.hasCrashed}
+    and (${options.maxSuspects > 0} or ${crashes(sql)} < ${options.suspectAfter})
+    and (${options.mayTakeOver} or t.status in ('queued', 'unknown'))
     and t.account_id not in (select account_id from live)
     and t.platform not in (select platform from full_platforms)
     and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_workspaces)
@@ -63,15 +81,16 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
  * first of them.
  */
 function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
-  const { limit, maxPerPlatform, maxPerWorkspace } = options;
+  const { limit, maxPerPlatform, maxPerWorkspace, maxSuspects } = options;
   return sql`
     select r.target_id, r.generation, r.of_workspace
     from (
-      select target_id, generation, workspace_id, platform, wake_at,
+      select target_id, generation, workspace_id, platform, wake_at, is_suspect,
         row_number() over (partition by platform order by wake_at) as of_platform,
-        row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace
+        row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace,
+        row_number() over (partition by is_suspect order by wake_at) as of_suspects
       from (
-        select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at
+        select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at, is_suspect
         from candidates
         order by account_id, wake_at
       ) as firsts
@@ -88,6 +107,7 @@ function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
     ) as w on w.platform = r.platform and w.workspace_id = r.workspace_id
     where r.of_platform + coalesce(p.live, 0) <= ${maxPerPlatform}
     and r.of_workspace + coalesce(w.live, 0) <= ${maxPerWorkspace}
+    and (not r.is_suspect or r.of_suspects <= ${maxSuspects})
     order by r.of_workspace, r.wake_at
     limit ${limit * 4}`;
 }
@@ -143,11 +163,7 @@ export async function claimTasks(
     update publish_tasks t
     set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      -- A task whose lease ended while it was in work has probably crashed its process.
-      crash_count = t.crash_count + case
-        when t.status = 'reconciling' or t.status = 'working' and t.is_attempt_open then 1
-        else 0
-      end,
+      crash_count = ${crashes(sql)},
       fence = t.fence + 1,
       lease_owner = ${owner},
       updated_at = now()
@@ -157,87 +173,10 @@ export async function claimTasks(
     returning ${claimedColumns(sql)}`;
 }
 
-/**
- * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no process acts on the task before
- * `call_until`.
- *
- * @returns The tasks that this process still holds.
- */
-export async function renewLeases(
-  sql: ISql,
-  held: readonly HeldKey[],
-  leaseMs: number,
-): Promise<readonly TaskKey[]> {
-  return await sql<TaskKey[]>`
-    with asked as (
-      select target_id, generation, fence
-      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
-        as k(target_id uuid, generation int, fence bigint)
-    ),
-    renewed as (
-      update publish_tasks t
-      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
-      from asked k
-      where t.target_id = k.target_id
-      and t.generation = k.generation
-      and t.fence = k.fence
-      and t.status in ('working', 'reconciling')
-      returning t.target_id, t.generation
-    )
-    select target_id, generation
-    from renewed
-    union
-    select t.target_id, t.generation
-    from publish_tasks t
-    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
-    where t.status = 'calling'`;
-}
-
-/**
- * Releases publish tasks whose publishing call has not begun: they can be claimed again after `delayMs`. The release does not
- * count as an attempt.
- */
-export async function releaseTasks(
-  sql: ISql,
-  held: readonly HeldKey[],
-  delayMs: number,
-): Promise<void> {
-  await sql`
-    update publish_tasks t
-    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
-      wake_at = now() + ${delayMs} * interval '1 millisecond',
-      lease_owner = null,
-      version = t.version + 1,
-      updated_at = now()
-    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
-      as k(target_id uuid, generation int, fence bigint)
-    where t.target_id = k.target_id
-    and t.generation = k.generation
-    and t.fence = k.fence
-    and t.status in ('working', 'reconciling')`;
-}
-
 /** Milliseconds until the next publish task is ready; 0 or less if a task is ready now, undefined if there is no task. */
 export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(
     sql,
     sql`publish_tasks where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`,
   );
-}
-
-/** A publishing call whose `call_until` has passed and whose outcome no worker has recorded. */
-export interface LostCall extends TaskKey {
-  readonly callNumber: number;
-  readonly attemptNumber: number;
-  readonly cause: ClaimedTask["cause"];
-}
-
-export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
-  return await sql<LostCall[]>`
-    select target_id, generation, call_number, attempt_number, cause
-    from publish_tasks
-    where status = 'calling'
-    and wake_at <= now()
-    order by wake_at
-    limit ${limit}`;
 }

@@ -5,10 +5,10 @@ import { deletionColumns, toHeldRow } from "./deletions.ts";
 import { isInPlace } from "./deployment.ts";
 
 /**
- * Selects the first ready deletion task of each account that has no deletion in work and that no rate limit holds back. This
- * query also leaves out platforms at their maximum number of deletions in work. Otherwise the backlog of a platform that does
- * not respond would fill the window of the query. The query returns more deletions than a claim may take, because other
- * processes may have locked the first of them.
+ * Selects the first ready deletion task of each account. It skips accounts that have a deletion in work or wait for a
+ * rate limit, and platforms at their maximum number of deletions in work. Otherwise the backlog of a platform that does
+ * not respond would hide the deletions of other platforms, because this query reads a limited number of rows. It
+ * returns more deletions than a claim may take, because other processes may have locked the first of them.
  */
 function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
   return sql`
@@ -37,10 +37,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
     limit ${limit * 4}`;
 }
 
-/**
- * Claims ready deletion tasks, at most one per account. A pause that an operator created holds back publishing, but not
- * deletions.
- */
+/** Claims ready deletion tasks, at most one per account. An operator's pause stops publishing, but not deletions. */
 export async function claimDeletions(
   sql: ISql,
   options: ClaimLimits,
@@ -82,7 +79,10 @@ export async function claimDeletions(
     returning ${deletionColumns(sql)}`;
 }
 
-/** Releases deletion tasks: they can be claimed again after `delayMs`. The release does not count as a retry. */
+/**
+ * Releases deletion tasks, so that they can be claimed again after `delayMs`. A release does not count as a retry of
+ * the deletion.
+ */
 export async function releaseDeletions(
   sql: ISql,
   held: readonly HeldDeletion[],

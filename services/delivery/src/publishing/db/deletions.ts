@@ -14,7 +14,7 @@ export interface DeletionRequest extends DeletionKey {
   readonly cause?: Cause;
 }
 
-/** The columns of a `DeletionTask`, for a query in which the table `deletion_tasks` has the alias `d`. */
+/** The columns of a `DeletionTask`, for an SQL query in which the table `deletion_tasks` has the alias `d`. */
 export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
@@ -31,9 +31,9 @@ export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
 }
 
 /**
- * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed. A deletion waits until every
- * publishing call of its target with an unknown outcome has ended, because such a call could publish the post after its
- * deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed. A deletion waits until no
+ * publishing call of its target with an unknown outcome can still arrive at the platform, because such a call could
+ * publish the post after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -73,8 +73,8 @@ export async function insertDeletions(
 }
 
 /**
- * Returns the deletion tasks with the given references. A deletion task that belongs to another workspace than its reference
- * is left out.
+ * Returns the deletion tasks with the given references. A reference with the id of another workspace finds no deletion
+ * task.
  */
 export async function listDeletions(
   sql: ISql,
@@ -93,7 +93,10 @@ export async function listDeletions(
       on d.target_id = k.target_id and d.deletion = k.deletion and d.workspace_id = k.workspace_id`;
 }
 
-/** Locks the deletion tasks whose fence is still the given one. `now` is the database's time after the locks were granted. */
+/**
+ * Locks the deletion tasks that no other worker has claimed in the meantime: their fencing token is still the given
+ * one. `now` is the database's time after the locks were granted.
+ */
 export async function lockDeletions(
   tx: TransactionSql,
   held: readonly HeldDeletion[],

@@ -4,8 +4,8 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { DataCopy } from "#src/publishing/domain/restore.ts";
 
 /**
- * The deployment that the data belongs to, the instant at which the data was last in use there, and the latest restore of the
- * data.
+ * The deployment of Postrider that the stored data belongs to, the instant at which the data was last in use there, and
+ * the latest restore of the data from a backup.
  */
 export interface DeploymentRow extends Deployment, DataCopy {
   /**
@@ -32,8 +32,8 @@ function currentTimeline(sql: ISql) {
 }
 
 /**
- * SQL condition: the data is still in the cluster, database, table and timeline that were recorded. It is for queries in which
- * the table `deployment` has the alias `d`.
+ * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database, table and timeline that
+ * it records. If it is not, the data was copied or restored from a backup.
  */
 export function isInPlace(sql: ISql) {
   return sql`
@@ -44,8 +44,9 @@ export function isInPlace(sql: ISql) {
 }
 
 /**
- * SQL condition: a restore has made a publish task uncertain, and its platform has not been searched for the post since then.
- * It is for queries in which `publish_tasks` has the alias `t` and `deployment` the alias `d`.
+ * SQL condition: a restore from a backup made it uncertain whether publish task `t` published its post, and the
+ * platform has not been searched for the post since then. The table `publish_tasks` has the alias `t` and `deployment`
+ * the alias `d`.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -65,8 +66,8 @@ export async function insertDeployment(sql: ISql, deploymentId: string): Promise
 }
 
 /**
- * Returns the deployment that the data belongs to and the deployment that uses the data; undefined if no process has recorded
- * a deployment yet.
+ * Returns the deployment of Postrider that the data belongs to, and the deployment that uses the data now; undefined if
+ * no process has recorded a deployment yet.
  */
 export async function findDeployment(
   sql: ISql,
@@ -118,8 +119,9 @@ function restoredNow(sql: ISql) {
 }
 
 /**
- * Assigns data that belongs to another deployment to this deployment, and makes publish tasks that were due uncertain. If
- * several processes call this function at once, one of them changes the data.
+ * Assigns data that belongs to another deployment of Postrider to this deployment. The publish tasks that were due
+ * become uncertain: their posts are searched for before they are sent. If several processes call this function at once,
+ * one of them changes the data.
  *
  * @returns False if the data already belongs to this deployment.
  */
@@ -133,8 +135,8 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored from a backup, which makes publish tasks that were due uncertain. If
- * several processes notice the restore, one of them records it.
+ * Records that the deployment's own data was restored from a backup. The publish tasks that were due become uncertain:
+ * their posts are searched for before they are sent. If several processes notice the restore, one of them records it.
  *
  * @param rememberedAt The latest `seenAt` that the process had read before it noticed the restore.
  */
@@ -158,7 +160,10 @@ export async function recordRestore(
     )`;
 }
 
-/** Records that an operator has just marked the data as restored. The time of the backup is not known then. */
+/**
+ * Records that an operator has just declared the data to be restored from a backup. The operator does not say how old
+ * the backup is.
+ */
 export async function markRestored(sql: ISql): Promise<void> {
   await sql`
     update deployment d

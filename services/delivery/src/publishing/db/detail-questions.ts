@@ -10,9 +10,9 @@ export interface DetailQuestion extends TaskKey {
   readonly accountId: string;
   readonly platform: string;
   readonly handles: Handles;
-  /** Number of requests for the post id that were sent to the platform, the current one included. */
+  /** Number of times that the platform was asked for the post id, the current request included. */
   readonly askedCount: number;
-  /** Time since the target was recorded as published, in milliseconds. */
+  /** Milliseconds since the publishing target was recorded as published. */
   readonly ageMs: number;
   /** Headers of the event that requested the publication of the target. */
   readonly cause: Readonly<Record<string, string>> | null;
@@ -44,8 +44,8 @@ export async function insertQuestions(
 }
 
 /**
- * Claims, for `leaseMs`, the published targets whose post id is due to be requested. Rarely, two processes claim the same
- * target at once, which is harmless.
+ * Claims, for `leaseMs`, the published targets whose platform must now be asked for the post id. Two processes may
+ * rarely claim the same target at once, which is harmless because the requests only read.
  */
 export async function claimQuestions(
   sql: ISql,
@@ -75,7 +75,7 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/** Delays the next request for the post id of a target by `delayMs`. */
+/** Delays the next request to a platform for the post id of a published target by `delayMs`. */
 export async function postponeQuestion(
   sql: ISql,
   { targetId, generation }: TaskKey,
@@ -88,7 +88,7 @@ export async function postponeQuestion(
     and generation = ${generation}`;
 }
 
-/** Deletes the rows of targets whose post id is known or is no longer requested. */
+/** Deletes the records of published targets for whose post id the platform is not asked any more. */
 export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     delete from detail_questions q
@@ -98,8 +98,8 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
 }
 
 /**
- * Milliseconds until the next post id is due to be requested; 0 or less if one is due now, undefined if no target waits for
- * its id.
+ * Milliseconds until the next request to a platform for a post id is due; 0 or less if one is due now, undefined if no
+ * published target waits for its id.
  */
 export async function findNextQuestionMs(sql: ISql): Promise<number | undefined> {
   return await findNextWakeMs(sql, sql`detail_questions`);

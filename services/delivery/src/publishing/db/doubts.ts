@@ -5,12 +5,13 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * Changes the status of each ready publish task that a restore made uncertain to `unknown`, because a publishing call that is
- * missing from the restored data may have published its target. The first search of the platform begins after every call that
- * was open at the restore has ended. The raised fence keeps a worker that held the task from beginning a call.
+ * Changes the status of each ready publish task that a restore from a backup made uncertain to `unknown`. A publishing
+ * call that the restored data does not contain may have published its post. The platform is searched for the post only
+ * when every call that was open at the restore has ended. The raised fencing token stops a worker that holds the task
+ * from beginning a call.
  *
- * @param visibleCallMs Deadline of a publishing call.
- * @returns Whether there may be more such tasks.
+ * @param visibleCallMs Maximum duration of a publishing call, in milliseconds. @returns Whether there may be more such
+ * tasks.
  */
 export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<boolean> {
   const result = await sql`

@@ -42,17 +42,18 @@ export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing 
 }
 
 /**
- * Stores the handles that a step of a publish task returned, if the worker still holds the task's fence.
+ * Stores the handles (upload ids and similar values) that a step before the publishing call returned. It stores them
+ * only if the worker's fencing token is still valid.
  *
- * @returns False if another worker has claimed the task; then nothing was stored.
+ * @returns False if another worker has claimed the publish task; then nothing was stored.
  */
 export async function storeHandles(
   sql: ISql,
   held: HeldKey,
   handles: StoredHandles,
 ): Promise<boolean> {
-  // The row lock prevents a claim of the task between the check of its fence and the write of its handles, so that only the
-  // holder of the fence writes.
+  // The row lock prevents another worker from claiming the task between the check of the fencing token and the write of
+  // the handles.
   const rows = await sql`
     with ours as (
       select target_id, generation, workspace_id
@@ -72,15 +73,15 @@ export async function storeHandles(
   return rows.length > 0;
 }
 
-/** Handles that the publishing call of a task returned. */
+/** Handles (upload ids and similar values) that the platform returned to the publishing call of a task. */
 export interface AddedHandles {
   readonly task: TaskKey & { readonly workspaceId: string };
   readonly handles: StoredHandles;
 }
 
 /**
- * Adds the handles that publishing calls returned to the stored handles of their tasks. The caller has locked the tasks, so no
- * fence is checked.
+ * Adds the handles that platforms returned to publishing calls to the stored handles of their publish tasks. The caller
+ * has locked the tasks, so their fencing tokens are not checked.
  */
 export async function addHandles(
   tx: TransactionSql,
@@ -101,7 +102,7 @@ export async function addHandles(
     set handles = h.handles || excluded.handles`;
 }
 
-/** Deletes the handles of publish tasks that have ended. */
+/** Deletes the stored handles (upload ids and similar values from platforms) of publish tasks that have ended. */
 export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[]): Promise<void> {
   await tx`
     delete from task_handles h
@@ -110,7 +111,7 @@ export async function deleteHandles(tx: TransactionSql, tasks: readonly TaskKey[
     and h.generation = k.generation`;
 }
 
-/** Returns the ids of the keys with which the stored handles are sealed. */
+/** Returns the ids of the encryption keys with which the stored handles of publish tasks are sealed. */
 export async function listHandleKeys(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ keyId: string }[]>`
     select distinct split_part(handle.value ->> 'sealed', '.', 2) as key_id

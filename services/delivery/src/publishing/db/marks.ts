@@ -27,7 +27,10 @@ function toRow(request: MarkRequest) {
   };
 }
 
-/** SQL condition for `exists`: another generation of the target of task `t` is visible on the platform or may be visible. */
+/**
+ * SQL subquery for `exists`: a task of another generation (an earlier or later publish request) of the target of task
+ * `t` has published the post or may have published it.
+ */
 function visibleSibling(sql: ISql) {
   return sql`
     select 1
@@ -38,12 +41,12 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * Marks publishing calls as begun and records them in their attempts, in one SQL statement. A call is left out in four cases:
- * its worker no longer holds the fence, its `publish_before` has passed, its target is or may be visible at another
- * generation, or a restore made its task uncertain.
+ * Records in one SQL statement, before the calls are sent, that publishing calls begin. A call may not begin in four
+ * cases: its worker has lost the task to another worker, its `publish_before` has passed, another generation of its
+ * target is or may be visible, or a restore from a backup made its task uncertain.
  *
- * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same content
- * and an unknown outcome; then no call is marked.
+ * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same
+ * content and an unknown outcome; then no call may begin.
  */
 export async function markCalls(
   sql: ISql,
@@ -96,16 +99,19 @@ export async function markCalls(
 export type Unmarked =
   /** Another worker has claimed the task. */
   | "lost"
-  /** The `publish_before` of the task has passed. */
+  /** The time `publish_before`, after which the target must not be published, has passed. */
   | "missed"
-  /** The target is already published at another generation. */
+  /** Another generation (an earlier or later publish request) of the target is already published. */
   | "superfluous"
   /**
    * The data was restored from a backup. An operator has to adopt the data, or the platform has to be searched for the target
    * first.
    */
   | "held"
-  /** Another publishing call of the account, or one with the same content, has to end first. */
+  /**
+   * Another publishing call of the account must end first, or an earlier call with the same content whose outcome is
+   * unknown.
+   */
   | "busy";
 
 /** Determines why a publishing call may not begin. */

@@ -6,13 +6,17 @@ export interface PauseRow {
   readonly createdAt: Date;
 }
 
-/** Creates a pause of publishing, unless a pause with the same scope exists. Returns the pause that is in force. */
+/**
+ * Creates an operator's pause of publishing, unless a pause with the same scope (for example, one platform) exists.
+ * Returns the pause that is in force.
+ */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
 ): Promise<PauseRow> {
-  // The update changes no value. It only makes the statement return the row of an existing pause.
+  // The update sets a column to its own value. Without it, the insert would not return the row of a pause that exists
+  // already.
   const [row] = await sql<PauseRow[]>`
     insert into pauses (kind, key)
     values (${kind}, ${key})

@@ -1,9 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * The states in which operators see unfinished publish tasks: due and waiting (`due`), held back by an operator's pause
- * (`paused`), held back by a rate limit or failures of their account (`gated`), in work (`working`), or called with an unknown
- * outcome (`unknown`).
+ * The states in which operators see unfinished publish tasks: due and waiting (`due`), stopped by an operator's pause
+ * (`paused`), waiting for a rate limit or after failures of their account (`gated`), in work (`working`), or sent with
+ * an unknown outcome (`unknown`).
  */
 export const TASK_STATES = ["due", "paused", "gated", "working", "unknown"] as const;
 
@@ -17,9 +17,9 @@ export interface TaskCount {
 }
 
 /**
- * Counts the unfinished publish tasks. A task counts as claimable unless it is held back by a pause, by a rate limit or
- * failures of its account, by other work of its account, or by another generation of its target that may be visible. A task
- * that waits only because its platform or workspace is at its maximum number of tasks in work is claimable.
+ * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a rate limit
+ * or failures of its account, other work of its account, or another generation of its target that may be visible. A
+ * task that waits only because its platform or workspace is at its maximum number of tasks in work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

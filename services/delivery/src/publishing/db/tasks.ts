@@ -29,7 +29,7 @@ export function toHeldRows(keys: readonly HeldKey[]) {
   }));
 }
 
-/** A request to publish a target at a generation. */
+/** A request to publish a target (one post on one account) at a generation, which each retry by the user raises. */
 export interface PublishRequest {
   readonly targetId: string;
   readonly generation: number;
@@ -100,8 +100,8 @@ export async function insertRequests(
 }
 
 /**
- * Locks the publish tasks of all generations of the targets, so that a decision about one generation knows the state of the
- * others. Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
+ * Locks the publish tasks of all generations (publish requests) of the targets, because a decision about one task
+ * depends on the others. Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
  */
 export async function lockTasks(
   tx: TransactionSql,
@@ -139,12 +139,13 @@ function toTaskRow(task: Task) {
   };
 }
 
-/** Writes the new state of locked publish tasks. */
+/** Writes the new state of locked publish tasks. Their processes have not crashed, because they recorded an outcome. */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t
     set status = k.status,
       wake_at = k.wake_at,
+      crash_count = 0,
       is_attempt_open = k.is_attempt_open,
       retry_count = k.retry_count,
       unknown_count = k.unknown_count,

@@ -1,6 +1,6 @@
 import type { Task, TaskKey } from "./task.ts";
 
-/** Result of a request to cancel targets. */
+/** Result of a request to cancel publishing targets before they are sent. */
 export type CancellationPlan =
   /** A publishing call of one of the targets is open or may be open, so no target is cancelled. */
   | { readonly kind: "in_flight" }
@@ -12,14 +12,15 @@ export type CancellationPlan =
       readonly ended: readonly Task[];
     };
 
-/** Whether a publishing call of the task may be open, or may have ended with an unknown outcome. */
+/** Whether a publishing call of the publish task may be open, or may have ended with an unknown outcome. */
 function isInFlight(task: Task): boolean {
   switch (task.status) {
     case "calling":
     case "unknown":
     case "reconciling":
       return true;
-    // A queued task with an unknown outcome waits to repeat a publishing call that may already have published the target.
+    // A queued publish task with open unknown outcomes is about to repeat a publishing call that may already have
+    // published the target.
     case "queued":
     case "working":
       return task.openUnknowns > 0;
@@ -30,7 +31,10 @@ function isInFlight(task: Task): boolean {
   }
 }
 
-/** Finds the task that ended the target: the success of any generation, otherwise the failure of the requested generation. */
+/**
+ * Finds the publish task that decides how the target ended: a success of any generation (publish request), otherwise
+ * the failure of the requested generation.
+ */
 function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | undefined {
   return (
     generations.find((task) => task.status === "published") ??
@@ -39,8 +43,8 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Plans the cancellation of targets at their generations: all targets or none. Older generations of a target end too. Newer
- * generations are not changed, because the request was not about them.
+ * Plans the cancellation of publishing targets at the given generations (publish requests): all targets or none. Older
+ * generations of a target end too. Newer generations are not changed, because the caller did not ask to cancel them.
  *
  * @param tasks Tasks of all generations of the targets, among them the requested ones.
  */

@@ -15,8 +15,8 @@ import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.
 import type { Task } from "./task.ts";
 
 /**
- * Error codes with which a platform refuses the content itself. The platform refuses such content in every call, so earlier
- * calls published nothing either.
+ * Error codes with which a platform refuses the content of a post. The platform refuses the same content in every call,
+ * so earlier calls with an unknown outcome published nothing either.
  */
 const ABOUT_CONTENT: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "content_rejected",
@@ -31,7 +31,10 @@ function later(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b;
 }
 
-/** Puts the task back into the queue. The task keeps its handles, so the next try continues after the last finished step. */
+/**
+ * Puts a publish task back into the queue. The values that the platform returned to its finished steps stay stored, so
+ * the next try continues after the last finished step.
+ */
 export function requeue(
   task: Task,
   wakeAt: Date,
@@ -47,7 +50,7 @@ export function requeue(
 }
 
 /**
- * Ends the task without success. While an earlier publishing call may have made the target visible, the error is
+ * Ends a publish task without success. While an earlier publishing call may have published the post, the error is
  * `outcome_unknown`. With another error, the user could retry the target and publish it twice.
  */
 export function fail(
@@ -74,8 +77,8 @@ export function fail(
 }
 
 /**
- * Decides about a publishing call that may have published the target. No process acts on the task before `callUntil`. Then the
- * platform is searched for the post.
+ * Decides what follows when a publishing call may have published its post. Until the call can no longer arrive
+ * (`callUntil`), no process acts on the task. Then the platform is searched for the post.
  */
 export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">): Decision {
   const { task, now } = snapshot;
@@ -105,8 +108,8 @@ export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">
 }
 
 /**
- * Decides about a publishing call whose post the platform is still processing. The attempt stays open until the platform
- * reports the result.
+ * Decides what follows when the platform has accepted the publishing call and still processes the post. The attempt
+ * stays open until the platform reports the result.
  */
 export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   const { task, now } = snapshot;
@@ -133,8 +136,8 @@ export function onPending(snapshot: TaskSnapshot, { afterMs, handles }: Pending)
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
 /**
- * Decides about a rate limit of the platform. The attempt stays open and continues after the wait, and all tasks of the
- * account wait.
+ * Decides what follows when a platform answers a publishing call with a rate limit. The attempt stays open and
+ * continues after the wait, and all tasks of the account wait.
  */
 function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
   const { task, now } = snapshot;
@@ -177,8 +180,8 @@ export function onFailure(snapshot: TaskSnapshot, failure: Failure, policy: Retr
   const { task, now } = snapshot;
   switch (failure.kind) {
     case "refused":
-      // If an earlier publishing call has an unknown outcome, that call has most likely published the post of which this one
-      // is a duplicate. Therefore the platform is searched again.
+      // A platform refuses the post as a duplicate. If an earlier publishing call has an unknown outcome, that call
+      // most likely published the post, so the platform is searched again.
       return failure.code === "duplicate_on_platform" && task.unknownCount > 0
         ? toUnknown(snapshot, { message: failure.message })
         : fail(snapshot, failure.code, failure.message, { kind: "answered" });

@@ -20,8 +20,8 @@ function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
 }
 
 /**
- * Decides about a late outcome that proves that the publishing call published nothing: the task continues as if the outcome
- * had arrived in time.
+ * Decides what follows when the answer to a publishing call arrives after the outcome was recorded as unknown, and
+ * proves that the call published nothing. The task continues as if the answer had arrived in time.
  */
 export function onLate(
   snapshot: TaskSnapshot,
@@ -62,8 +62,9 @@ export function onLate(
 }
 
 /**
- * Decides about a late outcome that says that the platform is still processing the post. A search of the platform needs the
- * handles that the publishing call returned, so the result of a search that began without them is ignored.
+ * Decides what follows when a late answer says that the platform still processes the post. A search of the platform
+ * needs the handles (post or upload ids) in that answer. Therefore the result of a search that began without the
+ * handles is ignored.
  */
 function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): Decision {
   if (handles === undefined) return nothing(snapshot);
@@ -80,8 +81,8 @@ function onLatePending(snapshot: TaskSnapshot, { afterMs, handles }: Pending): D
 }
 
 /**
- * Ends the attempt of a publishing call whose outcome arrived late, because the attempt was already reported as `unknown`.
- * Even a rate limit ends such an attempt, although a rate limit otherwise keeps its attempt open.
+ * Ends the attempt of a publishing call whose answer arrived late. The attempt was already reported as `unknown`, so
+ * even a rate limit ends it, although a rate limit otherwise keeps an attempt open.
  */
 function withEndedAttempt(
   decision: Decision,
@@ -100,7 +101,10 @@ function withEndedAttempt(
   };
 }
 
-/** Stores a late outcome in its attempt when the task has continued without it. The outcome changes no task. */
+/**
+ * Stores the late answer to a publishing call in its attempt when the publish task has continued without this answer.
+ * The answer does not change the task.
+ */
 export function onHistory(snapshot: TaskSnapshot, outcome: NotPublished): Decision {
   const { task, attempt } = snapshot;
   if (outcome.kind === "unknown" || outcome.kind === "pending") return nothing(snapshot);

@@ -13,16 +13,17 @@ function markDuplicate(task: Task, ids: Ids): Task {
 }
 
 /**
- * Whether the task has not begun its publishing call, so that it can be dropped once another generation of its target is
- * published.
+ * Whether the publish task has not begun its publishing call. Then it can be dropped when another generation (publish
+ * request) of its target is published.
  */
 function isSuperfluous(task: Task): boolean {
   return task.status === "queued" || task.status === "working";
 }
 
 /**
- * Decides about a publishing call that made the target visible. The success that is recorded first belongs to the target. Any
- * other success stores its platform id in its own attempt and marks the target as `duplicate_detected`.
+ * Decides what follows when a publishing call has published the target. The success that is recorded first determines
+ * the target's post id. A later success stores its own post id in its attempt and marks the target as
+ * `duplicate_detected`.
  */
 export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
   const { task, siblings, now } = snapshot;

@@ -5,7 +5,10 @@ import { change, type Decision, type TaskSnapshot } from "./decision.ts";
 import { nextRepeatMs, type RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
-/** How long after `publishBefore` the delivery service continues to search a platform that does not answer. */
+/**
+ * How long after `publishBefore` (the latest time for publishing) the delivery service continues to search a platform
+ * that does not answer, in milliseconds.
+ */
 const GIVE_UP_MS = 60 * 60_000;
 
 const STILL_UNKNOWN = "it could not be determined whether the platform published the target";
@@ -28,7 +31,8 @@ function onRepeat(snapshot: TaskSnapshot, policy: RetryPolicy): Decision {
   const { task, now } = snapshot;
   const wakeAt = after(now, nextRepeatMs(policy, task.unknownCount));
   if (wakeAt >= task.publishBefore) return fail(snapshot, "outcome_unknown", STILL_UNKNOWN);
-  // The earlier publishing call may have made the target visible, so its error is kept until the repeated call has ended.
+  // The earlier publishing call may have published the target, so the target keeps the error `outcome_unknown` until
+  // the repeated call has ended.
   const repeated: Task = { ...task, status: "queued", wakeAt, resendCount: task.resendCount + 1 };
   return { task, changes: [change(repeated, wakeAt > now)] };
 }
@@ -59,7 +63,8 @@ export function onVerdict(
     case "absent":
       return onAbsent(snapshot, maxResends);
     case "refused": {
-      // The result is only about the publishing call that was searched for; an older call of the task may still be open.
+      // The platform refused only the publishing call that was searched for; the outcome of an older call of the task
+      // may still be unknown.
       const openUnknowns = Math.max(0, snapshot.task.openUnknowns - 1);
       const ended = { ...snapshot, task: { ...snapshot.task, openUnknowns } };
       return fail(ended, verdict.code, verdict.message, { kind: "answered" });

@@ -209,7 +209,7 @@ test("a platform's refusal of a post as a duplicate fails the target, unless an 
   });
 });
 
-test("while an earlier publishing call may have published the target, only a refusal of the content fails the target for certain", () => {
+test("while an earlier publishing call may have published the target, only a refusal of the content proves that nothing was published", () => {
   const task = { ...CALLING, openUnknowns: 1 };
   expect(after(task, called(suspended))).toMatchObject({
     errorCode: "outcome_unknown",
@@ -222,7 +222,7 @@ test("while an earlier publishing call may have published the target, only a ref
 const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late success publishes a target whose status is $status",
+  "a success that is reported late publishes a target whose status is $status",
   (task) => {
     expect(after(task, called(published), { attempt: reported })).toMatchObject({
       status: "published",
@@ -234,7 +234,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
 );
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late report that a publishing call was not sent queues a target whose status is $status",
+  "a target whose status is $status is queued again when a late report says that its publishing call was not sent",
   (task) => {
     expect(after(task, called(notSent), { attempt: reported })).toMatchObject({
       status: "queued",
@@ -245,7 +245,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
 );
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a late refusal by the platform fails a target whose status is $status",
+  "a target whose status is $status fails when a late report says that the platform refused its publishing call",
   (task) => {
     expect(after(task, called(suspended), { attempt: reported })).toMatchObject({
       status: "failed",
@@ -254,7 +254,7 @@ test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
   },
 );
 
-test("a rate limit that is reported late ends the attempt that was reported as unknown", () => {
+test("an attempt that was reported as unknown ends when a rate limit is reported late for its publishing call", () => {
   expect(after(UNKNOWN, called(limited), { attempt: reported })).toMatchObject({
     status: "queued",
     isAttemptOpen: false,
@@ -262,7 +262,7 @@ test("a rate limit that is reported late ends the attempt that was reported as u
   });
 });
 
-test("a failed target that a late outcome queues again waits 5 s, so that the posts service learns of the change first", () => {
+test("a failed target that is queued again by a late report waits 5 s, so that the posts service learns of the change first", () => {
   expect(after(FAILED_UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({
     wakeAt: at(5_000),
   });
@@ -274,7 +274,7 @@ test("a late outcome of a publishing call does not change a target that failed f
   expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
 });
 
-test("a late outcome of a call of a replaced generation is stored in its attempt and changes no task", () => {
+test("a late outcome of a publishing call is only stored in its attempt when a newer publish request has replaced the task", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
   const decision = decide(
     snapshot(UNKNOWN, { siblings, attempt: reported }),
@@ -299,7 +299,7 @@ test("while the platform processes a post, the attempt stays open, the post is s
   });
 });
 
-test("a late report that the platform still processes a post changes nothing when it contains no handles", () => {
+test("a late report that the platform still processes a post changes nothing when it contains no id to search for", () => {
   expect(decide(snapshot(UNKNOWN), called(pending), POLICY)).toEqual({
     task: UNKNOWN,
     changes: [],
@@ -308,14 +308,14 @@ test("a late report that the platform still processes a post changes nothing whe
 
 const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
 
-test("the handles of a post that the platform still processes are stored in the same decision as the outcome of the call", () => {
+test("the ids that a platform returns for a post in processing are stored in the same decision as the outcome of the call", () => {
   const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
   expect(decision.handles).toEqual({ publishId: "p1" });
   expect(decision.attempt).toMatchObject({ outcome: null });
 });
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "when a late report with handles says that the platform still processes the post, a target that is $status waits to be searched for with these handles",
+  "a target whose status is $status waits to be searched for when a late report contains the ids of a post in processing",
   (task) => {
     expect(after(task, called(withHandles))).toMatchObject({
       status: "unknown",
@@ -349,7 +349,7 @@ test("a second success with another platform id marks the published target as du
   });
 });
 
-test("a success of a second generation of a target is not adopted and marks the published generation as duplicate_detected", () => {
+test("when two publish requests of one target both succeed, the target keeps the first success and is marked as duplicate_detected", () => {
   const rival = { ...PUBLISHED, generation: 2, externalId: "2" };
   const { changes } = decide(snapshot(UNKNOWN, { siblings: [rival] }), called(published), POLICY);
   expect(changes).toMatchObject([
@@ -361,7 +361,7 @@ test("a success of a second generation of a target is not adopted and marks the 
   ]);
 });
 
-test("the success of one generation drops the other generations of the target whose publishing call has not begun", () => {
+test("when one publish request of a target succeeds, its other publish requests that have not begun their publishing call are dropped", () => {
   const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
     ...CALLING,
     status,
@@ -418,14 +418,14 @@ test.each<[string, Verdict, object]>([
   },
 );
 
-test("a target that is absent from the platform after its last permitted resend fails with outcome_unknown", () => {
+test("a target that is not found on the platform after its last permitted resend fails with outcome_unknown", () => {
   expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
     status: "failed",
     errorCode: "outcome_unknown",
   });
 });
 
-test("after a restore, an uncertain target is sent once the search has proved its absence, and that call counts like any other publishing call", () => {
+test("a target that a restore made uncertain is sent once a search has proved that it is not on the platform, and that call counts like any other", () => {
   const restored = { ...RECONCILING, isRestored: true, isLimited: true };
   const absent = after(restored, looked({ kind: "absent" }));
   expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
@@ -434,7 +434,7 @@ test("after a restore, an uncertain target is sent once the search has proved it
   expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
 });
 
-test("after a restore, an uncertain target stays uncertain until the searches of the platform are finished", () => {
+test("a target that a restore made uncertain stays uncertain until the searches of the platform are finished", () => {
   const restored = { ...RECONCILING, isRestored: true };
   expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
     status: "unknown",
@@ -462,7 +462,7 @@ test("a success that is stored in the attempt takes precedence over the result o
   });
 });
 
-test("a publishing call counts as lost only after its call_until, and only if its task made no later call", () => {
+test("a publishing call without a reported outcome counts as lost only after its call_until, and only if its task made no later call", () => {
   const lost: Learned = { kind: "call_lost", callNumber: 1 };
   expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
@@ -471,7 +471,7 @@ test("a publishing call counts as lost only after its call_until, and only if it
   ).toEqual([]);
 });
 
-test("an event from a worker that no longer holds the fence of the task changes nothing", () => {
+test("an event from a worker that has lost its task to another worker changes nothing", () => {
   const allLearned: Learned[] = [
     { ...looked({ kind: "absent" }), fence: 2 } as Learned,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
@@ -556,7 +556,7 @@ test("a successful publishing call publishes its target, whatever events came be
   );
 });
 
-test("a target that may be visible is queued again only after proved absence, for a harmless repetition, or after a late outcome of its publishing call", () => {
+test("a target that may be visible is queued again only after a search proved its absence, for a harmless repetition, or after a late report", () => {
   const open: readonly TaskStatus[] = ["unknown", "reconciling"];
   fc.assert(
     fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {

@@ -18,8 +18,8 @@ import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 const WORKER_LOST = "the worker stopped during the publishing call";
 
 /**
- * Targets with the tasks of all their generations and the attempts that the events are about, read while the targets are
- * locked.
+ * Publishing targets that are locked in the database, with the tasks of all their publish requests and the attempts
+ * that the events are about.
  */
 export interface LockedTargets {
   readonly tasks: readonly Task[];
@@ -33,11 +33,11 @@ function nameAttempt(targetId: string, number: number): string {
 }
 
 /**
- * Decides about task events one after the other. Each decision takes into account what the earlier decisions changed.
+ * Decides what follows from events about publish tasks, one event after the other. Each decision takes into account
+ * what the earlier decisions changed.
  *
- * @param random Returns a number in [0, 1); called once per event.
- * @returns The decisions by their events. An event has no decision if its task does not exist because a restore removed the
- * task.
+ * @param random Returns a number in [0, 1); called once per event. @returns The decisions by their events. An event has
+ * no decision if its task does not exist because a restore removed the task.
  */
 export function decideInOrder(
   locked: LockedTargets,
@@ -68,8 +68,9 @@ export function decideInOrder(
 }
 
 /**
- * Decides what follows from an event of a publish task. Only this function decides whether a target is published, tried again,
- * searched for on its platform or given up. The function is pure: time and randomness are part of the snapshot.
+ * Decides what follows from an event about a publish task. Only this function decides whether a target is published,
+ * tried again, searched for on its platform or given up. The function is pure: the time and a random number are part of
+ * its input.
  */
 export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
   switch (learned.kind) {
@@ -94,7 +95,7 @@ const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
   not_wanted: ["working"],
 };
 
-/** Whether the worker that reports the event still holds the task. */
+/** Whether the worker that reports the event still holds the publish task. */
 function isHeld(task: Task, { fence, kind }: Fenced): boolean {
   return task.fence === fence && HOLDING[kind].includes(task.status);
 }
@@ -118,7 +119,8 @@ function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): D
 }
 
 /**
- * Returns the decision about a success that was stored in the attempt although the decision could not be written to the task.
+ * Returns the decision to publish a target if its attempt already contains a success. Such a success was stored there
+ * because the decision about it could not be written to the publish task.
  */
 function onKnownAlready(snapshot: TaskSnapshot): Decision | undefined {
   const { attempt } = snapshot;
@@ -134,8 +136,8 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 }
 
 /**
- * Whether the attempt still waits for the outcome of this publishing call. An attempt that has continued with a later call
- * already has the outcome of this one.
+ * Whether the attempt still waits for the outcome of this publishing call. An attempt in which a later call was made
+ * already has the outcome of this call.
  */
 function isOfCall(attempt: Attempt | undefined, callNumber: number): boolean {
   return attempt !== undefined && attempt.callNumber === callNumber;
@@ -181,7 +183,10 @@ function onCurrentCall(
   }
 }
 
-/** Whether the task still waits for the outcome of this publishing call, and no newer generation has replaced the task. */
+/**
+ * Whether the publish task still waits for the outcome of this publishing call, and no newer publish request of its
+ * target exists.
+ */
 function isOpenQuestion({ task, siblings }: TaskSnapshot, callNumber: number): boolean {
   if (task.callNumber !== callNumber) return false;
   if (siblings.some((sibling) => sibling.generation > task.generation)) return false;

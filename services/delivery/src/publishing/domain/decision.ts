@@ -4,9 +4,9 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { Attempt, AttemptOutcome, Task, TaskKey } from "./task.ts";
 
 /**
- * Publishing is decided in four steps, each with its own type. A `TaskEvent` says what was learned about a publish task. A
- * `TaskSnapshot` contains what is stored about the task when it is locked. A `Decision` says what follows. A `TargetUpdate` is
- * what the posts service is told.
+ * A publish task is advanced in four stages, each with its own type. A `TaskEvent` says what a worker learned about the
+ * task. A `TaskSnapshot` contains what the database stores about it. A `Decision` says what follows. A `TargetUpdate`
+ * is what the posts service is told.
  */
 export type TaskEvent = TaskRef & Learned;
 
@@ -19,13 +19,16 @@ export interface TaskRef extends TaskKey {
 }
 
 /**
- * What was learned about a publish task. Outcomes of publishing calls count no matter which worker reports them. All other
- * events count only while the reporting worker holds the fence.
+ * What a worker learned about a publish task. The outcome of a publishing call counts no matter which worker reports
+ * it. Everything else counts only while the reporting worker holds the task.
  */
 export type Learned =
   /** A publishing call ended with this outcome. */
   | { readonly kind: "called"; readonly callNumber: number; readonly outcome: Outcome }
-  /** `callUntil` has passed and no worker has reported how the publishing call ended. */
+  /**
+   * No worker reported how the publishing call ended, although the time `callUntil`, before which the call must end,
+   * has passed.
+   */
   | { readonly kind: "call_lost"; readonly callNumber: number }
   /** A step before the publishing call failed. */
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
@@ -36,71 +39,81 @@ export type Learned =
       readonly verdict: Verdict;
       readonly maxResends: number;
     }
-  /** The target cannot be published for a reason other than an answer of the platform. */
+  /** The publishing target fails for a reason that does not come from the platform. */
   | {
       readonly kind: "given_up";
       readonly fence: number;
       readonly code: TargetErrorCode;
       readonly message: string;
     }
-  /** The posts service does not want the target published at this generation. */
+  /** The posts service answered that this generation (publish request) of the target must not be published. */
   | { readonly kind: "not_wanted"; readonly fence: number };
 
 /**
- * A failure of a step before the publishing call. A refused access token is not such a failure, because the token is refreshed
- * first.
+ * A failure of a step before the publishing call. A refused access token is not included, because the worker renews the
+ * token and repeats the step.
  */
 export type StepFailure = Exclude<Failure, { kind: "token_refused" }>;
 
-/** What is stored about a publish task when a decision is made, read while all tasks of the target are locked. */
+/**
+ * What the database stores about a publish task when a decision is made. It is read while all tasks of the target are
+ * locked.
+ */
 export interface TaskSnapshot {
   readonly task: Task;
-  /** Publish tasks of the same target at other generations. */
+  /** Publish tasks of the same target at other generations (for other publish requests). */
   readonly siblings: readonly Task[];
-  /** The attempt that the event is about. */
+  /** The publishing attempt that the event is about. */
   readonly attempt: Attempt | undefined;
   readonly now: Date;
-  /** A random number in [0, 1). */
   readonly random: number;
 }
 
-/** What a decision about one task changes for the other tasks of the same account. */
+/** How a decision about one publish task affects the other tasks of the same account. */
 export type AccountEffect =
   | { readonly kind: "failed" }
   | { readonly kind: "answered" }
   | { readonly kind: "limited"; readonly until: Date };
 
-/** The new state of a publish task, with its version raised. */
+/** The new state of a publish task, with its version number increased by one. */
 export interface TaskChange {
   readonly task: Task;
   /** Whether the change is reported to the posts service. */
   readonly isReported: boolean;
 }
 
-/** What follows from a task event. */
+/** Everything that must be written to the database after an event about a publish task. */
 export interface Decision {
   /** The publish task that the event is about, in its state before the event. */
   readonly task: Task;
-  /** New states of publish tasks of the target, usually with that of the event's task. */
+  /** New states of publish tasks of the target, usually including the task that the event is about. */
   readonly changes: readonly TaskChange[];
-  /** New state of the attempt that the event is about. */
+  /** New state of the publishing attempt that the event is about. */
   readonly attempt?: Attempt;
   readonly account?: AccountEffect;
-  /** Handles that a publishing call returned, to be added to the stored handles of the task. */
+  /**
+   * Handles (upload ids and similar values) that the platform returned to a publishing call. They are added to the
+   * stored handles of the task.
+   */
   readonly handles?: Handles;
   /** Set if the target is published without a post id: data with which the platform is asked for the id later. */
   readonly askLater?: Handles;
-  /** Set if the worker that reported the event keeps the task and continues within the same attempt. */
+  /** Set if the worker that reported the event keeps the publish task and continues within the same attempt. */
   readonly isContinued?: true;
 }
 
-/** A change of a publish task that is reported to the posts service, with the attempt that ended with the change. */
+/**
+ * A change of a publish task that is reported to the posts service, with the publishing attempt that this change ended.
+ */
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
 }
 
-/** Returns a decision that changes nothing, for a repeated outcome or an event from a worker without the fence. */
+/**
+ * Returns a decision that changes nothing. It answers a repeated outcome, or an event from a worker that has lost the
+ * publish task.
+ */
 export function nothing({ task }: TaskSnapshot): Decision {
   return { task, changes: [] };
 }
@@ -112,7 +125,7 @@ export function change(task: Task, isReported = true): TaskChange {
 type AttemptResult = Partial<Pick<Attempt, "externalId" | "permalink" | "isNotSent">>;
 
 /**
- * Builds the field `attempt` of a decision; empty if the event is not about an attempt.
+ * Builds the new state of the publishing attempt; returns an empty object if the event is not about an attempt.
  *
  * @param outcome null keeps the attempt open.
  */
@@ -137,7 +150,7 @@ export function attemptWith(
   };
 }
 
-/** Returns the changes of a decision that are reported to the posts service. */
+/** Returns those changes of publish tasks in a decision that are reported to the posts service. */
 export function toTargetUpdates({ changes, attempt }: Decision): readonly TargetUpdate[] {
   const ended = attempt === undefined || attempt.outcome === null ? undefined : attempt;
   return changes

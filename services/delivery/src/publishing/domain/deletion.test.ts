@@ -63,7 +63,7 @@ test("the wait that a platform requests replaces the configured wait and counts 
   });
 });
 
-test("a rate limit holds back the account of a deletion, for a minute if the platform does not say how long, and does not count as a retry", () => {
+test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and does not count as a retry", () => {
   const last = taskWith({ retryCount: 2 });
   expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },

@@ -13,8 +13,8 @@ export interface DeletionKey {
 }
 
 /**
- * Key of a deletion task together with the fence of its worker. If the stored fence differs, another worker holds the
- * deletion.
+ * Key of a deletion task together with the fencing token of its worker. If the stored fencing token differs, another
+ * worker has claimed the deletion.
  */
 export interface HeldDeletion extends DeletionKey {
   readonly fence: number;
@@ -46,22 +46,27 @@ export interface DeletionTask extends HeldDeletion {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** How one try to delete a target ended. A refused access token is not a result, because the token is refreshed first. */
+/**
+ * How one try to delete a post from its platform ended. A refused access token is not included, because the worker
+ * renews the token and repeats the call.
+ */
 export type DeletionResult =
   | Deleted
   | Exclude<Failure, { kind: "token_refused" }>
   | Unknown
-  /** The target cannot be deleted for a reason other than an answer of the platform. */
+  /** The post cannot be deleted for a reason that does not come from the platform. */
   | { readonly kind: "given_up"; readonly code: TargetErrorCode; readonly message: string };
 
 export interface DeletionDecision {
-  /** The new state of the deletion task, with its version raised. */
+  /** The new state of the deletion task, with its version number increased by one. */
   readonly task: DeletionTask;
-  /** The instant until which the platform's rate limit holds back the whole account. */
+  /** The instant until which all deletions of the account wait because of the platform's rate limit. */
   readonly holdUntil?: Date;
 }
 
-/** How long after its request a deletion that still meets rate limits is given up. */
+/**
+ * How long after its request a deletion is given up if the platform still answers with rate limits, in milliseconds.
+ */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 
 type Repeatable = Extract<DeletionResult, { kind: "retryable" | "unknown" }>;
@@ -90,8 +95,8 @@ function requeue(task: DeletionTask, wakeAt: Date, fault: Fault): DeletionTask {
 }
 
 /**
- * Decides about a deletion that meets a rate limit of the platform. The wait does not count as a retry, and the whole account
- * waits.
+ * Decides what follows when a platform answers a deletion with a rate limit. The wait does not count as a retry, and
+ * all tasks of the account wait.
  */
 function onLimit(task: DeletionTask, fault: Fault, now: Date, waitMs: number): DeletionDecision {
   const holdUntil = new Date(now.getTime() + waitMs);
@@ -101,7 +106,6 @@ function onLimit(task: DeletionTask, fault: Fault, now: Date, waitMs: number): D
 
 interface Moment {
   readonly now: Date;
-  /** A random number in [0, 1). */
   readonly random: number;
 }
 
@@ -124,8 +128,9 @@ function onRepeatable(
 }
 
 /**
- * Decides what follows from one try to delete a target. Deleting again is harmless, so a try with an unknown outcome is
- * repeated like any other temporary failure. The function is pure: time and randomness are arguments.
+ * Decides what follows from one try to delete a post from its platform. Deleting again is harmless, so a try with an
+ * unknown outcome is repeated like any other temporary failure. The function is pure: the time and a random number are
+ * arguments.
  */
 export function decideDeletion(
   task: DeletionTask,

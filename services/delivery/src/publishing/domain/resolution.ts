@@ -8,19 +8,25 @@ export type OperatorsWord =
 
 export type Resolution =
   | { readonly kind: "decided"; readonly decision: Decision }
-  /** The outcome of the publishing call is already known, or the call may still arrive at the platform. */
+  /**
+   * The operator's statement is not accepted: the outcome of the publishing call is already known, or the call may
+   * still arrive at the platform.
+   */
   | { readonly kind: "not_in_question" };
 
 /**
- * Error code of a target that an operator resolved as absent. This code makes the target retryable: it says that the platform
- * gave no answer and that the publishing call published nothing.
+ * Error code of a target for which an operator stated that the platform has no post. This code lets the user retry the
+ * target.
  */
 const ABSENT_CODE = "platform_unavailable";
 const ABSENT_MESSAGE = "an operator found that the target was not published";
 
 const NOT_IN_QUESTION: Resolution = { kind: "not_in_question" };
 
-/** Whether the outcome of the task's publishing call can only be found on the platform. */
+/**
+ * Whether the outcome of the task's publishing call is unknown, so that only a look at the platform can show whether
+ * the post is there.
+ */
 function isInQuestion({ task, siblings }: TaskSnapshot): boolean {
   if (siblings.some(({ status }) => status === "published")) return false;
   if (task.status === "unknown" || task.status === "reconciling") return true;

@@ -1,4 +1,4 @@
-/** Values by which a restore of a deployment's own data is detected. */
+/** Properties of the Postgres storage that change when the data of a deployment is restored from a backup. */
 export interface DataCopy {
   /** Object id of the table `deployment`, which changes when a dump is loaded. */
   readonly tableOid: number;
@@ -11,12 +11,12 @@ export interface DataCopy {
 export type RestoreReason = "timeline" | "reloaded" | "rewound";
 
 /**
- * Detects that the data was restored and is older than the work that was done with it.
+ * Detects that the data was restored from a backup and is older than the work that was done with it.
  *
- * @param stored The values that are recorded in the data. Their `seenAt` never decreases unless the data is restored.
- * @param current The values of the cluster and table in which the data is now.
- * @param rememberedAt The latest `seenAt` that this process has read; undefined before its first read.
- * @returns The sign by which the restore was detected; undefined if the data was not restored.
+ * @param stored The properties that were recorded in the data. Their `seenAt` never decreases unless the data is
+ * restored. @param current The properties of the Postgres cluster and table in which the data is now. @param
+ * rememberedAt The latest `seenAt` that this process has read; undefined before its first read. @returns How the
+ * restore was detected; undefined if the data was not restored.
  */
 export function findRestore(
   stored: DataCopy & { readonly seenAt: Date },

@@ -24,7 +24,7 @@ test("the waits before retries of a task follow the configured list with 20 % ji
   expect(nextRetryMs(POLICY, 3, 0.5)).toBeUndefined();
 });
 
-test("the first harmless repetition of a publishing call is sent without a wait, and later repetitions follow the retry waits", () => {
+test("the first repetition of a publishing call that is safe to repeat is sent without a wait, and later ones follow the retry waits", () => {
   expect([1, 2, 3, 4, 9].map((count) => nextRepeatMs(POLICY, count))).toEqual([
     0, 60_000, 300_000, 900_000, 900_000,
   ]);

@@ -4,7 +4,7 @@ import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 export interface RetryPolicy {
   /** Waits before the first, second … retry of a task; a failure after the last retry is final. */
   readonly retryMs: readonly number[];
-  /** How long the worker keeps a task whose access token was refused, while it refreshes the token. */
+  /** How long a worker keeps a publish task while it renews an access token that the platform refused. */
   readonly leaseMs: number;
   /** How long an account is paused after five failures in a row, after six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
@@ -12,12 +12,12 @@ export interface RetryPolicy {
 
 const FAILURES_BEFORE_PAUSE = 5;
 const JITTER = 0.2;
-/** How long a rate limit holds if the platform does not say how long to wait. */
+/** How long publishing waits after a rate limit if the platform does not say how long to wait. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
 /**
- * Milliseconds before retry number `retryCount + 1`, with 20 % jitter so that tasks that failed together do not retry
- * together; undefined if no retry is left.
+ * Returns the wait in milliseconds before retry number `retryCount + 1` of a publish task, with 20 % jitter so that
+ * tasks that failed together do not retry together. Returns undefined if no retry is left.
  *
  * @param random In [0, 1).
  */
@@ -32,15 +32,18 @@ export function nextRetryMs(
 }
 
 /**
- * Milliseconds before a harmless repetition of a publishing call with an unknown outcome: 0 before the first repetition, then
- * the waits of `retryMs`, of which the last one repeats.
+ * Returns the wait in milliseconds before a publishing call with an unknown outcome is sent again on a platform where
+ * repeating it is harmless. It is 0 before the first repetition; then it follows `retryMs`, whose last value repeats.
  */
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;
   return policy.retryMs[Math.min(unknownCount - 2, policy.retryMs.length - 1)] ?? 0;
 }
 
-/** How many milliseconds an account is paused after this many retryable failures in a row; undefined if it is not paused. */
+/**
+ * How many milliseconds an account is paused after this many consecutive failures that can be retried; undefined if it
+ * is not paused.
+ */
 export function nextAccountPauseMs(policy: RetryPolicy, failuresInRow: number): number | undefined {
   const pauses = policy.accountPauseMs;
   const step = failuresInRow - FAILURES_BEFORE_PAUSE;

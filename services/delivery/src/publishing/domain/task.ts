@@ -2,11 +2,11 @@ import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
 export type TaskStatus =
-  /** The publish task waits until it is due. */
+  /** The publish task waits for its time `wakeAt`. */
   | "queued"
   /** A worker holds the lease of the publish task; the publishing call has not begun. */
   | "working"
-  /** The publishing call is marked as begun: until `callUntil`, it may be sent or may have been sent. */
+  /** The publishing call is recorded as begun: until `callUntil`, the worker may send the call or may have sent it. */
   | "calling"
   /** A publishing call ended with an unknown outcome; the publish task waits for the next search of the platform. */
   | "unknown"
@@ -14,23 +14,27 @@ export type TaskStatus =
   | "reconciling"
   | "published"
   | "failed"
-  /** The target is not wanted at this generation, or another generation is published. */
+  /**
+   * The posts service does not want the target published at this generation (publish request), or another generation is
+   * published.
+   */
   | "dropped";
 
-/** Key of a publish task. */
+/** Key of a publish task: the publishing target, and the number of its publish request. */
 export interface TaskKey {
   readonly targetId: string;
   readonly generation: number;
 }
 
 /**
- * Key of a publish task together with the fence of its worker. If the stored fence differs, another worker holds the task.
+ * Key of a publish task together with the fencing token of its worker. If the stored fencing token differs, another
+ * worker has claimed the task.
  */
 export interface HeldKey extends TaskKey {
   readonly fence: number;
 }
 
-/** The publication of one target at one generation. */
+/** The work of publishing one target (one post on one account) for one publish request. */
 export interface Task extends HeldKey {
   readonly workspaceId: string;
   readonly postId: string;
@@ -41,27 +45,33 @@ export interface Task extends HeldKey {
   readonly wakeAt: Date;
   /** When the target is to be published: its scheduled time, or the time at which the user requested it. */
   readonly dueAt: Date;
-  /** No publishing call starts after this instant. */
+  /** No publishing call of the task starts after this instant. */
   readonly publishBefore: Date;
   readonly crashCount: number;
-  /** Number of the attempt of the target that began last, counted over all generations; 0 if no attempt began. */
+  /**
+   * Number of the publishing attempt that began last, counted over all publish requests of the target; 0 if no attempt
+   * began.
+   */
   readonly attemptNumber: number;
   /**
-   * Whether the latest attempt has no outcome yet. A rate limit or a publishing call that was not sent does not end an
-   * attempt.
+   * Whether the latest publishing attempt has no outcome yet. Neither a rate limit nor a publishing call that was not
+   * sent ends an attempt.
    */
   readonly isAttemptOpen: boolean;
   readonly retryCount: number;
   readonly unknownCount: number;
   /**
-   * Number of publishing calls of the task that neither succeeded nor certainly failed. While it is above 0, the target may be
-   * visible.
+   * Number of publishing calls of the task whose outcome is unknown. While it is above 0, the post may be visible on
+   * the platform.
    */
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
   readonly isLimited: boolean;
-  /** Whether the data was restored, and a publishing call that is missing from the data may have published the target. */
+  /**
+   * Whether the data was restored from a backup, and a publishing call that the restored data does not contain may have
+   * published the target.
+   */
   readonly isRestored: boolean;
   readonly callNumber: number;
   /** When the first publishing call with an unknown outcome began. Searches of the platform start from this time. */
@@ -76,31 +86,44 @@ export interface Task extends HeldKey {
   readonly errorMessage: string | null;
 }
 
-/** Handles as they are stored: each value is sealed separately; the values that older releases stored are plain text. */
+/**
+ * Handles (upload ids and similar values from the platform) as they are stored: each value is encrypted separately.
+ * Values that older releases stored are plain text.
+ */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
+
+/**
+ * Number of crashes in a row after which a task is a suspect: the work on it may be the cause. A process works on one suspect
+ * at a time, so that a task that was only in work beside the cause ends without a further crash.
+ */
+export const SUSPECT_CRASHES = 3;
+
+export function isSuspect({ crashCount }: Task): boolean {
+  return crashCount >= SUSPECT_CRASHES;
+}
 
 /** A publish task that this process has just claimed. */
 export interface ClaimedTask extends Task {
-  /** What the steps of the publish task have returned so far. */
+  /** Handles (upload ids and similar values) that the platform returned to the finished steps of the publish task. */
   readonly handles: StoredHandles | null;
   /** The database's time at the claim of the task. */
   readonly claimedAt: Date;
   /** How long the publish task had been ready when it was claimed, in milliseconds. */
   readonly latenessMs: number;
-  /** Whether the `publishBefore` of the task has passed. */
+  /** Whether the time `publishBefore`, after which the task must not be published, has passed. */
   readonly isTooLate: boolean;
   /** Headers of the event that requested the publish task; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** A claimed publish task whose handles are unsealed. */
+/** A claimed publish task whose handles (upload ids and similar values from the platform) are decrypted. */
 export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }
 
 export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
 
-/** Key of an attempt: the id of the target and the number of the attempt. */
+/** Key of a publishing attempt: the id of the publishing target and the number of the attempt. */
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;
@@ -112,7 +135,7 @@ export interface Attempt extends AttemptKey {
   readonly callNumber: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** Null while the attempt is open. */
+  /** Null while the publishing attempt is open. */
   readonly outcome: AttemptOutcome | null;
   readonly code: string;
   readonly message: string;
@@ -121,12 +144,12 @@ export interface Attempt extends AttemptKey {
   readonly isNotSent: boolean;
 }
 
-/** Whether the publish task has ended, so that only a new event or request can change it. */
+/** Whether a publish task with this status has ended, so that only a new event or request can change it. */
 export function isFinal(status: TaskStatus): boolean {
   return status === "published" || status === "failed" || status === "dropped";
 }
 
-/** Number of attempts of a target that have ended, over all generations. */
+/** Returns how many publishing attempts of a target have ended, over all its publish requests. */
 export function countAttempts(task: Pick<Task, "attemptNumber" | "isAttemptOpen">): number {
   return task.isAttemptOpen ? task.attemptNumber - 1 : task.attemptNumber;
 }

@@ -23,7 +23,7 @@ function clocksAt() {
   return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
 }
 
-test("a publishing call may begin within a twelfth of its deadline, but at most 5 s after the worker requested to begin it", () => {
+test("a publishing call may begin within a twelfth of its maximum duration, but at most 5 s after the worker requested to begin it", () => {
   const { now, clocks } = clocksAt();
   const short = createSendGuard(clocks, 6_000);
   const long = createSendGuard(clocks, 600_000);
@@ -39,7 +39,7 @@ test("a publishing call may begin within a twelfth of its deadline, but at most 
 });
 
 test.each([60_000, -60_000])(
-  "a jump of the wall clock by %i ms prevents the publishing call",
+  "a publishing call is not sent when the wall clock jumps by %i ms before it",
   (ms) => {
     const { now, clocks } = clocksAt();
     const guard = createSendGuard(clocks, 60_000);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { SendGuard } from "@postrider/platforms/http/send-once";
 
-/** The parts of a post by which a reader tells two posts of one account apart. */
+/** The parts of a post that differ when a reader can tell two posts of one account apart. */
 export interface HashedContent {
   readonly text: string;
   readonly title: string | undefined;
@@ -14,8 +14,8 @@ function normalize(text: string): string {
 }
 
 /**
- * Returns SHA-256 in hex of the normalized text, the title and the media of a post. Two posts with the same hash cannot be
- * told apart in a search of the platform, so an account never has two open publishing calls with the same hash.
+ * Returns SHA-256 in hex of the normalized text, the title and the media of a post. A search of the platform cannot
+ * tell two posts with the same hash apart, so an account never has two open publishing calls with the same hash.
  */
 export function hashContent(content: HashedContent): string {
   const parts = [normalize(content.text), normalize(content.title ?? ""), ...content.mediaIds];
@@ -31,18 +31,20 @@ export interface Clocks {
   wall(): number;
 }
 
-/** Maximum time between the request to mark a publishing call as begun and the first byte of the call. */
+/**
+ * Maximum time in milliseconds between a worker's request to record that a publishing call begins and the first byte of
+ * the call.
+ */
 const MAX_AGE_MS = 5_000;
 /**
- * Maximum time between the request to mark a publishing call as begun and its first byte, as a fraction of the call's
- * deadline. The smaller of the two maxima applies.
+ * Maximum time between a worker's request to record that a publishing call begins and the first byte of the call, as a
+ * fraction of the call's maximum duration. The smaller of the two maxima applies.
  */
 const MAX_AGE_PART = 1 / 12;
 
 /**
- * Reads both clocks and returns the guard that allows the publishing call to be sent. It must be called before the call is
- * marked as begun. The `call_until` of the mark counts from a later moment, so a call that respects `timeoutMs` ends before
- * `call_until`.
+ * Reads both clocks and returns the guard that says whether the publishing call may still be sent. The worker creates
+ * the guard before the database sets `call_until`. Therefore a call that respects `timeoutMs` ends before `call_until`.
  */
 export function createSendGuard(clocks: Clocks, visibleCallMs: number): SendGuard {
   const monotonic = clocks.monotonic();

@@ -104,7 +104,10 @@ async function recordDetails(
     : postponeQuestion(sql, question, waitMs));
 }
 
-/** Adds the post id to the published target, unless the target has an id by now, and reports the id to the posts service. */
+/**
+ * Adds the post id that the platform returned to the published target, unless the target has an id by now, and reports
+ * the id to the posts service.
+ */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

@@ -16,7 +16,7 @@ export interface ClaimDeletionsOptions extends Omit<
  * Deletes published posts until it is disposed of. Disposing aborts open platform calls, because deletions can be repeated.
  */
 export interface DeletionClaims extends AsyncDisposable {
-  /** Claims ready deletion tasks now instead of at the next poll. */
+  /** Claims ready deletion tasks now instead of at the next periodic check. */
   nudge(): void;
 }
 
@@ -68,7 +68,7 @@ class Deletions {
     };
   }
 
-  /** Claims deletion tasks once. Returns when the loop should claim again. */
+  /** Claims deletion tasks once. Returns when the loop must claim again. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
@@ -87,7 +87,8 @@ class Deletions {
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
-    // The next claim skips accounts and platforms that are busy now, so the deletions of other accounts are found next.
+    // Only a part of the ready deletions was read. The next claim skips the accounts and platforms that are busy now,
+    // so it finds the deletions of other accounts.
     return true;
   }
 

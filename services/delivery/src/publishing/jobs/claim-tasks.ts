@@ -1,14 +1,15 @@
-import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { startLoop } from "@postrider/shared/process/loop";
 import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { claimTasks, findNextTaskMs, listLostCalls } from "#src/publishing/db/claims.ts";
+import { claimTasks, findNextTaskMs } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
-import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { listLostCalls } from "#src/publishing/db/leases.ts";
+import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
-import { LeaseKeeper, type Lease } from "#src/publishing/operations/lease-keeper.ts";
+import { LeaseKeeper } from "#src/publishing/operations/lease-keeper.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
-import { release, type PublishContext } from "#src/publishing/operations/publish-context.ts";
+import type { PublishContext } from "#src/publishing/operations/publish-context.ts";
 import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
@@ -44,19 +45,18 @@ const MAX_LOST_CALLS = 100;
  * as lost.
  */
 const CALL_MARGIN_MS = 2_000;
-/** How long publish tasks whose worker was lost may run alone in the process, one after the other, before other tasks run. */
-const CRASHED_TURN_MS = 2_000;
-
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
   const claims = new Claims(options);
   const loop = startLoop({
     idleMs: POLL_MS,
     work: () => claims.pass(),
-    onError: (error) =>
+    onError: (error) => {
+      claims.onFailedPass();
       options.logger.warn(
         { err: error },
         "publishing tasks could not be claimed; claiming is tried again",
-      ),
+      );
+    },
   });
   claims.onFree = () => loop.nudge();
   return {
@@ -64,11 +64,6 @@ export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
     claimAgeMs: () => performance.now() - claims.passedAt,
     [Symbol.asyncDispose]: () => claims.stop(loop),
   };
-}
-
-interface HeldTask {
-  readonly task: ClaimedTask;
-  readonly lease: Lease;
 }
 
 class Claims {
@@ -81,10 +76,9 @@ class Claims {
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** A claimed publish task whose earlier worker was lost. It waits until no other task runs in this process. */
-  #crashed: HeldTask | undefined;
-  #isAlone = false;
-  #turnEndsAt = 0;
+  /** Number of tasks in work whose process crashed several times in a row. */
+  #suspects = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClaimTasksOptions) {
     const { sql, logger, settings } = options;
@@ -119,71 +113,49 @@ class Claims {
     recordClaim();
   }
 
+  onFailedPass(): void {
+    this.#failedAt = performance.now();
+  }
+
   /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
   async #claimReady(): Promise<boolean> {
-    if (this.#isAlone) return false;
-    if (this.#crashed !== undefined) {
-      if (this.#inWork === 0) this.#workAlone(this.#crashed);
-      return false;
-    }
+    const { sql, owner, settings, connectors } = this.#options;
+    const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
     const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
-    const tasks = await this.#claim(limit, false);
+    const tasks = await claimTasks(sql, {
+      owner,
+      leaseMs,
+      limit,
+      platforms: Object.keys(connectors),
+      suspectAfter: SUSPECT_CRASHES,
+      maxSuspects: this.#suspects > 0 ? 0 : 1,
+      // No process can renew its leases while the database is unavailable. Processes that have not crashed renew them soon
+      // after it is available again.
+      mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
+      maxPerPlatform,
+      maxPerWorkspace,
+    });
     if (tasks.length > 0) this.#work(tasks);
     return tasks.length === limit;
   }
 
-  /** Runs a publish task that may have crashed its process alone, so that a second crash is not attributed to other tasks. */
-  #workAlone({ task, lease }: HeldTask): void {
-    this.#crashed = undefined;
-    this.#isAlone = true;
-    this.#work([task], () => {
-      lease[Symbol.dispose]();
-      this.#isAlone = false;
-      // The next task whose worker was lost follows at once while the time for such tasks lasts. After that, the other tasks
-      // run first.
-      if (performance.now() < this.#turnEndsAt) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    });
-  }
-
-  async #claimCrashed(): Promise<void> {
-    if (this.#isAlone || this.#crashed !== undefined) return;
-    const [task] = await this.#claim(1, true);
-    if (task === undefined) return;
-    this.#crashed = { task, lease: this.#context.leases.hold(task) };
-    if (performance.now() > this.#turnEndsAt)
-      this.#turnEndsAt = performance.now() + CRASHED_TURN_MS;
-  }
-
-  async #claim(limit: number, hasCrashed: boolean): Promise<readonly ClaimedTask[]> {
-    const { sql, owner, settings, connectors } = this.#options;
-    return await claimTasks(sql, {
-      owner,
-      leaseMs: settings.leaseMs,
-      limit,
-      platforms: Object.keys(connectors),
-      hasCrashed,
-      maxPerPlatform: settings.maxPerPlatform,
-      maxPerWorkspace: settings.maxPerWorkspace,
-    });
-  }
-
-  #work(tasks: readonly ClaimedTask[], onEnd?: () => void): void {
+  #work(tasks: readonly ClaimedTask[]): void {
     this.#inWork += tasks.length;
+    this.#suspects += tasks.filter(isSuspect).length;
     for (const { platform, latenessMs } of tasks)
       claimLateness.observe({ platform }, latenessMs / 1000);
-    const batch = workTasks(this.#context, tasks, () => {
+    const batch = workTasks(this.#context, tasks, (task) => {
       this.#inWork -= 1;
-      onEnd?.();
+      if (isSuspect(task)) this.#suspects -= 1;
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
   }
 
   /**
-   * Looks for lost publishing calls, tasks that a restore made uncertain, and tasks that crashed. All three are rare, so one
-   * check per poll is enough.
+   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is enough.
    */
   async #lookForLosses(): Promise<void> {
     if (performance.now() - this.#lookedAt < POLL_MS) return;
@@ -198,15 +170,13 @@ class Claims {
       ),
     );
     if (await doubtTasks(sql, settings.visibleCallMs)) this.#lookedAt = Number.NEGATIVE_INFINITY;
-    await this.#claimCrashed();
   }
 
-  async stop(loop: Loop): Promise<void> {
+  async stop(loop: AsyncDisposable): Promise<void> {
     // The signal is aborted first, so that no publishing call begins from now on. The current pass of the loop may still claim
     // tasks and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
-    if (this.#crashed !== undefined) await release(this.#context, [this.#crashed.task], 0);
     const { visibleCallMs } = this.#options.settings;
     // An open publishing call that sends media has a later deadline than `visibleCallMs`.
     const waitMs = Math.max(visibleCallMs, this.#context.openCalls.remainingMs()) + CALL_MARGIN_MS;

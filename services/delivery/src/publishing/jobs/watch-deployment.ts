@@ -4,8 +4,8 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import { touchDeployment } from "#src/publishing/db/deployment.ts";
 
 /**
- * Records regularly that the data is in use, so that a restore can be detected later. Reports while the data belongs to
- * another deployment.
+ * Records regularly that the database is in use, so that a restore from a backup can be detected later. Logs and
+ * reports in a metric while the data belongs to another deployment of Postrider.
  */
 export function startWatchDeployment(options: {
   readonly guard: DeploymentGuard;

@@ -8,7 +8,7 @@ import { renewToken, requireReconnect } from "./renew-token.ts";
 
 type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "settings">;
 
-/** A claimed deletion task with the credential of its account. */
+/** A claimed deletion task with the access token of its account. */
 export interface DeletionInputs {
   readonly task: DeletionTask;
   readonly credential: Credential;
@@ -17,7 +17,8 @@ export interface DeletionInputs {
 }
 
 /**
- * Deadline of one platform call as a fraction of the lease: two calls with a token refresh between them fit into one lease.
+ * Maximum duration of one platform call as a fraction of the lease of a deletion task. Two calls with a token renewal
+ * between them fit into one lease.
  */
 const CALL_PART = 1 / 3;
 
@@ -61,8 +62,8 @@ function findConnector(
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
-  // A newer version of the delivery service may have the connector. Each wait for it counts as a retry, so that the deletion
-  // ends.
+  // Another process with a newer version of the delivery service may have the connector. Each wait for that process
+  // counts as a retry, so that the deletion ends at some time.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete

@@ -16,7 +16,7 @@ import type { PublishingDeps } from "./dependencies.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "settings" | "random" | "onEvents">;
 
-/** How one try of a claimed deletion task ended. */
+/** How one try of a claimed deletion task ended, with the data that is recorded about it. */
 interface EndedTry {
   readonly task: DeletionTask;
   readonly result: DeletionResult;
@@ -34,8 +34,8 @@ const deletionsTotal = createCounter(
 );
 
 /**
- * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that cannot
- * be recorded is lost. Then the lease ends and the deletion is repeated, which is harmless.
+ * Records the results of deletions, with their events, in one transaction for all workers of the process. If a result
+ * cannot be recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;

@@ -12,9 +12,9 @@ import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
 
 export interface PublishingSettings extends RetryPolicy {
-  /** Deadline of a publishing call, in milliseconds. */
+  /** Maximum duration of a publishing call, in milliseconds. */
   readonly visibleCallMs: number;
-  /** Multiplies the waits before searches of a platform; 1 in production. */
+  /** Factor by which the waits before searches of a platform are multiplied; 1 in production. */
   readonly reconcileTimeScale: number;
   /**
    * Maximum number of publish tasks of one platform in work over all processes, so that a platform that does not respond does
@@ -35,11 +35,13 @@ export interface PublishingDeps {
   readonly media: Pick<MediaSource, "describe">;
   readonly spool: Pick<Spool, "fetch">;
   readonly sealing: HandleSealing;
-  /** Says before each claim whether this process may publish from its data. */
+  /**
+   * Decides before each claim whether this process may publish from its data; it may not if the data belongs to another
+   * deployment.
+   */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
   readonly settings: PublishingSettings;
   readonly clocks: Clocks;
-  /** Returns a number in [0, 1). */
   readonly random: () => number;
   /** Called after each transaction that appended events to the outbox was committed. */
   readonly onEvents: () => void;

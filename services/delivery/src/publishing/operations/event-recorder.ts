@@ -30,7 +30,8 @@ type RecorderDeps = Pick<
 >;
 
 /**
- * A task event with the headers of the API request that led to it. One transaction records events of several API requests.
+ * An event about a publish task with the headers of the API request that led to the event. One transaction records
+ * events of several API requests.
  */
 interface Entry {
   readonly event: TaskEvent;
@@ -42,9 +43,9 @@ interface Recorded {
   readonly isContinued: boolean;
 }
 
-/** How long task events are collected before they are recorded in one transaction. */
+/** How long events about publish tasks are collected before they are recorded in one transaction, in milliseconds. */
 const WINDOW_MS = 2;
-/** Maximum number of task events per transaction. */
+/** Maximum number of events about publish tasks per transaction. */
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
@@ -66,7 +67,7 @@ export class EventRecorder {
     });
   }
 
-  /** Resolves when the task event is recorded, however long the database is unavailable. */
+  /** Resolves when the event about the publish task is recorded, however long the database is unavailable. */
   record(event: TaskEvent): Promise<Recorded> {
     return this.#batcher.submit({ event, cause: currentCause() });
   }
@@ -95,8 +96,8 @@ export class EventRecorder {
   }
 
   /**
-   * Records each task event in a transaction of its own, so that an event that cannot be recorded does not hold back the
-   * others.
+   * Records each event about a publish task in a transaction of its own, so that an event that cannot be recorded does
+   * not hold back the others.
    */
   async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
     const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
@@ -159,8 +160,8 @@ export class EventRecorder {
 }
 
 /**
- * Stores a success in its attempt if the decision about the success cannot be written to the task, which only a fault in our
- * code can cause. The worker that later looks for the lost publishing call finds the success in the attempt.
+ * Stores the success of a publishing call in its attempt if the publish task cannot be updated, which only a fault in
+ * our code can cause. The worker that later searches for the outcome of this call finds the success in the attempt.
  */
 async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
   for (const { event } of entries) {
@@ -182,7 +183,9 @@ async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]):
   }
 }
 
-/** Locks targets with the publish tasks of all their generations, and reads the attempts with the given keys. */
+/**
+ * Locks publishing targets with the tasks of all their publish requests, and reads the attempts with the given keys.
+ */
 export async function lockTargets(
   tx: TransactionSql,
   keys: readonly AttemptKey[],
@@ -196,14 +199,14 @@ export async function lockTargets(
   return { tasks, attempts, now };
 }
 
-/** Returns the last item of each key. */
+/** Returns the last of the items with each key. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }
 
 /**
- * Writes decisions about locked targets in the order in which they were made, and appends the events for the posts service to
- * the outbox.
+ * Writes the decisions about publish tasks whose targets are locked, in the order in which they were made. Appends the
+ * events for the posts service to the outbox.
  *
  * @param causes Headers of the API requests that led to the decisions, by target.
  */
@@ -221,7 +224,8 @@ export async function writeDecisions(
     decisions.flatMap(({ attempt }) => attempt ?? []),
     ({ targetId, number }) => `${targetId}/${number}`,
   );
-  // A failed task with an open publishing call keeps its handles, because a late outcome can continue the task.
+  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the platform), because a
+  // late answer can continue the task.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
   await Promise.all([

@@ -30,12 +30,12 @@ interface Answer {
   readonly credential: Credential;
 }
 
-/** A publish task that is ready to be published, with its open attempt, or the reason why the work on the task ends. */
+/** A publish task with its content, access token and open attempt, or the reason why the work on the task ends. */
 export type FetchedTask =
   | (Answer & { readonly kind: "ready"; readonly attemptNumber: number })
   | WorkEnd;
 
-/** How long a batch of publish tasks waits for slow token refreshes before it is split by platform. */
+/** How long a batch of publish tasks waits for slow token renewals before it is split by platform, in milliseconds. */
 const SLOW_ANSWER_MS = 100;
 /** How long a publish task whose platform this version does not support waits for a newer version. */
 const NO_CONNECTOR_MS = 60_000;
@@ -71,7 +71,7 @@ export async function askOwners(
 }
 
 /**
- * Waits for the content and credentials of a group of publish tasks, and begins attempts for the tasks that are to be
+ * Waits for the content and access tokens of a group of publish tasks, and begins attempts for the tasks that are to be
  * published.
  */
 export async function fetchTasks(
@@ -109,7 +109,7 @@ function withAttempt(answer: Answer, numbers: ReadonlyMap<string, number>): Fetc
   return attemptNumber === undefined ? DONE : { kind: "ready", ...answer, attemptNumber };
 }
 
-/** Returns the reason why no request for the task is sent to its platform. */
+/** Returns the reason why a publish task sends no request to its platform. */
 function findObstacle({ task, content, credential }: Answer): WorkEnd | { readonly kind: "none" } {
   const { fence, attemptNumber } = task;
   const isReconciling = task.status === "reconciling";
@@ -129,8 +129,8 @@ function findObstacle({ task, content, credential }: Answer): WorkEnd | { readon
 }
 
 /**
- * Adds the connector and the unsealed handles to a publish task. If this version has no connector for the platform, it
- * releases the task for a newer version.
+ * Adds the connector of the platform and the decrypted handles to a publish task. If this version has no connector for
+ * the platform, it releases the task for a process with a newer version.
  */
 export function toTaskInputs(
   { deps }: PublishContext,
@@ -146,7 +146,7 @@ export function toTaskInputs(
   };
 }
 
-/** Builds the content that the connector publishes, and the account for which it publishes the content. */
+/** Builds the content that the connector publishes, and the account on which the connector publishes it. */
 export function toPublication(
   { deps }: PublishContext,
   { task, content, credential }: TaskInputs,

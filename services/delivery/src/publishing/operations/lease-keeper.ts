@@ -1,7 +1,7 @@
 import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { renewLeases } from "#src/publishing/db/claims.ts";
+import { renewLeases } from "#src/publishing/db/leases.ts";
 import { nameTask, type HeldKey } from "#src/publishing/domain/task.ts";
 
 /**

@@ -7,7 +7,10 @@ import {
 } from "@postrider/shared/telemetry/metrics";
 import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 
-/** Error codes of targets whose first occurrence raises an alert. Their time series exist from the start of the process. */
+/**
+ * Error codes of failed targets for which an alert is raised at the first occurrence. Their time series exist from the
+ * start of the process.
+ */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
 const attemptsTotal = createCounter(
@@ -26,7 +29,7 @@ const targetsTotal = createCounter(
   ),
 );
 
-/** How long publish tasks were ready before a worker claimed them. */
+/** How long publish tasks were ready before a worker claimed them, in milliseconds. */
 export const claimLateness = createDurationHistogram(
   "delivery_claim_lateness_seconds",
   "Time from the instant at which a task was due to its claim.",
@@ -49,7 +52,10 @@ export function recordClaim(): void {
   claimAge.set({}, new Date());
 }
 
-/** Counts the target updates in the metrics. It must be called after the transaction of the updates is committed. */
+/**
+ * Counts changes of publishing targets in the metrics. It must be called after the transaction with the changes is
+ * committed.
+ */
 export function countUpdates(updates: readonly TargetUpdate[]): void {
   for (const { task, attempt } of updates) {
     const { platform, publishedAt, dueAt } = task;

@@ -2,7 +2,7 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
-import { releaseTasks } from "#src/publishing/db/claims.ts";
+import { releaseTasks } from "#src/publishing/db/leases.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
@@ -34,7 +34,7 @@ export interface TaskInputs {
 
 /** How the work on a claimed publish task ended. */
 export type WorkEnd =
-  /** The worker learned something about the publish task that must still be recorded. */
+  /** The worker learned something about the publish task that its caller must record. */
   | { readonly kind: "learned"; readonly event: TaskEvent }
   /** The publish task can be claimed again after `delayMs`; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
@@ -44,10 +44,13 @@ export type WorkEnd =
 export const DONE: WorkEnd = { kind: "done" };
 export const RELEASE_NOW: WorkEnd = { kind: "release", delayMs: 0 };
 
-/** Average time that a task waits after the posts service, the accounts service or the database did not answer. */
+/**
+ * Average time that a task waits after the posts service, the accounts service or the database did not answer, in
+ * milliseconds.
+ */
 const BACK_OFF_MS = 1_000;
 
-/** Returns a random wait for each task, so that tasks that failed together do not retry together. */
+/** Returns a random wait in milliseconds for one task, so that tasks that failed together do not retry together. */
 export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return BACK_OFF_MS * (0.5 + random());
 }

@@ -18,17 +18,22 @@ import {
 import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 
-/** Result of a try whose access token the platform refused. The same attempt may continue with a newer token. */
+/**
+ * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
+ */
 interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
 }
 
-/** Average time that a publish task waits for another open publishing call of its account. */
+/** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
 const BUSY_MS = 250;
 
-/** Publishes a claimed task: runs its steps and its publishing call. A refused access token is renewed once. */
+/**
+ * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
+ * renewed once.
+ */
 export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
   const { task, attemptNumber, credential } = inputs;
   const first = await tryOnce(context, inputs);
@@ -53,8 +58,8 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
 }
 
 /**
- * Prepares the publishing call, marks it as begun, sends it and records its outcome. Each part runs only if the previous one
- * succeeded.
+ * Prepares the publishing call, records that it begins, sends it and records its outcome. Each part runs only if the
+ * previous one succeeded.
  */
 async function tryOnce(
   context: PublishContext,
@@ -69,8 +74,8 @@ async function tryOnce(
   if (interrupted.aborted) return RELEASE_NOW;
 
   failpoint("delivery.before-mark");
-  // The clocks are read first, so that every delay while the call is marked as begun or afterwards shortens the time for the
-  // call.
+  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
+  // for the call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
@@ -96,7 +101,10 @@ async function tryOnce(
   return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
 }
 
-/** Runs everything that comes before the publishing call is marked as begun. It publishes nothing and can be repeated. */
+/**
+ * Runs everything that comes before the database records that the publishing call begins. It publishes nothing and can
+ * be repeated.
+ */
 async function prepare(
   context: PublishContext,
   inputs: TaskInputs,

@@ -18,8 +18,8 @@ interface GuardOptions {
 }
 
 /**
- * Says before each claim whether this process may publish from its data. If it notices that the data was restored, it records
- * the restore first.
+ * Creates the check that decides before each claim whether this process may publish from its data. If the check notices
+ * that the data was restored from a backup, it records the restore first.
  */
 export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
   return new DeploymentGuard({
@@ -51,7 +51,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
       "the data was restored from a backup; each target that was due is searched for on its platform before it is sent",
     );
     await recordRestore(sql, deploymentId, rememberedAt);
-    // The remembered values belong to the data before the restore.
+    // The remembered time comes from the data before the restore, so it must not be compared with the restored data.
     rememberedAt = undefined;
     return { kind: "restored" };
   };

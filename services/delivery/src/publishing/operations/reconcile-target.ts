@@ -1,5 +1,4 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
-import { withinTime } from "@postrider/shared/process/within-time";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
@@ -12,14 +11,17 @@ import {
   type WorkEnd,
 } from "./publish-context.ts";
 
-/** Maximum duration of one search of a platform. */
+/** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/** Time in milliseconds after its maximum duration within which a search must have ended, whatever the connector does. */
-const SETTLE_MS = 5000;
-/** Wait before a search of a platform is repeated that failed because of a fault in our own services. */
+/**
+ * Wait in milliseconds before a search of a platform is repeated that failed because of a fault in our own services.
+ */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Result of a search for platforms on which posts that are missing from restored data cannot be found. */
+/**
+ * Search result for platforms that cannot be searched for a post whose publishing call the restored data does not
+ * contain.
+ */
 const CANNOT_TELL: Verdict = {
   kind: "cannot_tell",
   message:
@@ -52,7 +54,8 @@ export async function reconcileTarget(
   const { deps } = context;
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
-  // The handles are stored before the search result is recorded, so that no later try uses handles that cannot be used again.
+  // The new handles are stored before the search result is recorded. Otherwise the next try would use old handles that
+  // the platform does not accept again.
   if (verdict.kind === "absent" && verdict.handles !== undefined) {
     const sealed = deps.sealing.seal(task, verdict.handles);
     if (!(await storeHandles(deps.sql, task, sealed))) return DONE;
@@ -73,11 +76,8 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const call = toUnknownCall(context, inputs);
     const publication = toPublication(context, inputs);
     const { handles } = task;
-    const search = async (): Promise<Verdict> =>
-      task.isRestored
-        ? ((await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL)
-        : await connector.reconcile(publication, handles, call, signal);
-    return await withinTime(search(), LOOK_TIMEOUT_MS + SETTLE_MS, "the search did not end");
+    if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
+    return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;
   } catch (error) {
     const { logger, settings } = context.deps;
     logger.warn(

@@ -24,7 +24,7 @@ const UNAVAILABLE: RenewedToken = {
   },
 };
 
-/** Requests an access token that is newer than the one that the platform refused. */
+/** Requests from the accounts service an access token that is newer than the one that the platform refused. */
 export async function renewToken(
   deps: Deps,
   account: accounts.AccountRef,
@@ -54,8 +54,8 @@ export async function renewToken(
 }
 
 /**
- * Tells the accounts service that the user must reconnect the account. A credential that was renewed in the meantime is not
- * changed.
+ * Tells the accounts service that the user must reconnect the account. The accounts service ignores this if it has
+ * renewed the access token in the meantime.
  */
 export async function requireReconnect(
   deps: Deps,

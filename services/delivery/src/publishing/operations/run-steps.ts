@@ -14,24 +14,29 @@ import {
 } from "./publish-context.ts";
 
 /**
- * The handles that the steps of a publish task have returned so far, and whether all steps are finished or one has failed.
+ * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and
+ * whether all steps are finished or one has failed.
  */
 type StepsEnd =
   | { readonly kind: "ready"; readonly handles: Handles }
   | { readonly kind: "failed"; readonly handles: Handles; readonly failure: Failure };
 
 /**
- * A publication whose publishing call reads its media from the local disk. Disposing of it removes the media from the disk.
+ * The content of a post whose publishing call reads its media from the local disk. Disposing of it removes the media
+ * from the disk.
  */
 export interface LocalParts extends AsyncDisposable {
   readonly publication: Publication;
-  /** Number of bytes of the media that the publishing call sends. */
+  /** Number of bytes of media that the publishing call sends. */
   readonly bytes: number;
 }
 
-/** Maximum wait of a step during which the worker keeps the publish task. */
+/**
+ * Maximum wait in milliseconds between two calls of a step during which the worker keeps the publish task; a longer
+ * wait releases the task.
+ */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** Average time that a publish task waits after the media service did not answer. */
+/** Average time in milliseconds that a publish task waits after the media service did not answer. */
 const MEDIA_UNAVAILABLE_MS = 5000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -86,7 +91,8 @@ async function finishStep(
     const kept = await keep(context, inputs, handles, made);
     if (kept.kind === "done") return kept;
     ({ handles } = kept);
-    // What the step returned is stored before the task is released, because the next worker of the task continues from there.
+    // What the platform returned to the step is stored before the task is released, because the next worker continues
+    // from there.
     if (interrupted.aborted) return RELEASE_NOW;
     if (isFailure(made)) return { kind: "failed", handles, failure: made };
     if (!isWait(made)) return { kind: "ready", handles };
@@ -96,8 +102,8 @@ async function finishStep(
 }
 
 /**
- * Stores what a step returned together with what the earlier steps returned. The result is `done` if another worker has
- * claimed the task.
+ * Stores what the platform returned to a step, together with what it returned to earlier steps. The result is `done` if
+ * another worker has claimed the task.
  */
 async function keep(
   { deps }: PublishContext,
@@ -116,9 +122,9 @@ async function keep(
 }
 
 /**
- * Runs an action that comes before the publishing call. An error that the action throws is a fault of our code or of another
- * service, and is tried again like any other failure. When the media service does not answer, that is not a failure of this
- * post, so it does not count as an attempt.
+ * Runs a part of the work that precedes the publishing call. An error that it throws is a fault of our code or of
+ * another service, and is tried again like any other failure. If the media service does not answer, the try does not
+ * count as an attempt, because the post did not fail.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,

@@ -2,7 +2,7 @@ import { causeOf, contextOf, sharedCause } from "@postrider/shared/telemetry/cau
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { inSpan } from "@postrider/shared/tracing/tracing";
 
-/** Work on a publishing target, and the event that requested the work. */
+/** Work on a publishing target, with the headers of the event that requested the work. */
 interface TargetWork {
   readonly workspaceId: string;
   readonly targetId: string;

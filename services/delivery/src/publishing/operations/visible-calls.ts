@@ -12,12 +12,15 @@ export type MarkResult =
   | { readonly kind: "marked"; readonly callNumber: number }
   | { readonly kind: "unmarked"; readonly reason: Unmarked };
 
-/** How long requests to begin publishing calls are collected before they are written in one SQL statement. */
+/**
+ * How long a worker's request to begin a publishing call waits for other requests, so that one SQL statement records
+ * all of them, in milliseconds.
+ */
 const WINDOW_MS = 2;
-/** Maximum number of publishing calls that one SQL statement marks as begun. */
+/** Maximum number of publishing calls that one SQL statement records as begun. */
 const MAX_MARKS = 100;
 
-/** Marks the publishing calls of all workers of the process as begun. */
+/** Records for all workers of the process that their publishing calls begin. */
 export class CallMarker {
   readonly #sql: Sql;
   readonly #batcher: Batcher<MarkRequest, MarkResult>;
@@ -32,8 +35,8 @@ export class CallMarker {
   }
 
   /**
-   * Marks a publishing call as begun; only then may the call be sent. Throws if the database does not answer; then the call
-   * may not be sent either.
+   * Records that a publishing call begins; only then may the worker send the call. Throws if the database does not
+   * answer; then the worker may not send the call either.
    */
   mark(request: MarkRequest): Promise<MarkResult> {
     return this.#batcher.submit(request);
@@ -58,8 +61,8 @@ export class CallMarker {
   }
 
   /**
-   * Marks each publishing call in a statement of its own. It is needed when the request of one worker violated a unique index,
-   * which undid the common statement for all workers.
+   * Records each publishing call in a statement of its own. This follows when the call of one worker violated a unique
+   * index, which undid the common statement of all workers.
    */
   async #markOneByOne(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
     if (requests.length === 1) return [{ kind: "unmarked", reason: "busy" }];
@@ -73,14 +76,16 @@ export class CallMarker {
 export class OpenCalls {
   readonly #deadlines = new Set<{ readonly ms: number }>();
 
-  /** Registers a publishing call that ends within `callMs`. Disposing of the result ends the registration. */
+  /** Registers a publishing call that ends within `callMs`. Disposing of the returned object ends the registration. */
   begin(callMs: number): Disposable {
     const deadline = { ms: performance.now() + callMs };
     this.#deadlines.add(deadline);
     return { [Symbol.dispose]: () => void this.#deadlines.delete(deadline) };
   }
 
-  /** Whole milliseconds until the last deadline of the open publishing calls; 0 when no call is open. */
+  /**
+   * Returns the milliseconds until the last of the open publishing calls must end, rounded up; 0 if no call is open.
+   */
   remainingMs(): number {
     const now = performance.now();
     return Math.max(0, ...[...this.#deadlines].map(({ ms }) => Math.ceil(ms - now)));

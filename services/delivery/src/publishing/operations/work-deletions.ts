@@ -51,7 +51,7 @@ export async function workDeletions(
   );
 }
 
-/** Returns the credentials in the order of the deletion tasks; empty if the accounts service does not answer. */
+/** Returns the access tokens in the order of the deletion tasks; empty if the accounts service does not answer. */
 async function findCredentials(
   { deps }: DeletionContext,
   tasks: readonly DeletionTask[],

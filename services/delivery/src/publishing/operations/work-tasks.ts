@@ -34,7 +34,7 @@ function isCrashLooping({ crashCount }: ClaimedTask): boolean {
 export async function workTasks(
   context: PublishContext,
   tasks: readonly ClaimedTask[],
-  onEnd: () => void,
+  onEnd: (task: ClaimedTask) => void,
 ): Promise<void> {
   failpoint("delivery.after-claim");
   const leases = new Map(tasks.map((task) => [task, context.leases.hold(task)]));
@@ -45,7 +45,7 @@ export async function workTasks(
     using lease = leases.get(task);
     const interrupted = AbortSignal.any([context.stopping, ...(lease ? [lease.lost] : [])]);
     await inTaskSpan(spanName(task), task, () => endWork(context, task, () => run(interrupted)));
-    onEnd();
+    onEnd(task);
   };
   const crashLooping = tasks
     .filter(isCrashLooping)

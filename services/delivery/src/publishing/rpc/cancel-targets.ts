@@ -38,9 +38,9 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
 }
 
 /**
- * Ends publish tasks that have not begun their publishing call, all of them or none. Marking a call as begun and recording an
- * outcome take the same row locks as the cancellation. A call that is marked first makes the cancellation fail. A cancellation
- * that commits first raises the fence, so that no worker can mark a call afterwards.
+ * Cancels publish tasks that have not begun their publishing call, all of them or none. A worker that begins a call or
+ * records an outcome locks the same rows as the cancellation. If the worker is first, the cancellation fails. If the
+ * cancellation is first, it raises the fencing token, so that no worker can begin a call afterwards.
  */
 export async function cancelTargets(
   { sql }: Pick<Dependencies, "sql">,
@@ -52,8 +52,8 @@ export async function cancelTargets(
     try {
       return { ended: await sql.begin((tx) => cancel(tx, cancellations)) };
     } catch (error) {
-      // An SQL statement that marks publishing calls of several targets locks the targets in no fixed order, so it may
-      // deadlock with this transaction.
+      // Another SQL statement records several publishing calls as begun and locks their targets in no fixed order. It
+      // may deadlock with this transaction.
       if (tries === MAX_TRIES || !isInfrastructureError(error)) throw error;
     }
   }

@@ -7,6 +7,8 @@ export interface Dependencies {
   readonly deploymentId: string;
   /** Called when publish tasks may have become ready to be claimed. */
   readonly nudgeClaims: () => void;
-  /** Handlers to which parked events are redelivered. */
+  /**
+   * Handlers of events that failed before, were stored (parked), and are now delivered again at an operator's request.
+   */
   readonly handlers: readonly EventHandler[];
 }

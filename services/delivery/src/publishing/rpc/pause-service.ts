@@ -10,7 +10,6 @@ function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
   return { kind: row.kind, key: row.key, createdAt: timestampFromDate(row.createdAt) };
 }
 
-/** The RPCs of PauseService. Each RPC runs one SQL statement. */
 export function createPauseService({
   sql,
   nudgeClaims,

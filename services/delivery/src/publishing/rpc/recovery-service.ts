@@ -18,7 +18,10 @@ function toPlace(deployment: Deployment & DataCopy) {
   return { systemIdentifier, databaseOid: BigInt(databaseOid), timeline, deploymentId };
 }
 
-/** Reads the recovery state of the data. A restore that no process has noticed yet is not included. */
+/**
+ * Reads from the database whether the data was restored from a backup or belongs to another deployment. A restore that
+ * no process has noticed yet is not included.
+ */
 async function readRecovery(
   sql: ISql,
   deploymentId: string,
@@ -41,7 +44,6 @@ async function readRecovery(
   };
 }
 
-/** The RPCs of RecoveryService. Each RPC runs one SQL statement and then reads the resulting state. */
 export function createRecoveryService({
   sql,
   deploymentId,

@@ -30,7 +30,8 @@ function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
 }
 
 /**
- * Locks a target and returns the publish task of its newest generation, with the latest attempt if that attempt has ended.
+ * Locks a publishing target and returns the task of its latest publish request, with the latest attempt if that attempt
+ * has ended.
  */
 async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {
   const { tasks, now } = await lockTargets(tx, [{ targetId, number: 0 }]);

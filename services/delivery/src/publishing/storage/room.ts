@@ -1,4 +1,4 @@
-/** A limited amount of space in the spool, granted in the order of the requests. */
+/** A limited amount of disk space for downloaded media, granted in the order of the requests. */
 export class Room {
   readonly #size: number;
   #free: number;
@@ -10,8 +10,8 @@ export class Room {
   }
 
   /**
-   * Waits for the requested amount of space; disposing of the result frees the space. A request for more than the whole room
-   * waits until all other space is free.
+   * Waits for the requested amount of disk space; disposing of the result frees the space. A request for more than the
+   * whole amount waits until all other space is free.
    *
    * @throws The signal's reason if the signal is aborted first.
    */

@@ -54,7 +54,7 @@ async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-test("media in the spool can be read repeatedly from disk, and no file remains on disk afterwards", async () => {
+test("media in the disk spool can be read repeatedly, and no file remains on disk afterwards", async () => {
   const all = [medium("a"), medium("b")];
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   await using spooled = await spool.fetch(all, all.map(whole), signal);
@@ -66,7 +66,7 @@ test("media in the spool can be read repeatedly from disk, and no file remains o
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a range of a media file that is not in the spool is read from the media service", async () => {
+test("a part of a media file that is not in the disk spool is read from the media service", async () => {
   const media = medium("a", 2);
   const spool = new Spool({ folder, maxBytes: 10_000_000 });
   const part = { media, start: 200_000, length: 100_000 };
@@ -77,7 +77,7 @@ test("a range of a media file that is not in the spool is read from the media se
   await expect(readText(here, { start: 0, length: 3 })).rejects.toThrow("does not answer");
 });
 
-test("downloads that find no room in the spool wait in order, and stop waiting when they are aborted", async () => {
+test("media downloads wait in order for free space in the disk spool, and stop waiting when they are aborted", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const fetch = (abort?: AbortSignal) => {
     const media = medium("a");
@@ -98,7 +98,7 @@ test("downloads that find no room in the spool wait in order, and stop waiting w
   expect(order).toEqual(["second gave up", "third"]);
 });
 
-test("a failed download into the spool leaves no file behind and frees its room in the spool", async () => {
+test("a failed media download leaves no file in the disk spool and frees the space that it reserved", async () => {
   const spool = new Spool({ folder, maxBytes: CONTENT.length });
   const short = { ...medium("short"), read: () => Promise.resolve(pieces(CONTENT.subarray(1))) };
   for (const broken of [medium("broken", 0), short])
@@ -116,7 +116,7 @@ test("a failed download into the spool leaves no file behind and frees its room 
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("a media file that is larger than the whole spool is downloaded when the spool holds no other file", async () => {
+test("a media file that is larger than the whole disk spool is downloaded when the spool holds no other file", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);

@@ -11,28 +11,29 @@ import { Room } from "./room.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 export interface SpoolOptions {
-  /** Directory of the spool files; created if it is missing. */
+  /** Directory of the media files that are downloaded for publishing; created if it is missing. */
   readonly folder: string;
-  /** Maximum total size in bytes of all spool files of this process; a download waits until there is room. */
+  /**
+   * Maximum total size in bytes of the media files that this process keeps on disk; a download waits until there is
+   * room.
+   */
   readonly maxBytes: number;
 }
 
-/** Media on the local disk. Disposing of it removes the files. */
+/** Downloaded media on the local disk. Disposing of it removes the files. */
 export interface Spooled extends AsyncDisposable {
-  /**
-   * The media that were passed in; `read` reads the downloaded parts from disk and the other parts from the media service.
-   */
+  /** The media of the post; `read` reads the downloaded parts from disk and the other parts from the media service. */
   readonly media: readonly PublicationMedia[];
 }
 
 interface Place extends MediaPart {
-  /** Offset of the part in the spool file, in bytes. */
+  /** Offset of the part in the local media file, in bytes. */
   readonly at: number;
 }
 
 /**
- * Downloads parts of media to the local disk. Each spool file is unlinked as soon as it is open, so the operating system
- * removes it when the process closes the file or dies.
+ * Downloads parts of media to the local disk. Each local file is unlinked as soon as it is open, so the operating
+ * system removes it when the process closes the file or dies.
  */
 export class Spool {
   readonly #folder: string;

@@ -3,7 +3,7 @@ import { KeyedBuckets } from "@postrider/shared/limits/keyed-buckets";
 import { msUntilTokens } from "@postrider/shared/limits/token-bucket";
 import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate-limit.ts";
 
-/** Default limit: failed authentications per minute of one remote address, which is also the burst. */
+/** Default limit: failed authentications per minute of one remote address. The same number is allowed at once. */
 const FAILURES_PER_MINUTE = 120;
 const MAX_ADDRESSES = 50_000;
 

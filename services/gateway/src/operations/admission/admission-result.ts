@@ -1,8 +1,8 @@
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
 /**
- * Whether a request is admitted. Every kind except `unavailable` was decided by a rate limit and contains the state of
- * this limit.
+ * Whether an API request is admitted, or why not. Every kind except `unavailable` was decided by a rate limit and
+ * contains the state of this limit.
  */
 export type AdmissionResult =
   | {

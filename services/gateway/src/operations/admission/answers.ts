@@ -17,17 +17,18 @@ export interface Answers {
   /** Refuses a request without a valid API key, and counts the request towards the limit of its remote address. */
   refuse(address: string, now: number): AdmissionResult;
   /**
-   * Decides about a request from a fresh record of its API key. Returns undefined when the accounts service must be
-   * asked for more requests.
+   * Decides whether a request is admitted, from a stored answer about its API key that is at most 3 s old. Returns
+   * undefined when the gateway must ask the accounts service for more granted requests.
    */
   fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
   /**
-   * Decides about a request from an answer of the accounts service that has just arrived. A record of undefined means
-   * that the API key is not valid.
+   * Decides whether a request is admitted, from an answer of the accounts service that has just arrived. `record` is
+   * undefined when the API key is not valid.
    */
   fromGrant(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
   /**
-   * Decides about a request from an older answer of the accounts service, while the accounts service does not answer.
+   * Decides whether a request is admitted while the accounts service does not answer, from an older stored answer about
+   * its API key.
    */
   duringOutage(record: KeyRecord | undefined, address: string, now: number): AdmissionResult;
 }
@@ -49,8 +50,8 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
 }
 
 /**
- * Creates the functions that decide about single requests from what is known of their API key and of their workspace's
- * request budget, and that count the requests.
+ * Creates the functions that decide, from stored answers of the accounts service, whether a single request is admitted,
+ * and that count the request.
  */
 export function createAnswers(addresses: AddressLimits): Answers {
   function refuse(address: string, now: number): AdmissionResult {

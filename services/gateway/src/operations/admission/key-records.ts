@@ -21,34 +21,43 @@ const MAX_TTL_MS = 3_000;
  * API key takes effect within 5 s.
  */
 const OUTAGE_MS = 2_000;
-/** Granted requests that are not used within this time are returned to the accounts service. */
+/** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
 /**
- * A request budget without an admission query for this long is full again in the accounts service, which covers the
- * budget's debt.
+ * Time after the last query to the accounts service at which a workspace has its whole rate limit again. The gateway
+ * then no longer deducts requests that it admitted during an outage.
  */
 const BUDGET_IDLE_MS = 60_000;
 
-/** A valid API key, and the workspace to which a request with this API key belongs. */
+/**
+ * The stored answer of the accounts service about a valid API key, and the workspace to which requests with this key
+ * belong.
+ */
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Undefined when the request has to name a workspace, or when the API key does not belong to the named workspace. */
+  /**
+   * The workspace of the requests; undefined when a request has to name a workspace, or when the API key does not
+   * belong to the named one.
+   */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
-  /** The pair of API key and workspace whose query renews this record. */
+  /** The API key and workspace about which the accounts service is asked again when this stored answer is too old. */
   readonly source: AdmissionSource;
-  /** Time at which the accounts service was asked for this answer. */
+  /** Time at which the accounts service was asked for this stored answer about an API key. */
   readonly sentAt: number;
-  /** Time until which this record decides about requests without a call to the accounts service. */
+  /** Time until which the gateway uses this stored answer without asking the accounts service again. */
   readonly freshUntil: number;
-  /** Time until which this record decides about requests while the accounts service does not answer. */
+  /** Time until which the gateway uses this stored answer while the accounts service does not answer. */
   readonly usableUntil: number;
 }
 
-/** An admission query that the accounts service has answered. */
+/** A query about an API key that the accounts service has answered. */
 export interface AnsweredQuery {
   readonly source: AdmissionSource;
-  /** Number of granted requests that must not repay debt, because they are promised to waiting requests. */
+  /**
+   * Number of granted API requests that are promised to waiting requests. Requests admitted during an outage are not
+   * deducted from them.
+   */
   readonly kept: number;
   readonly sentAt: number;
 }
@@ -74,8 +83,8 @@ function toRecord(
   ttlMs: number,
   workspace: KeyRecord["workspace"],
 ): KeyRecord {
-  // The expiry of the API key is compared with the clock of this process, which may be wrong. Afterwards the accounts
-  // service decides by the database's clock.
+  // The gateway compares the expiry of the API key with its own clock, which may be wrong. If the key has expired by
+  // that clock, the accounts service decides by the database's clock.
   const expiresAt = key.expiresAt === undefined ? Infinity : timestampMs(key.expiresAt);
   const until = query.sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return {
@@ -90,8 +99,8 @@ function toRecord(
 }
 
 /**
- * Creates the store for answers of the accounts service about API keys, and for the request budgets of their
- * workspaces. Both are bounded in number and short-lived.
+ * Creates the store for the answers of the accounts service about API keys, and for the number of requests that each
+ * workspace may still make. Both expire and are bounded in number.
  */
 export function createKeyRecords(): KeyRecords {
   const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
@@ -124,7 +133,7 @@ export function createKeyRecords(): KeyRecords {
       if (grant.key === undefined) return storeUnknown(query.source, query.sentAt + ttlMs);
       const record = toRecord(query, grant.key, ttlMs, storeBudget(query, grant, now));
       const newest = records.get(query.source.pairId);
-      // Answers of the accounts service may arrive out of order: the answer to the newest query is kept.
+      // Answers of the accounts service may arrive out of order: the gateway keeps the answer to the newest query.
       if (newest === undefined || newest.sentAt <= record.sentAt)
         records.set(query.source.pairId, record);
       return record;

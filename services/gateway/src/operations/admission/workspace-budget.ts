@@ -12,31 +12,37 @@ export interface WorkspaceBudget {
    * service answers, only these requests are admitted.
    */
   prepaid: number;
-  /** Time at which the newest grant in `prepaid` was asked for. */
+  /** Time at which the gateway asked for the newest granted requests in `prepaid`. */
   prepaidAt: number;
-  /** The pair of API key and workspace for which unused requests are returned to the accounts service. */
+  /**
+   * The API key and workspace that the gateway names when it returns unused granted requests to the accounts service.
+   */
   source: AdmissionSource;
   /**
-   * Number of requests that the accounts service had left for the workspace at the time `leftAt`. The gateway shows
-   * this estimate to clients and uses it during outages.
+   * Number of requests that the accounts service had left for the workspace at the time `leftAt`. The gateway shows it
+   * to clients and uses it during an outage of the accounts service.
    */
   left: number;
   leftAt: number;
-  /** Time until which the workspace's request budget in the accounts service is used up. */
+  /** Time until which the accounts service has no request left for the workspace. */
   emptyUntil: number;
   /**
-   * Number of requests of the workspace that were admitted during an outage and must be repaid from the next grants.
+   * Number of requests of the workspace that were admitted during an outage of the accounts service. They are deducted
+   * from the next granted requests.
    */
   debt: number;
-  /** Time at which the newest known answer of the accounts service was asked for. */
+  /** Time at which the accounts service was asked for its newest known answer about the workspace. */
   sentAt: number;
 }
 
-/** One answer of the accounts service about a workspace. */
+/** An answer of the accounts service about the rate limit of a workspace. */
 export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
-  /** Number of requests in `granted` that must not repay debt. */
+  /**
+   * Number of requests in `granted` from which requests admitted during an outage of the accounts service are not
+   * deducted.
+   */
   readonly kept: number;
   readonly remaining: number;
   readonly emptyForMs: number;
@@ -60,8 +66,8 @@ export function newWorkspaceBudget(workspaceId: string, source: AdmissionSource)
 }
 
 /**
- * Adds a grant of the accounts service to the budget of a workspace. The grant repays the requests of an outage first,
- * so that an outage never raises the rate limit.
+ * Adds granted requests to those that a workspace may make. The requests that were admitted during an outage are
+ * deducted first, so that an outage never raises the rate limit.
  */
 export function addAnswer(budget: WorkspaceBudget, answer: BudgetAnswer, now: number): void {
   const repaid = Math.min(budget.debt, Math.max(0, answer.granted - answer.kept));
@@ -105,10 +111,7 @@ export function spendOnCredit(budget: WorkspaceBudget, now: number): boolean {
   return true;
 }
 
-/**
- * Removes up to `count` granted requests from the budget of a workspace, by default all, and returns how many were
- * removed.
- */
+/** Removes up to `count` granted requests of a workspace, by default all, and returns how many were removed. */
 export function takePrepaid(budget: WorkspaceBudget, count = budget.prepaid): number {
   const taken = Math.min(count, budget.prepaid);
   budget.prepaid -= taken;

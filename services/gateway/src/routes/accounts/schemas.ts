@@ -22,7 +22,10 @@ export const AccountList = Type.Object(
   { $id: "AccountList" },
 );
 
-/** Headers that say whether the platform was asked to revoke Postrider's permission. */
+/**
+ * Headers of the answer to disconnecting an account. They say whether the platform was asked to revoke Postrider's
+ * permission.
+ */
 export const REVOCATION_HEADERS = {
   "X-Provider-Revocation": {
     type: "string",

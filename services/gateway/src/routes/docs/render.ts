@@ -26,7 +26,7 @@ function toPolicy(page: string): string {
   return [
     "default-src 'none'",
     ["script-src 'self'", ...hashes].join(" "),
-    // The script of the API documentation page generates styles.
+    // The script of the API documentation page generates inline styles, so the policy allows them.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "font-src 'self' data:",

@@ -24,7 +24,7 @@ export function registerDocs(app: FastifyInstance): void {
   });
   app.get(SCRIPT_PATH, OPTIONS, async (_request, reply) => {
     const { script } = await load();
-    // The script of the API documentation page has 4 MB and changes only with a release.
+    // The script of the API documentation page has 4 MB and changes only with a release, so browsers may cache it.
     return await reply
       .header("cache-control", "public, max-age=3600")
       .type("application/javascript; charset=utf-8")

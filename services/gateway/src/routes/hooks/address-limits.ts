@@ -50,9 +50,8 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 }
 
 /**
- * Limits the routes with `isOpen` (pages and the API description) per remote address, because they need no API key and
- * cost more than they appear to. Health probes are not limited. Uploads and downloads have failure limits instead,
- * because their tokens authorise them.
+ * Limits how often one remote address may call the routes that need no API key: pages and the API description. Health
+ * probes are not limited. Uploads and downloads have failure limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
   const limits = openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);

@@ -9,7 +9,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
 /**
- * Returns the error that refuses the request. For an admitted request, sets the caller of the request and returns
+ * Returns the error if the request is not admitted. For an admitted request, sets the caller of the request and returns
  * undefined.
  */
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
@@ -34,7 +34,10 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
   }
 }
 
-/** Returns the workspace that a header of the request names. A repeated or malformed header is an error. */
+/**
+ * Returns the workspace that the header `X-Workspace-Id` of the request names. A repeated or malformed header is an
+ * error.
+ */
 function workspaceHeader(request: FastifyRequest): string | undefined | ServiceError {
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
@@ -54,7 +57,8 @@ function isKeyKnown(result: AdmissionResult): boolean {
 /** Whether the request needs an API key: every path of the API, including unknown paths, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // The path of the request may contain escapes, so the route that the router found is checked as well.
+  // An API path that contains escapes may not start with the prefix. It is recognised by its route, which requires a
+  // scope.
   return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
 }
 

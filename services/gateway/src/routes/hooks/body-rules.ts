@@ -41,7 +41,7 @@ export function addBodyRules(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addHook("onRequest", (request, _reply, done) => {
     const hasBody = Number(request.headers["content-length"] ?? 0) > 0;
-    // Fastify would refuse a malformed content type even though the body is empty.
+    // The content type of an empty body is removed, because fastify would refuse a malformed one.
     const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
     if (isEmpty) delete request.raw.headers["content-type"];
     const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
@@ -62,8 +62,7 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // The number that `contentBytes` returns is never much larger than the body, so only large bodies have to be
-    // measured.
+    // The post text is hardly larger than the request body, so only large bodies have to be measured.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });

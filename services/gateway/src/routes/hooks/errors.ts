@@ -23,7 +23,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
     const validate = request.getValidationFunction(part);
     return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
   };
-  // Fastify passes an absent body to the validator as null.
+  // Fastify passes an absent request body to the validator as null, and so does this check.
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [

@@ -14,7 +14,8 @@ const INTEGER = /^(0|-?[1-9][0-9]{0,14})$/;
  */
 export function addHeaderRules(app: FastifyInstance): void {
   app.addHook("onRequest", ({ raw }, _reply, done) => {
-    // `rawHeaders` lists names and values in turn.
+    // Node's `rawHeaders` contains the name and the value of each header as two items, so half of its length is the
+    // number of headers.
     const actual = raw.rawHeaders.length / 2;
     const violation = { code: "too_many_headers", path: "", limit: MAX_HEADERS, actual };
     done(actual > MAX_HEADERS ? invalidRequest([violation]) : undefined);
@@ -46,7 +47,9 @@ function readIntegers(query: Record<string, unknown>, { properties = {} }: Query
   }
 }
 
-/** Applies the rules for the texts of a request body to the texts of the query. */
+/**
+ * Refuses a query that is not valid UTF-8 or contains a NUL character, as in request bodies, and converts its integers.
+ */
 export function addQueryRules(app: FastifyInstance): void {
   app.addHook("preValidation", (request, _reply, done) => {
     const start = request.url.indexOf("?");

@@ -36,8 +36,8 @@ export function addKnownPaths(app: FastifyInstance): void {
     reply.header("allow", [...methods].toSorted().join(", "));
     return new ServiceError("invalid", "method_not_allowed");
   };
-  // The check of the path is a hook, because before a handler runs the body would be read, and could be refused as too
-  // large.
+  // The path and the permissions are checked before the body of the request is read, because a body that is too large
+  // would otherwise be refused first.
   app.addHook("onRequest", (request, reply, done) =>
     done(refuse(request, reply) ?? checkPermission(request)),
   );

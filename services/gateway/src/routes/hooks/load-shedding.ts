@@ -9,14 +9,14 @@ const SAMPLE_MS = 500;
 const MIN_SAMPLES = 3;
 const NANOSECONDS_PER_MS = 1e6;
 /**
- * Paths of the health probes, which are answered under load: restarting the process, or taking it out of service, would
- * only move the load.
+ * Paths of the health probes. An overloaded gateway still answers them, because restarting it or taking it out of
+ * service would only move the load to the other replicas.
  */
 const PROBES = new Set(["/livez", "/readyz"]);
 
 /**
- * Returns the mean delay of the event loop without the longest delay. When a single long delay is measured, it is
- * already over, and refusing requests would not help.
+ * Returns the mean delay of the event loop without its longest delay. A single long delay is over when it is measured,
+ * so refusing requests would not help.
  */
 function meanDelayMs({ mean, max, count }: ReturnType<typeof monitorEventLoopDelay>): number {
   return (mean * count - max) / (count - 1) / NANOSECONDS_PER_MS;

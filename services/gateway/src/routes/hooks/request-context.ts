@@ -9,8 +9,8 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
 
 /**
- * The trace that a request to the gateway belongs to: the client's trace or a new one. The client does not decide
- * whether the trace is recorded.
+ * The trace that a request to the gateway belongs to: the client's trace or a new one. The gateway decides whether the
+ * trace is recorded, whatever the client asks for.
  */
 interface RequestTrace {
   readonly span: Span;

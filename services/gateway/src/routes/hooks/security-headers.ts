@@ -19,7 +19,8 @@ export function securityHeaders(publicUrl: string): Readonly<Record<string, stri
     "referrer-policy": "no-referrer",
     "cache-control": "no-store",
     "cross-origin-resource-policy": "same-origin",
-    // An answer in JSON loads nothing. HTML pages set a content security policy of their own.
+    // An answer in JSON loads nothing, so the policy allows nothing. HTML pages set a content security policy of their
+    // own.
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
     ...(isSecure ? { "strict-transport-security": TRANSPORT_SECURITY } : {}),
   };

@@ -57,7 +57,7 @@ function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File):
     "accept-ranges": "bytes",
     // A cache must ask the gateway each time before it reuses its copy, so that deleted media is not shown any more.
     "cache-control": "private, no-cache",
-    // Clients embed media files into their own pages.
+    // Web pages of other origins may embed media files.
     "cross-origin-resource-policy": "cross-origin",
   });
 }

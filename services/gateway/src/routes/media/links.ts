@@ -1,6 +1,6 @@
 import { signToken, verifyToken } from "@postrider/shared/secrets/signed-token";
 
-/** Identifies a media file: as it was uploaded, or as platforms receive it. */
+/** What the token of a media URL identifies: a media file, either as it was uploaded or as platforms receive it. */
 export interface MediaClaims {
   readonly workspaceId: string;
   readonly mediaId: string;

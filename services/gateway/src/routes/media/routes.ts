@@ -67,7 +67,7 @@ function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void
   api.post<{ Body: PresignBody }>("/media/presign", presign, async (request, reply) => {
     const { workspaceId } = callerOf(request);
     const { fileName, contentType, bytes } = request.body;
-    // A file size that does not fit into an int64 exceeds every limit anyway.
+    // `Number.MAX_SAFE_INTEGER` stands for larger file sizes, which exceed every limit as well.
     const length = BigInt(Math.min(bytes, Number.MAX_SAFE_INTEGER));
     const upload = { workspaceId, fileName, contentType, bytes: length };
     const grant = await media.createUpload(upload);

@@ -2,8 +2,8 @@ import type { PlatformAvailability } from "@postrider/contracts/accounts/v1/plat
 import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 
 /**
- * Lists all platforms in the order of the API contract. A platform that the accounts service does not mention counts as
- * not configured.
+ * Lists all platforms in the order of the API contract. A platform that the answer of the accounts service lacks counts
+ * as not configured.
  */
 export function toPlatforms(availability: readonly PlatformAvailability[]) {
   const known = new Map(availability.map((entry) => [entry.platform, entry]));

@@ -45,8 +45,8 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
 }
 
 /**
- * Converts the error of a target to the form of the API. Its message comes from the platform if the platform sent one,
- * otherwise it is our message for the error code.
+ * Converts the error of a publishing target to the form of the API. The message is that of the platform or, if it sent
+ * none, our message for the error code.
  */
 function toTargetError(error: TargetError | undefined, locale: Locale) {
   if (error === undefined) return null;
@@ -110,7 +110,7 @@ export function toPostSummary(post: Post) {
   return { ...toCommon(post), targets };
 }
 
-/** Converts a post to the form of the API, with its targets, attempts and media. */
+/** Converts a post to the form of the API, with its publishing targets, their attempts, and its media. */
 function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toCommon(post),
@@ -138,8 +138,8 @@ export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
 }
 
 /**
- * Returns the answer to the deletion of a published post: the status of the post, and whether each publication is
- * deleted.
+ * Returns the answer to the deletion of a published post: the status of the post, and whether the post is deleted on
+ * each platform.
  */
 export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"], locale: Locale) {
   return {
@@ -154,10 +154,9 @@ export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"
   };
 }
 
-/** Sends the whole post with its ETag; the URLs of its media are signed anew. */
+/** Sends the whole post with its ETag and with newly signed URLs of its media. */
 export function sendPost(reply: FastifyReply, post: Post | undefined, links: MediaLinks) {
-  // The posts service answers with the post. An answer without a post is a fault of the posts service, not of the
-  // client.
+  // An answer of the posts service without a post is a fault of that service, not of the client.
   if (post === undefined) throw new ServiceError("internal", "internal");
   return reply.header("etag", toETag(post)).send(toPostDetail(post, links, reply.request.locale));
 }

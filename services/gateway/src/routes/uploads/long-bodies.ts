@@ -4,9 +4,12 @@ import type { Patience } from "#src/routes/dependencies.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
-/** Requests whose body may take any time to arrive, as long as it arrives at a minimum rate. */
+/** Watches uploads, which may take any time to arrive as long as they keep a minimum rate. */
 export interface LongBodies {
-  /** Exempts requests with long bodies from the server's limit on the duration of a request. */
+  /**
+   * Returns an error handler that lets an upload continue when the server's limit on the duration of a request is
+   * reached.
+   */
   exempt(answer: ClientErrorHandler): ClientErrorHandler;
   add(request: IncomingMessage, response: ServerResponse): void;
 }

@@ -37,7 +37,7 @@ async function receive(
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  // The remote address is read before the upload, because a closed connection has no remote address.
+  // The remote address is read before the upload, because it is unknown once the connection is closed.
   const address = request.ip;
   failures.check(address, reply);
   try {
@@ -62,7 +62,7 @@ export function registerUploads(app: FastifyInstance, deps: Deps): void {
   const failures = openFailureLimit(app);
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
-    // The handler of the upload route reads the body from the connection itself.
+    // The upload route reads the body from the connection itself, so the content parser reads nothing.
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
     scope.put<Upload>("/uploads/:uploadPath", OPTIONS, (request, reply) =>
       receive({ ...deps, failures }, request, reply),

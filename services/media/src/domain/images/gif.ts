@@ -68,7 +68,8 @@ function readBlock(file: Buffer, start: number): Block {
 function extensionKind(file: Buffer, start: number): Block["kind"] {
   if (file[start + 1] === COMMENT) return "comment";
   const name = file.toString("latin1", start + 3, start + 14);
-  // Loop counts and colour profiles of a GIF affect how the image looks; XMP and other application data do not.
+  // Loop counts and colour profiles of a GIF affect how the image looks, so they are kept. XMP and other application
+  // data are removed.
   const isNeeded = /^(NETSCAPE2\.0|ANIMEXTS1\.0|ICCRGBG1012)/.test(name);
   return file[start + 1] === APPLICATION && !isNeeded ? "personal" : "other";
 }

@@ -1,4 +1,4 @@
-/** A part of an image file to write: a range of the source file, or inserted bytes. */
+/** A part of the image file to write: a range of bytes of the source file, or inserted bytes. */
 export type ImagePart = { readonly start: number; readonly end: number } | Uint8Array;
 
 /** Properties of an image file that are known from its structure, before any pixel is decoded. */
@@ -10,7 +10,7 @@ export interface ImageLayout {
   readonly frames: number;
   /** Number of pixels of all frames together. */
   readonly totalPixels: number;
-  /** Number of bytes of the image that a decoder has to keep in memory; 0 when it decodes row by row. */
+  /** Number of bytes of memory that a decoder needs to hold the image; 0 when it decodes the image row by row. */
   readonly decodeBytes: number;
   /** Whether the image is encoded without loss. A rotated copy of a lossless image must be lossless, too. */
   readonly lossless: boolean;

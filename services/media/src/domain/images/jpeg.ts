@@ -105,8 +105,8 @@ function readFrame(file: Buffer, segments: readonly Segment[]): Frame {
   }
   const height = file.readUInt16BE(frame.start + 5);
   const width = file.readUInt16BE(frame.start + 7);
-  // A JPEG with several scans is progressive or has one scan per component. Its decoder keeps all coefficients, at two
-  // bytes each.
+  // A JPEG with several scans is progressive or has one scan per component, so its decoder keeps all coefficients in
+  // memory, at two bytes each.
   const isBuffered = frame.marker !== 0xc0 && frame.marker !== 0xc1;
   const scans = segments.filter(({ marker }) => marker === 0xda).length;
   const decodeBytes = isBuffered || scans > 1 ? 2 * countSamples(file, frame, width * height) : 0;

@@ -138,7 +138,7 @@ function pageSize(page: Directory): { width: number; height: number } {
   return { width: valueOf(page, 256) ?? 0, height: valueOf(page, 257) ?? 0 };
 }
 
-/** Returns the number of bytes of a TIFF page that the decoder keeps in memory: one strip, or one row of tiles. */
+/** Returns the number of bytes that the decoder of a TIFF page keeps in memory: one strip, or one row of tiles. */
 function rowsAtOnce(page: Directory): number {
   const { width, height } = pageSize(page);
   const pixelBytes = Math.ceil(((valueOf(page, 277) ?? 1) * sampleBits(page)) / 8);
@@ -150,8 +150,8 @@ function rowsAtOnce(page: Directory): number {
 }
 
 /**
- * Returns the bits per sample of a TIFF page. The result is 16, the maximum of decoders, when the entry holds only an
- * offset to one value per sample.
+ * Returns the bits per sample of a TIFF page. A page whose entry is only an offset to a list counts as 16, the most
+ * that decoders support.
  */
 function sampleBits(page: Directory): number {
   const entry = page.entries.find(({ tag }) => tag === 258);

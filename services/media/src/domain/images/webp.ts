@@ -15,7 +15,7 @@ interface Chunk {
   readonly type: string;
   readonly start: number;
   readonly bytes: number;
-  /** Offset at which the WebP chunk ends, including its padding. */
+  /** Offset in the file at which the WebP chunk ends, including its padding. */
   readonly end: number;
 }
 

@@ -1,4 +1,4 @@
-/** Random access to the bytes of a video file, because videos are too large to be loaded into memory. */
+/** Reads any range of a video file, because videos are too large to be loaded into memory. */
 export interface ByteSource {
   readonly bytes: number;
   /**

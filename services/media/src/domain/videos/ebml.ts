@@ -14,7 +14,8 @@ export interface Element {
 }
 
 /**
- * Limits the number of EBML elements of a whole file, so that millions of empty elements cannot use up processor time.
+ * Maximum number of further EBML elements that may be read from a file, so that millions of empty elements cannot use
+ * up processor time.
  */
 export interface ElementBudget {
   left: number;

@@ -9,7 +9,10 @@ export interface Box {
   readonly end: number;
 }
 
-/** Limits the number of MP4 boxes of a whole file, so that millions of empty boxes cannot use up processor time. */
+/**
+ * Maximum number of further MP4 boxes that may be read from a file, so that millions of empty boxes cannot use up
+ * processor time.
+ */
 export interface BoxBudget {
   left: number;
 }
@@ -29,7 +32,7 @@ export function readBoxes(
     boxes.push(box);
     at = box.end;
   }
-  // QuickTime ends some lists of boxes with four zeros.
+  // QuickTime ends some lists of boxes with four zero bytes, which are not a box.
   if (range.end - at >= 8 || (at < range.end && source.read(at, range.end - at).some(Boolean))) {
     throw unreadable("A box of the video is truncated.");
   }

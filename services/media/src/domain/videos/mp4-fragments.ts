@@ -12,8 +12,8 @@ export interface Mp4Parts {
 }
 
 /**
- * Returns the end of the last fragment of an MP4 in ticks, for videos whose header was written before their duration
- * was known.
+ * Returns the end of the last fragment of an MP4 in ticks of the track's timescale, for videos whose header does not
+ * state the duration.
  */
 export function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): number {
   const extension = inMovie.find(({ type }) => type === "mvex");

@@ -28,7 +28,7 @@ export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
   const boxes = [...top, ...inMovie, ...tracks.flatMap((track) => track.boxes)];
   const personal = boxes.filter((box) => isPersonal(source, box, budget));
   const metadataTracks = tracks.filter(({ isMetadata }) => isMetadata);
-  // A metadata box inside a blanked track is blanked together with the track.
+  // A metadata box inside a metadata track needs no patch of its own, because the whole track is blanked.
   const alone = personal.filter(
     ({ start }) => !metadataTracks.some(({ box }) => box.start < start && start < box.end),
   );
@@ -76,7 +76,8 @@ function listStart(source: ByteSource, box: Box): number {
 }
 
 function blankBox({ start, payload, end }: Box): BlankedRange[] {
-  // The 64-bit length of a long MP4 box lies between its type and its payload, and is kept.
+  // A long MP4 box has a 64-bit length between its type and its payload. The length is kept, so that the file stays
+  // valid.
   return [
     { offset: start + 4, bytes: Buffer.from("free", "latin1"), zeros: 0 },
     { offset: payload, bytes: new Uint8Array(), zeros: end - payload },

@@ -3,7 +3,10 @@ import type { ByteSource } from "./byte-source.ts";
 import { nameOf, payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import { readTimes } from "./mp4-times.ts";
 
-/** The sample tables of an MP4 track: the bytes per entry, and the offset of the entry count in the payload. */
+/**
+ * The sample tables of an MP4 track, by box type: the bytes per entry, and the offset of the entry count in the
+ * payload.
+ */
 const TABLES: Readonly<Record<string, { readonly entry: number; readonly countAt: number }>> = {
   stts: { entry: 8, countAt: 4 },
   ctts: { entry: 8, countAt: 4 },
@@ -121,8 +124,7 @@ function rotate(matrix: Buffer, { width, height }: { width: number; height: numb
 }
 
 function readFrameSize(source: ByteSource, description: Box): { width: number; height: number } {
-  // The payload of `stsd` contains version and flags, the count, then the first sample entry: its header, 24 bytes,
-  // width, height.
+  // The width and height follow 24 bytes after the header of the first sample entry of the `stsd` box.
   const payload = payloadOf(source, description, 44);
   const count = payload.readUInt32BE(4);
   const entryBytes = payload.readUInt32BE(8);

@@ -1,10 +1,10 @@
-/** Number of bytes at the start of a file that `startsLikeVideo` needs. */
+/** Number of bytes at the start of a file by which `startsLikeVideo` recognises a video. */
 export const VIDEO_START_BYTES = 12;
 
-/** Types of the first box of MP4 and QuickTime files. */
+/** Types that the first box of an MP4 or QuickTime file may have. */
 const FIRST_BOXES = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
 
-/** Brands of image files that have the same box structure as MP4 files. */
+/** Brands of image files (such as AVIF and HEIC) that have the same box structure as MP4 files. */
 const IMAGE_BRANDS = new Set(["avif", "avis", "heic", "heix", "heim", "heis", "mif1", "msf1"]);
 
 /** The first four bytes of Matroska and WebM files (RFC 8794). */

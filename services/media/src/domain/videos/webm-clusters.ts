@@ -26,7 +26,7 @@ export interface Clusters {
   readonly count: number;
   /** All children of the WebM segment that are not clusters. */
   readonly others: readonly Element[];
-  /** Reads the headers of all blocks and returns the time of the latest frame in ticks. */
+  /** Reads the headers of all blocks of a WebM and returns the time of the latest frame in ticks. */
   readonly lastTimestamp: () => number;
 }
 
@@ -77,7 +77,7 @@ function clusterTime(source: ByteSource, cluster: Element, budget: ElementBudget
     if (child.id === TIMESTAMP) time = readUnsigned(source, child) ?? 0;
     const isBlock = child.id === SIMPLE_BLOCK || child.id === BLOCK;
     if (isBlock) last = Math.max(last, blockTime(source, child));
-    // The parser enters a block group, because the block is the first child of the group.
+    // The block group is entered, because its first child is the block with the time.
     at = child.id === BLOCK_GROUP ? child.payload : child.end;
   }
   return time + last;

@@ -13,8 +13,8 @@ import { MAX_DURATION_MS, type BlankedRange, type VideoLayout } from "./video-la
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
 /**
- * Maximum number of EBML elements of a WebM file. It allows a live recording of four hours, in which each block is an
- * element, and is read in under a second.
+ * Maximum number of EBML elements of a WebM file. It is enough for a live recording of four hours, in which each block
+ * is an element, and reading as many takes under a second.
  */
 const MAX_ELEMENTS = 2_000_000;
 const EBML = 0x1a45dfa3;
@@ -85,7 +85,7 @@ function readDuration(source: ByteSource, clusters: Clusters, budget: ElementBud
   const inInfo = info === undefined ? [] : readChildren(source, info, budget);
   const scale = readUnsigned(source, find(inInfo, TIMESTAMP_SCALE)) ?? 1_000_000;
   if (scale === 0) throw unreadable("The video has a timescale of zero.");
-  // Live WebM recordings contain no duration; the time of the last frame is close enough.
+  // Live WebM recordings contain no duration, so the time of the last frame serves as their duration.
   const ticks = readFloat(source, find(inInfo, DURATION)) ?? clusters.lastTimestamp();
   const durationMs = Math.round((ticks * scale) / 1_000_000);
   if (!(durationMs <= MAX_DURATION_MS)) {

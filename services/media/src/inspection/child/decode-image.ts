@@ -18,7 +18,7 @@ sharp.unblock({
   ],
 });
 
-/** Properties of an image that sharp found when it decoded the image. */
+/** Properties of an image that the library sharp found when it decoded the image. */
 export interface DecodedImage {
   /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
@@ -59,7 +59,8 @@ async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
   await decoding(async () => {
     const image = sharp(file.path, imageOptions(options));
     if (file.contentType === "image/jpeg") {
-      // Without `extract`, libjpeg would shrink the image while it loads and decode only an eighth of the pixels.
+      // libjpeg would shrink a JPEG while it loads and decode only an eighth of the pixels. The call of `extract`
+      // prevents this.
       const { width, height } = await image.metadata();
       image.extract({ left: 0, top: 0, width, height });
     }
@@ -83,8 +84,8 @@ function orientationOf({ orientation = 1 }: Metadata): number {
 }
 
 /**
- * Rejects a file in which sharp and our parser find different images, because a platform may show the image that was not
- * checked.
+ * Rejects a file in which the library sharp and our parser find different images. A platform may otherwise show an
+ * image that was not checked.
  */
 function checkLayoutAgrees(
   { contentType }: OpenFile,

@@ -21,7 +21,10 @@ const MAX_PIXELS = 100_000_000;
  * seconds.
  */
 const MAX_TOTAL_PIXELS = 400_000_000;
-/** Memory of the inspection process in bytes without the decoded image: Node, the libraries and the file. */
+/**
+ * Bytes of the inspection process's memory that the decoded image cannot use: Node, the libraries and the file need
+ * them.
+ */
 const RESERVED_BYTES = 130_000_000;
 
 const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
@@ -44,7 +47,7 @@ export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   const layout = READERS.get(file.contentType)?.(content);
   if (layout === undefined) throw new Error(`no reader for ${file.contentType}`);
   checkSize(layout, file.limits.memoryBytes - RESERVED_BYTES);
-  // `readBmp` has already read every pixel, and sharp has no BMP decoder.
+  // The library sharp cannot decode BMP files, whose pixels `readBmp` has already read.
   const isBmp = file.contentType === "image/bmp";
   const decoded = isBmp ? UPRIGHT : await decodeImage(file, layout);
   const swapsSides = decoded.orientation >= 5;

@@ -61,7 +61,7 @@ async function rewrite(file: OpenFile, blanks: readonly BlankedRange[]): Promise
   return { kind: "rewritten", path, bytes: file.bytes, sha256, contentType: file.contentType };
 }
 
-/** Yields the bytes of the video that platforms receive, with its metadata blanked. */
+/** Yields the bytes of a video as platforms receive it, with its metadata overwritten. */
 async function* readBlanked(
   file: OpenFile,
   blanks: readonly BlankedRange[],
@@ -86,7 +86,10 @@ function endOf({ offset, bytes, zeros }: BlankedRange): number {
   return offset + bytes.length + zeros;
 }
 
-/** Overwrites the part of the range `blank` that lies in `chunk`; `position` is the offset of the chunk in the file. */
+/**
+ * Overwrites with zeros or other bytes the part of a range that lies in `chunk`; `position` is the offset of the chunk
+ * in the file.
+ */
 function blankOut(chunk: Buffer, position: number, blank: BlankedRange): void {
   const zerosAt = blank.offset + blank.bytes.length;
   for (const [index, byte] of blank.bytes.entries()) {

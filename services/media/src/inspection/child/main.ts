@@ -24,8 +24,7 @@ async function inspect({ path, declared, limits }: InspectionRequest): Promise<v
 
 process.on("message", (request: InspectionRequest) => void inspect(request));
 process.on("disconnect", () => process.exit(0));
-// Ctrl-C in a terminal signals the whole process group; the parent decides when the inspection process ends.
+// Ctrl-C in a terminal also signals this child process. It ignores the signal, because its parent decides when it ends.
 process.on("SIGINT", () => undefined);
-// The first `progress` message restarts the time limit, so that loading Node and the libraries does not count against
-// the first file.
+// Loading Node and the libraries must not count against the time limit of the first file, so this message restarts it.
 reply({ kind: "progress" });

@@ -9,7 +9,8 @@ import type { OpenFile } from "./open-file.ts";
  */
 const QUALITY = 95;
 /**
- * Memory of an image encoder as a multiple of the decoded image, by media type. Images of other types are not rotated.
+ * Memory that the encoder of a rotated image needs, as a multiple of the decoded image, by media type. Images of other
+ * types are not rotated.
  */
 const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
   ["image/jpeg", 1],
@@ -38,7 +39,7 @@ export async function rotateImage(
     return false;
   const image = sharp(file.path, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
-  // The library sharp converts CMYK images to sRGB, which the CMYK profile of the source does not describe.
+  // The library sharp converts CMYK images to sRGB, to which the CMYK colour profile of the source does not apply.
   if (!decoded.isCmyk) image.keepIccProfile();
   await encode(image, file.contentType, layout.lossless).toFile(target);
   file.onProgress();
@@ -54,7 +55,7 @@ function encode(image: Sharp, contentType: string, lossless: boolean): Sharp {
     case "image/tiff":
       return image.tiff({ compression: "deflate", predictor: "horizontal" });
     default:
-      // Optimised Huffman tables of a JPEG would need the coefficients of the whole image in memory.
+      // An encoder that optimises the Huffman tables of a JPEG needs the coefficients of the whole image in memory.
       return image.jpeg({ quality: QUALITY, chromaSubsampling: "4:4:4", optimiseCoding: false });
   }
 }

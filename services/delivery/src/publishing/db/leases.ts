@@ -1,0 +1,80 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import { toHeldRows } from "./tasks.ts";
+
+/**
+ * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no process acts on the task before
+ * `call_until`.
+ *
+ * @returns The tasks that this process still holds.
+ */
+export async function renewLeases(
+  sql: ISql,
+  held: readonly HeldKey[],
+  leaseMs: number,
+): Promise<readonly TaskKey[]> {
+  return await sql<TaskKey[]>`
+    with asked as (
+      select target_id, generation, fence
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+        as k(target_id uuid, generation int, fence bigint)
+    ),
+    renewed as (
+      update publish_tasks t
+      set wake_at = now() + ${leaseMs} * interval '1 millisecond'
+      from asked k
+      where t.target_id = k.target_id
+      and t.generation = k.generation
+      and t.fence = k.fence
+      and t.status in ('working', 'reconciling')
+      returning t.target_id, t.generation
+    )
+    select target_id, generation
+    from renewed
+    union
+    select t.target_id, t.generation
+    from publish_tasks t
+    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
+    where t.status = 'calling'`;
+}
+
+/**
+ * Releases publish tasks whose publishing call has not begun: they can be claimed again after `delayMs`. The release does not
+ * count as an attempt.
+ */
+export async function releaseTasks(
+  sql: ISql,
+  held: readonly HeldKey[],
+  delayMs: number,
+): Promise<void> {
+  await sql`
+    update publish_tasks t
+    set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
+      wake_at = now() + ${delayMs} * interval '1 millisecond',
+      lease_owner = null,
+      version = t.version + 1,
+      updated_at = now()
+    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+      as k(target_id uuid, generation int, fence bigint)
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    and t.fence = k.fence
+    and t.status in ('working', 'reconciling')`;
+}
+
+/** A publishing call whose `call_until` has passed and whose outcome no worker has recorded. */
+export interface LostCall extends TaskKey {
+  readonly callNumber: number;
+  readonly attemptNumber: number;
+  readonly cause: ClaimedTask["cause"];
+}
+
+export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
+  return await sql<LostCall[]>`
+    select target_id, generation, call_number, attempt_number, cause
+    from publish_tasks
+    where status = 'calling'
+    and wake_at <= now()
+    order by wake_at
+    limit ${limit}`;
+}
