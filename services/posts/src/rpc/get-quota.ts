@@ -55,7 +55,10 @@ export async function getQuota(
   };
 }
 
-/** Returns the daily quota of an account. A quota counter that several accounts share is returned for each of them. */
+/**
+ * Returns the daily quota of an account. If several accounts share a quota counter, the response shows the counter for
+ * each of them.
+ */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
   const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };
