@@ -13,7 +13,7 @@ import {
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks connected accounts up by id. The result has no entry for an account that the workspace cannot post to. */
+/** Looks up connected accounts by their ids. An account to which the workspace cannot post is missing in the result. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,

@@ -5,7 +5,10 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/** A claim on media: before a post is stored, the media service records that the post uses the media. */
+/**
+ * A claim on media: before a post is stored, the media service records that the post uses the media, so that the media
+ * are not deleted.
+ */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;

@@ -97,7 +97,10 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/** Locks up to `limit` scheduled posts that are too late to be started, in id order, and skips locked posts. */
+/**
+ * Locks up to `limit` scheduled posts that are too late to be published, in id order. Posts that are already locked are
+ * skipped.
+ */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,

@@ -9,7 +9,7 @@ export interface Guard {
   readonly contentHash: string;
 }
 
-/** A target of another post that has the same content on the same account. */
+/** A publishing target of another post that has the same content on the same account. */
 export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;

@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
 
-/** The key of a quota counter: its workspace, period and subject. */
+/** Identifies a quota counter by its workspace, period and subject. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;

@@ -9,7 +9,6 @@ export const POST_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a post. */
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
@@ -163,7 +162,6 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
-/** Whether a text is a status of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

@@ -11,7 +11,7 @@ export interface PostOption {
   readonly tags?: readonly string[];
 }
 
-/** Options of a post by platform id or account id. */
+/** The fields of a post that are overridden for single platforms or accounts, by platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
 /** The content and the accounts of a post. */

@@ -39,8 +39,8 @@ export interface QuotaCounter {
   /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
   readonly period: string;
   /**
-   * The id of the workspace or the account whose publications are counted, or the platform whose app or project has the
-   * limit.
+   * Whose publications the quota counter counts: the id of a workspace or an account, or a platform whose limit applies
+   * to an app or a project.
    */
   readonly subject: string;
   readonly scope: "workspace" | DailyScope;

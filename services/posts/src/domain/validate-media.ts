@@ -121,7 +121,7 @@ function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
 }
 
-/** Returns a violation if `actual` is above `limit`. An undefined limit allows every value. */
+/** Returns a violation of a platform's rule if `actual` is above `limit`. An undefined limit allows every value. */
 export function above(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,
@@ -130,7 +130,7 @@ export function above(
   return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
 }
 
-/** Returns a violation if `actual` is below `limit`. An undefined limit allows every value. */
+/** Returns a violation of a platform's rule if `actual` is below `limit`. An undefined limit allows every value. */
 function below(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,

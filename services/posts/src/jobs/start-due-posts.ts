@@ -68,8 +68,8 @@ async function startAll(deps: SchedulerDeps): Promise<void> {
 }
 
 /**
- * Fails a batch of posts that are too late to be started, frees their quota and duplicate guards, and returns how many
- * posts failed.
+ * Marks a batch of posts as failed, because they are too late to be published. Frees their quota and duplicate guards,
+ * and returns how many posts failed.
  */
 export async function failMissedBatch({
   sql,

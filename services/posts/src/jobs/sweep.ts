@@ -16,7 +16,7 @@ import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 
-/** Maximum number of targets per call of the sweep to the delivery service. */
+/** Maximum number of publishing targets about which one RPC asks the delivery service. */
 const PAGE_TARGETS = 500;
 
 type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {

@@ -22,7 +22,7 @@ export interface TargetChange {
   readonly after: TargetRow;
 }
 
-/** Locked posts and all of their locked targets, before and after a change. */
+/** Locked posts with all of their locked publishing targets, before and after a change. */
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];

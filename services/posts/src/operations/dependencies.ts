@@ -23,9 +23,9 @@ export interface PostsDeps {
   readonly tasks: Client<typeof TaskService>;
   /** Throws when the outbox is full: too many of its events have not been published yet. */
   readonly assertRoom: () => Promise<void>;
-  /** Wakes the outbox relay; called after a commit that appended events. */
+  /** Wakes the outbox relay, which publishes events; called after a commit that appended events to the outbox. */
   readonly nudgeRelay: () => void;
-  /** Wakes the scheduler; called after a commit that scheduled a post. */
+  /** Wakes the scheduler, which starts due posts; called after a commit that scheduled a post. */
   readonly nudgeScheduler: (scheduledAt: Date) => void;
   /** Milliseconds after the due time of a post during which it may still be published. */
   readonly missedAfterMs: number;

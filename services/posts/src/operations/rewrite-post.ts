@@ -133,7 +133,7 @@ async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Out
 }
 
 /**
- * Changes a draft or scheduled post under its lock.
+ * Changes a draft or scheduled post in the caller's transaction, after locking it.
  *
  * @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then.
  */

@@ -19,7 +19,10 @@ import {
 } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** Reads the quota of the current month and, for each account with a daily limit, of the current day. */
+/**
+ * Handles GetQuota: reads the quota of a workspace for the current month and, for each account with a daily limit, for
+ * the current day.
+ */
 export async function getQuota(
   {
     sql,
