@@ -15,7 +15,7 @@ export interface BudgetQuery {
 
 /** The result of one admission query. A query with an unknown, expired or revoked API key has no result row. */
 export interface AdmissionRow {
-  /** Index of the admission query in its batch. */
+  /** Position of the admission query in its batch. */
   readonly position: number;
   readonly keyId: string;
   readonly scopes: readonly string[];
