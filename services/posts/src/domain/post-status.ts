@@ -9,6 +9,7 @@ export const POST_STATUSES = [
   "cancelled",
 ] as const;
 
+/** The status of a post. */
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
@@ -162,6 +163,7 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
+/** Whether a text is the status of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

@@ -4,6 +4,7 @@ import { findZoneClock } from "./zone-clock.ts";
 /** The days of a week in the order in which queue-slot rules list them. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
+/** A day of the week, as queue-slot rules write it. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
 /**
