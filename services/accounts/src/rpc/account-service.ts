@@ -8,7 +8,6 @@ import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 
-/** The RPCs of AccountService. */
 export function createAccountService(deps: Dependencies) {
   return {
     listAccounts: (request) => listAccounts(deps, request),

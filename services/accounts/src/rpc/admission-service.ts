@@ -3,7 +3,6 @@ import type { AdmissionService } from "@postrider/contracts/accounts/v1/admissio
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 
-/** The RPCs of AdmissionService. */
 export function createAdmissionService(deps: Pick<Dependencies, "sql" | "noteKeyUse">) {
   return {
     admit: (request) => admit(deps, request),

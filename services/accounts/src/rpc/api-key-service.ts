@@ -5,7 +5,6 @@ import { createApiKey } from "#src/rpc/create-api-key.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 
-/** The RPCs of ApiKeyService. */
 export function createApiKeyService(deps: Pick<Dependencies, "sql">) {
   return {
     createApiKey: (request) => createApiKey(deps, request),

@@ -5,7 +5,6 @@ import { batchGetCredentials } from "#src/rpc/batch-get-credentials.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 
-/** The RPCs of CredentialService. */
 export function createCredentialService(deps: Dependencies) {
   return {
     batchGetCredentials: (request) => batchGetCredentials(deps, request),

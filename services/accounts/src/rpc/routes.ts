@@ -29,8 +29,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(WorkspaceService, createWorkspaceService(deps));
-    // The accounts service consumes no events. Its parked events are events that it published and that the broker
-    // refused.
+    // The accounts service consumes no events. Its parked events are its own events that the broker has refused.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -7,7 +7,6 @@ import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
-/** The RPCs of WorkspaceService. */
 export function createWorkspaceService(deps: Pick<Dependencies, "sql">) {
   return {
     createWorkspace: (request) => createWorkspace(deps, request),

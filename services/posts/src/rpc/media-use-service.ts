@@ -3,7 +3,6 @@ import type { MediaUseService } from "@postrider/contracts/posts/v1/media_use_se
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 
-/** The implementations of all RPCs of MediaUseService. */
 export function createMediaUseService(deps: Pick<PostsDeps, "sql">) {
   return {
     batchGetMediaUses: (request) => batchGetMediaUses(deps, request),

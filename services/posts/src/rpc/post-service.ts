@@ -11,7 +11,6 @@ import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 import { validatePost } from "#src/rpc/validate-post.ts";
 
-/** The implementations of all RPCs of PostService. */
 export function createPostService(deps: PostsDeps) {
   return {
     createPost: (request) => createPost(deps, request),

@@ -6,7 +6,6 @@ import { deleteQueueSlotRule } from "#src/rpc/delete-queue-slot-rule.ts";
 import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
 import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
 
-/** The implementations of all RPCs of QueueSlotService. */
 export function createQueueSlotService(deps: Pick<PostsDeps, "sql" | "clock">) {
   return {
     listQueueSlotRules: (request) => listQueueSlotRules(deps, request),

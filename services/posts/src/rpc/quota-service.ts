@@ -3,7 +3,6 @@ import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_p
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { getQuota } from "#src/rpc/get-quota.ts";
 
-/** The implementations of all RPCs of QuotaService. */
 export function createQuotaService(
   deps: Pick<PostsDeps, "sql" | "clock" | "workspaces" | "accountService">,
 ) {

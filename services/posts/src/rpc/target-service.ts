@@ -3,7 +3,6 @@ import type { TargetService } from "@postrider/contracts/posts/v1/target_service
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
 
-/** The implementations of all RPCs of TargetService. */
 export function createTargetService(deps: Pick<PostsDeps, "sql">) {
   return {
     batchGetTargetContents: (request) => batchGetTargetContents(deps, request),
