@@ -64,12 +64,12 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
 
 export const KEY: SealingKey = { id: "k1", secret: randomBytes(32) };
 
-/** Options of a test's replica of the accounts service that differ from the default. */
+/** The settings in which a test's replica of the accounts service differs from the default. */
 export interface AppOptions {
   readonly simulatorUrl?: string;
   readonly telegramUrl?: string;
   readonly keys?: readonly SealingKey[];
-  /** Whether the app of X is configured in the accounts service; default true. */
+  /** Whether the accounts service has credentials of an app on X; default true. */
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";

@@ -69,7 +69,7 @@ test("CreateApiKey reports all invalid fields at once, and returns `not_found` f
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("Admit returns the workspace, the limit, the granted requests and the time to live for an API key", async () => {
+test("Admit returns the workspace of an API key, its request limit, the granted requests and how long a gateway may reuse the answer", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({
     key: { id: keyId, workspaceCount: 1 },

@@ -119,7 +119,7 @@ test.each(PLATFORMS)(
   },
 );
 
-test("FindTicket does not use up a connect link, and exactly one of eight concurrent OpenTicket calls succeeds", async () => {
+test("FindTicket does not use up a connect link, and exactly one of eight concurrent OpenTicket calls with the link succeeds", async () => {
   const { ticket } = await issue("x");
   for (let look = 0; look < 3; look += 1)
     expect(await fixture.app.authorizations.findTicket({ ticket })).toMatchObject({

@@ -58,7 +58,7 @@ test("concurrent Admit batches never get more requests than the burst and the re
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("an unsafe admission that reads the request budget before it writes it grants too many requests to concurrent batches", async () => {
+test("reading a request budget before writing it, as Admit must not do, grants too many requests to concurrent batches", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -78,7 +78,7 @@ test("an unsafe admission that reads the request budget before it writes it gran
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("concurrent Admit batches that contain the same workspaces in different orders never deadlock", async () => {
+test("concurrent Admit batches with the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);
@@ -91,7 +91,7 @@ test("concurrent Admit batches that contain the same workspaces in different ord
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants the requests that a query wants, and up to 8 more in advance while the request budget is more than half full", async () => {
+test("Admit grants the requests that a query asks for, or 8 if it asks for fewer while the request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({
@@ -122,7 +122,7 @@ test("Admit grants the requests that a query wants, and up to 8 more in advance 
   expect(await ask(-5, -5)).toMatchObject({ granted: 0, remaining: 600 });
 });
 
-test("a lowered request limit takes effect at once, and a request budget whose row was deleted is full again", async () => {
+test("a lowered request limit of a workspace takes effect at once, and a request budget whose row was deleted is full again", async () => {
   const tenant = await createTenant(app);
   const ask = async () =>
     (await app.admission.admit({ queries: [{ keyHash: tenant.keyHash, want: 600 }] })).grants[0];

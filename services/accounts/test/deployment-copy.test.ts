@@ -85,7 +85,7 @@ test.each([
   ["database", "database", { database_oid: 1 }],
   ["deployment", "deployment", { deployment_id: "production" }],
 ])(
-  "tokens in a copy from another %s are not refreshed until one of three concurrent AdoptData calls adopts the data",
+  "tokens in a database copied from another %s are not refreshed until one of three concurrent AdoptData calls adopts the data",
   async (_name, reason, change) => {
     await fixture.sql`update deployment set ${fixture.sql(change)}`;
     const ref = await fixture.connect("x");
@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test("the accounts service refreshes no tokens before the database records which deployment its data belongs to", async () => {
+test("the accounts service refreshes no tokens before the database contains the name of the deployment that the data belongs to", async () => {
   const ref = await fixture.connect("x");
   await makeDue(ref);
   await fixture.sql`delete from deployment`;

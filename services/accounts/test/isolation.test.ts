@@ -43,7 +43,7 @@ test("an external account that is connected in two workspaces becomes two accoun
   expect(other?.id).not.toBe(one?.id);
 });
 
-test("RPCs return the same answer for an account of another workspace, an unknown account and a malformed id", async () => {
+test("RPCs of the accounts service return the same answer for an account of another workspace, an unknown account and a malformed id", async () => {
   const [account] = await connect(theirs, "x");
   const foreign = { workspaceId: mine, accountId: account?.id ?? "" };
   const unknown = { workspaceId: mine, accountId: newId() };

@@ -10,9 +10,12 @@ export interface SimulatorControl {
   }): Promise<void>;
   /** All secrets that the simulated platforms issued. */
   secrets(): Promise<readonly string[]>;
-  /** Number of calls of an operation that the simulated platform received, including unanswered ones. */
+  /**
+   * Number of calls of an API operation that the simulated platform has received, including calls that it did not
+   * answer.
+   */
   countCalls(platform: string, operation: string): Promise<number>;
-  /** How the simulated platform answered the calls of an operation, in order. */
+  /** How the simulated platform answered the calls of an API operation, in order. */
   outcomes(platform: string, operation: string): Promise<readonly string[]>;
   settings(part: { readonly authorize?: "ask" | "approve" | "deny" }): Promise<void>;
   reset(): Promise<void>;

@@ -30,7 +30,9 @@ import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
-/** Builds and starts the posts service. Disposal of the app stops its parts in an order that loses no accepted work. */
+/**
+ * Builds and starts the posts service. Disposing of the returned app stops the service without losing accepted work.
+ */
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;

@@ -12,7 +12,7 @@ import {
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 
-/** A post and its version after the change that the event reports. */
+/** A post, with the version that it has after the change that an event reports. */
 interface PostAtVersion {
   readonly workspaceId: string;
   readonly postId: string;
@@ -30,7 +30,7 @@ interface PublishRequest extends PostAtVersion {
   }[];
 }
 
-/** Creates the event that asks the delivery service to publish targets. */
+/** Creates the event that asks the delivery service to publish a post on its accounts. */
 export function postPublishRequested(request: PublishRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,
@@ -48,7 +48,10 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
 
-/** Creates the event of a post that is scheduled or to be published now. A draft has no event. */
+/**
+ * Creates the event of a new, rescheduled or published post: that it is scheduled, or that it is to be published now. A
+ * draft has no event.
+ */
 export function postPlaced(
   post: PostAtVersion & Placement & { readonly occurredAt: Date },
   targets: readonly PlannedTarget[],
@@ -72,14 +75,14 @@ const SETTLED = {
   failed: PostFailedSchema,
 };
 
-/** A status of a post in which every target has its outcome. */
+/** The statuses of a post in which publishing has ended on every account, with success or failure. */
 export type SettledStatus = keyof typeof SETTLED;
 
 export function isSettled(status: string): status is SettledStatus {
   return Object.hasOwn(SETTLED, status);
 }
 
-/** Creates the event that announces that every target of a post has its outcome. */
+/** Creates the event that announces that publishing a post has ended on every account, with success or failure. */
 export function postSettled(
   status: SettledStatus,
   post: PostAtVersion & { readonly occurredAt: Date },
@@ -119,7 +122,7 @@ interface DeletionRequest extends PostAtVersion {
   }[];
 }
 
-/** Creates the event that asks the delivery service to delete targets on their platforms. */
+/** Creates the event that asks the delivery service to delete what a post has published on platforms. */
 export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
   const message = {
     workspaceId: request.workspaceId,

@@ -46,7 +46,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("when targets of several posts get their outcomes in one batch, each event carries the headers of the request that created its post", async () => {
+test("when several posts get their outcomes in one batch, each event carries the headers of the request that created its post", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,

@@ -10,7 +10,7 @@ afterAll(() => posts[Symbol.asyncDispose]());
 
 const publish = (targetCount: number) => publishPost(posts, targetCount);
 
-test("a post is settled exactly once when its targets end concurrently in several replicas", async () => {
+test("one event announces the outcome of a post when several replicas store the outcomes of its targets at the same time", async () => {
   for (let round = 0; round < 10; round += 1) {
     const post = await publish(4);
     const update = deliveryOf(post);
@@ -34,7 +34,7 @@ test("a post is settled exactly once when its targets end concurrently in severa
   }
 });
 
-test("concurrent batches that update the same posts in opposite orders do not deadlock", async () => {
+test("concurrent batches of reports about the same posts in opposite orders do not deadlock", async () => {
   const made = await Promise.all(Array.from({ length: 10 }, () => publish(2)));
   const updates = made.flatMap((post) => {
     const update = deliveryOf(post);

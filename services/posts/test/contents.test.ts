@@ -49,7 +49,7 @@ test("BatchGetTargetContents returns each target with its own options, in the or
   ]);
 });
 
-test("BatchGetTargetContents returns content only for the current generation of a target without an outcome", async () => {
+test("BatchGetTargetContents returns content only for the newest publish request of a target that has no outcome yet", async () => {
   const workspaceId = newWorkspace();
   const accountIds = ["x", "telegram"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),

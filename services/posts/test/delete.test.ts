@@ -68,7 +68,7 @@ test("deleting a scheduled post frees its quota, its queue slot and its duplicat
   await workspace.assertQuotaIsTrue();
 });
 
-test("deleting a settled post cancels the post and returns the outcome of each target", async () => {
+test("deleting a post whose publishing has ended cancels the post and returns the outcome of each target", async () => {
   const { workspace, post } = await settled([
     ["published"],
     ["failed", "content_rejected"],
@@ -101,7 +101,7 @@ test("deleting a settled post cancels the post and returns the outcome of each t
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target stays published when its platform cannot delete it", async () => {
+test("a target stays published when the API of its platform cannot delete posts", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.sql`update targets set platform = 'tiktok' where post_id = ${post.id}`;
   const answer = await posts.posts.deletePost(workspace.ref(post));
@@ -110,7 +110,7 @@ test("a target stays published when its platform cannot delete it", async () => 
   expect(answer.post).toMatchObject({ status: "cancelled", targets: [{ status: "published" }] });
 });
 
-test("an update from the delivery service ends the deletion of a target exactly once, and the quota stays used", async () => {
+test("a report of the delivery service ends the deletion of a target exactly once, and the quota stays used", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const deleted = deletionOf(post, 0, { status: "deleted", version: 2n });
@@ -156,7 +156,7 @@ test("repeating the deletion of a post that is still running changes nothing", a
   expect(await workspace.events(post)).toHaveLength(4);
 });
 
-test("the sweep repeats an unchanged deletion request when the first deletion request was lost", async () => {
+test("the sweep job sends the same deletion request again when the first deletion request was lost", async () => {
   const { workspace, post } = await settled([["published"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const [, request] = (await posts.events()).at(-1) ?? [];
@@ -170,7 +170,7 @@ test("the sweep repeats an unchanged deletion request when the first deletion re
   expect(statusesOf(await workspace.reread(post))).toEqual(["deleted"]);
 });
 
-test("a publishing post can be deleted before its first publishing call, which is then never sent", async () => {
+test("a publishing post can be deleted before the delivery service calls the platform, and is then not published", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
   await posts.report([deliveryOf(post)(0, "published")]);
@@ -183,7 +183,7 @@ test("a publishing post can be deleted before its first publishing call, which i
   expect(await workspace.quota()).toEqual([1, 0]);
 });
 
-test("deleting a post is refused while a publishing call is running", async () => {
+test("deleting a post is refused while the delivery service is calling a platform to publish it", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create({ accountIds: [workspace.connect(), workspace.connect()] });
   posts.peers.calling.add(post.targets[1]?.id ?? "");
@@ -213,7 +213,7 @@ test("deleting a publishing post also deletes the targets that are already publi
   await workspace.assertQuotaIsTrue();
 });
 
-test("a post whose deletion crashed after closing its targets is published at a new generation", async () => {
+test("a post is published with a new publish request if its deletion crashed after the delivery service had closed its targets", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.onCancel = () => Promise.reject(new Error("the process dies"));
@@ -230,7 +230,7 @@ test("a post whose deletion crashed after closing its targets is published at a 
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target that gets a new generation during the deletion of its post is closed again", async () => {
+test("a target whose publishing is requested again while its post is being deleted is closed again", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   let rounds = 0;
@@ -291,7 +291,7 @@ test("a target whose outcome is unknown after its post was cancelled uses quota 
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target that is published during the deletion of its post is deleted on its platform", async () => {
+test("a target that is published while its post is being deleted is deleted on its platform", async () => {
   for (let round = 0; round < 12; round += 1) {
     const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
     await Promise.all([
@@ -308,7 +308,7 @@ test("a target that is published during the deletion of its post is deleted on i
   }
 });
 
-test("deleting a post with an outdated version changes nothing and closes no target", async () => {
+test("deleting a post with an outdated version changes nothing and closes no target in the delivery service", async () => {
   const workspace = workspaceOf(posts);
   for (const post of [
     await workspace.create(),
@@ -323,7 +323,7 @@ test("deleting a post with an outdated version changes nothing and closes no tar
   expect(posts.peers.closed.size).toBe(0);
 });
 
-test("a post cannot be deleted from another workspace, and a deletion update that names another workspace is ignored", async () => {
+test("a post cannot be deleted from another workspace, and a report that names another workspace is ignored", async () => {
   const { workspace, post } = await settled([["published"]]);
   const foreign = { workspaceId: newWorkspace(), id: post.id };
   await expect(posts.posts.deletePost(foreign)).rejects.toMatchObject({ reason: "not_found" });

@@ -86,7 +86,7 @@ test("the duplicate guard compares the text that a post option sets, not the tex
   await expect(posts.createPost({ ...same, content: "b" })).rejects.toMatchObject(REFUSED);
 });
 
-test("a failed post does not keep other posts from publishing its content, and a post with an unknown outcome does", async () => {
+test("a failed post does not prevent other posts with the same content, but a post with an unknown outcome does", async () => {
   const same = request();
   const update = deliveryOf(await posts.createPost(same));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -96,7 +96,7 @@ test("a failed post does not keep other posts from publishing its content, and a
   await posts.createPost(same);
 });
 
-test("a published post keeps other posts from publishing its content for 24 hours", async () => {
+test("a published post prevents other posts with the same content for 24 hours", async () => {
   const same = request();
   const post = await posts.createPost(same);
   const [target] = post.targets;
@@ -123,7 +123,7 @@ test("a published post keeps other posts from publishing its content for 24 hour
   await posts.createPost(same);
 });
 
-test("a forced post skips the duplicate guard and guards its own content too", async () => {
+test("a post that is created with `force` may repeat the content of another post, and prevents later posts with this content", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const forced = await posts.createPost({ ...same, force: true });
@@ -139,7 +139,7 @@ test("a forced post skips the duplicate guard and guards its own content too", a
   await posts.createPost(same);
 });
 
-test("a failed post that turns out to be published guards its content again, even if a later post has the same content", async () => {
+test("a failed post that turns out to be published prevents posts with the same content again, even if one was accepted before", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);

@@ -151,7 +151,7 @@ test("an update of a post to the content of another post is refused, and the dup
   expect((await workspace.create({ accountIds, content: "mine" })).status).toBe("publishing");
 });
 
-test("an update that does not change the content of a forced post is not checked for duplicates", async () => {
+test("an update that does not change the content of a post created with `force` is not checked for duplicates", async () => {
   const workspace = workspaceOf(posts);
   const accountIds = [workspace.connect()];
   await workspace.scheduled({ accountIds });
@@ -234,7 +234,7 @@ test("concurrent updates that swap the contents of two posts succeed or fail wit
 });
 
 test.each(["draft", "scheduled"] as const)(
-  "PublishPost starts a %s post once, at the time of the command",
+  "PublishPost starts a %s post once, at the time of the request",
   async (kind) => {
     const workspace = workspaceOf(posts);
     const post = await workspace[kind]({ scheduledAt: inHours(48) });
@@ -276,7 +276,7 @@ test("publishing a draft that its platform would refuse changes nothing", async 
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("publishing a draft with the content of another post is refused unless the request is forced", async () => {
+test("publishing a draft with the content of another post is refused unless the request sets `force`", async () => {
   const workspace = workspaceOf(posts);
   const accountIds = [workspace.connect()];
   await workspace.create({ accountIds });

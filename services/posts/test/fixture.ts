@@ -80,36 +80,39 @@ const EVENTS = [
   PostDeletionRequestedSchema,
 ];
 
-/** The other services in memory: they implement the RPC contract and return the data that a test sets. */
+/**
+ * The services that the posts service calls, in memory. They implement the RPC contract and return the data that a test
+ * sets.
+ */
 class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
-  /** The target updates of the fake delivery service, by target id. */
+  /** What the fake delivery service reports about publishing targets, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
-  /** The deletion updates of the fake delivery service, by target id. */
+  /** What the fake delivery service reports about deletions on platforms, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
-  /** The ids of targets for which a publishing call is running. */
+  /** The ids of the targets that the fake delivery service is just publishing on their platform. */
   readonly calling = new Set<string>();
-  /** The closed targets of the fake delivery service, as `id generation`. */
+  /** The targets that the fake delivery service has promised not to publish, as `id generation`. */
   readonly closed = new Set<string>();
-  /** Called while the posts service waits until its targets are closed. */
+  /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
   readonly askedTargets: TargetRef[] = [];
-  /** Quota limits that differ from the defaults, by workspace. */
+  /** Quota limits that a test has changed, by workspace id. */
   readonly limits = new Map<string, { monthlyQuota?: number; dailyQuota?: number }>();
-  /** The claims on media that the fake media service received. */
+  /** The claims on media that the fake media service has received. */
   readonly used: UseMediaRequest[] = [];
-  /** The uses of media that the posts service released. */
+  /** The uses of media that the posts service has reported as ended. */
   readonly released: MediaUse[] = [];
-  /** Called while the posts service waits for its claim on media. */
+  /** Called while the posts service waits for the fake media service to claim media. */
   onUse: () => Promise<unknown> = async () => undefined;
   accountsAreUp = true;
   mediaIsUp = true;
   deliveryIsUp = true;
 
-  /** Adds an item of media, which is ready by default, and returns its id. */
+  /** Adds a media item to the fake media service and returns its id. The item is ready unless a test says otherwise. */
   addMedia(workspaceId: string, change: MessageInitShape<typeof MediaSchema> = {}): string {
     const id = newId();
     this.media.push({
@@ -221,7 +224,7 @@ interface PostChange {
   readonly idempotency?: { key: string; fingerprint: string };
 }
 
-/** Starts the posts service on a database of its own, with all other services in memory. */
+/** Starts a posts service with its own database. All other services are fakes in memory. */
 export async function startPosts(
   change: { readonly clock?: DatabaseClock; readonly media?: MediaClient } = {},
 ) {
@@ -269,15 +272,15 @@ export async function startPosts(
     targets: service.client(TargetService),
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
-    /** Passes records to the event consumer as the bus does. */
+    /** Passes records to the event consumer of the posts service, as the event bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
-    /** Applies target updates in one transaction, in the order given. */
+    /** Applies reports of the delivery service about publishing targets in one transaction, in the given order. */
     report: (updates: readonly TargetUpdated[]) =>
       sql.begin((tx) => applyTargetUpdates(tx, updates)),
     reportDeletions: (updates: readonly DeletionUpdated[]) =>
       sql.begin((tx) => applyDeletionUpdates(tx, updates)),
     slots: service.client(QueueSlotService),
-    /** Runs one round of the scheduler. */
+    /** Starts the posts that are due, like one run of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),
     sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
     /** Returns the events in the outbox, oldest first, as `[name, message]`. */
@@ -320,8 +323,8 @@ interface UpdateChange {
 }
 
 /**
- * Builds the updates that the delivery service reports about the targets of one post, with a version that counts per
- * generation.
+ * Builds the reports of the delivery service about the publishing targets of one post. Each report of a publish request
+ * has a higher version than the report before.
  */
 export function deliveryOf(post: Post) {
   const versions = new Map<string, number>();
@@ -360,7 +363,7 @@ export function deliveryOf(post: Post) {
   };
 }
 
-/** Builds an update that the delivery service reports about the deletion of a target. */
+/** Builds a report of the delivery service about the deletion of a publishing target on its platform. */
 export function deletionOf(
   post: Post,
   ordinal: number,
@@ -376,7 +379,7 @@ export function deletionOf(
   });
 }
 
-/** Builds an attempt to publish a target, as an update contains it. */
+/** Builds an attempt to publish a target, as a report of the delivery service contains it. */
 export function attempt(number: number, outcome: string, code = "") {
   return {
     number,

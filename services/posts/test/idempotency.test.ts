@@ -100,7 +100,7 @@ test("two concurrent CreatePost requests with one idempotency key create one pos
   expect(await countPosts(request.workspaceId)).toBe(1);
 });
 
-test("a CreatePost request waits 2 seconds for another request with the same idempotency key and is then refused", async () => {
+test("a CreatePost request waits 2 seconds for a concurrent request with the same idempotency key and is then refused", async () => {
   const request = keyedRequest();
   const { promise: finished, resolve: finish } = Promise.withResolvers<void>();
   const { promise: holding, resolve: hold } = Promise.withResolvers<void>();

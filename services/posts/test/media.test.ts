@@ -155,7 +155,7 @@ test("the claim on media is released when an update is refused", async () => {
   );
 });
 
-test("the claim on media is released when a repeated request gets its stored answer", async () => {
+test("the claim on media is released when a repeated request gets its stored response", async () => {
   const workspace = workspaceWithMedia();
   const request = {
     accountIds: [workspace.connect()],

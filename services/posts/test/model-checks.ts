@@ -18,7 +18,7 @@ interface StoredPost {
   readonly targets: readonly StoredTarget[];
 }
 
-/** Compares the database and the events of the posts service with the model after each step. */
+/** Compares the database and the events of the posts service with the reference model after each random step. */
 export class Checks {
   readonly #world: World;
   readonly #versions = new Map<string, { version: number; shown: string }>();
@@ -28,7 +28,10 @@ export class Checks {
     this.#world = world;
   }
 
-  /** Checks the requests to the delivery service against the model and returns them. */
+  /**
+   * Checks that the fake delivery service has received the requests that the reference model expects, and returns these
+   * requests.
+   */
   async assertAsExpected(expected: Asked): Promise<Asked> {
     const { model, posts, workspaceId } = this.#world;
     const asked = await this.#readEvents();
@@ -43,7 +46,7 @@ export class Checks {
     return asked;
   }
 
-  /** Checks that the version of a post never falls, and rises with every change that a reader sees. */
+  /** Checks that the version of a post never falls, and rises with every change that the API shows. */
   #assertVersion({ id, version, status, targets }: StoredPost): void {
     const shown = JSON.stringify([
       status,

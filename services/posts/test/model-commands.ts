@@ -11,7 +11,10 @@ import {
 } from "./model-world.ts";
 import { isOpen, type ModelPost, type ModelTarget } from "./model.ts";
 
-/** Commands of clients. The posts service and the model get the same commands and must return the same answers. */
+/**
+ * The random steps that act as clients. The posts service and the reference model get the same requests and must return
+ * the same responses.
+ */
 
 const CONTENTS = ["one", "two", "three", "four"];
 
@@ -66,7 +69,7 @@ export async function createPost(world: World): Promise<Asked> {
   return asksToPublish(refusal === undefined && status === "publishing" ? targets : []);
 }
 
-/** Repeats an idempotency key with the body of its first request and with another body. */
+/** Random step: sends an idempotency key again, once with the body of its first request and once with another body. */
 export async function repeatKey(world: World): Promise<Asked> {
   const keys = [...world.keys];
   if (keys.length === 0) return NOTHING_ASKED;
@@ -122,8 +125,8 @@ export async function retry(world: World, post: ModelPost): Promise<Asked> {
 }
 
 /**
- * Deletes a post. The delivery service closes open targets or refuses to; sometimes the posts service crashes between
- * the answer of the delivery service and the commit.
+ * Random step: deletes a post. The fake delivery service closes the open targets or refuses to. Sometimes the posts
+ * service crashes after the answer of the delivery service and before the commit.
  */
 export async function deletePost(world: World): Promise<Asked> {
   const post = world.pickPost();

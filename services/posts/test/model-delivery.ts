@@ -15,7 +15,7 @@ export class ModelDelivery {
   readonly #deletions = new Map<string, DeletionUpdate>();
 
   /**
-   * Returns the first update after a request to publish a target; undefined when the request is a repetition or
+   * Returns the first report after a request to publish a target; undefined when the request is a repetition or is
    * refused.
    */
   request(targetId: string, generation: number): TaskUpdate | undefined {
@@ -45,7 +45,10 @@ export class ModelDelivery {
     )?.update;
   }
 
-  /** Advances a publish task; `choice` in [0, 1) decides how. Returns undefined when the task has ended. */
+  /**
+   * Advances a publish task of the fake delivery service by one step and returns its report. `choice` in [0, 1) selects
+   * the step. Returns undefined when the task has ended.
+   */
   advance(task: Task, choice: number): TaskUpdate | undefined {
     const { update } = task;
     const version = update.version + 1;
@@ -65,7 +68,7 @@ export class ModelDelivery {
     return task.update;
   }
 
-  /** Reports that a publishing call that counted as failed has succeeded. */
+  /** Reports that publishing has succeeded although it was reported as failed. */
   succeed(task: Task): TaskUpdate {
     const { targetId, update } = task;
     const version = update.version + 1;

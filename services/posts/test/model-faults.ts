@@ -11,10 +11,14 @@ import {
 } from "./model.ts";
 
 /**
- * Steps without a client: time passes, the delivery service publishes, and the bus loses, repeats and reorders messages.
+ * The random steps without a client: time passes, the delivery service publishes, and the event bus loses, repeats and
+ * reorders messages.
  */
 
-/** A scheduled post becomes due. It is started, or it fails as missed because it is more than a day late. */
+/**
+ * Random step: a scheduled post becomes due. The scheduler starts it, or marks it as failed if it is more than a day
+ * late.
+ */
 export async function comeDue(world: World): Promise<Asked> {
   const { model, posts } = world;
   const scheduled = [...model.posts.values()].filter(({ status }) => status === "scheduled");
@@ -37,7 +41,7 @@ export async function comeDue(world: World): Promise<Asked> {
   return asksToPublish(isMissed ? [] : post.targets);
 }
 
-/** Lets a day pass, so that the duplicate guards of published targets expire. */
+/** Random step: lets a day pass, so that the duplicate guards of published targets expire. */
 export async function endGuards({ posts, workspaceId, model }: World): Promise<Asked> {
   await posts.sql`
     update duplicate_guards set expires_at = now() - interval '1 second'
@@ -47,8 +51,8 @@ export async function endGuards({ posts, workspaceId, model }: World): Promise<A
 }
 
 /**
- * Takes some of the messages that are in transit, in any order. Some messages are delivered again later, and some are
- * lost.
+ * Takes some of the messages between two services, in any order. Some of them stay and are delivered again later, and
+ * some are lost.
  */
 function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] } {
   const taken: T[] = [];
@@ -66,7 +70,7 @@ function takeSome<T>(world: World, wire: readonly T[]): { taken: T[]; left: T[] 
   return { taken, left };
 }
 
-/** Delivers requests to the delivery service in any order: late, twice or never. */
+/** Random step: delivers requests to the fake delivery service in any order: late, twice or never. */
 export async function takeRequests(world: World): Promise<Asked> {
   const { taken, left } = takeSome(world, world.inbox);
   world.inbox = left;
@@ -78,7 +82,9 @@ export async function takeRequests(world: World): Promise<Asked> {
   return NOTHING_ASKED;
 }
 
-/** Advances publish tasks of any generation, and deletions, in the delivery service. */
+/**
+ * Random step: advances publish tasks and deletions in the fake delivery service, also those of older publish requests.
+ */
 export async function advanceDelivery(world: World): Promise<Asked> {
   const { delivery } = world;
   for (const task of delivery.tasks()) {
@@ -96,8 +102,8 @@ export async function advanceDelivery(world: World): Promise<Asked> {
 }
 
 /**
- * Lets a failed publishing call turn out to have succeeded after its target was retried and the posts service has
- * received an update of the newer generation. Random steps alone rarely lead to this case.
+ * Random step: a publishing attempt that was reported as failed turns out to have succeeded, after the target was
+ * retried and the posts service has received a report about the retry. The other random steps rarely lead to this case.
  */
 export async function succeedLate(world: World): Promise<Asked> {
   const { delivery, model } = world;
@@ -120,7 +126,7 @@ export async function succeedLate(world: World): Promise<Asked> {
   return { publish, remove };
 }
 
-/** Finds the publish task of a target that has failed for certain in the delivery service. */
+/** Finds the publish task of a certainly failed target in the fake delivery service. */
 function findFailure({ delivery }: World, target: ModelTarget) {
   if (target.status !== "failed" || isUnknown(target)) return undefined;
   const isNowhere = delivery.published(target.id) === undefined;
@@ -141,7 +147,8 @@ export async function reportDeletions(world: World): Promise<Asked> {
 }
 
 /**
- * The updates that a sweep gets from the delivery service, and the targets and deletions that it has to request again.
+ * The reports that one run of the sweep job gets from the delivery service, and the targets and deletions that it has
+ * to request again.
  */
 interface Answers {
   readonly updates: TaskUpdate[];
@@ -173,8 +180,8 @@ function answerSweep(world: World): Answers {
 }
 
 /**
- * Runs a sweep in which the posts service asks the delivery service about every open target, even if the target was
- * just reported.
+ * Random step: runs the sweep job, which asks the delivery service about every open target, even if the delivery
+ * service has just reported about it.
  */
 export async function sweep(world: World): Promise<Asked> {
   const { model, posts } = world;

@@ -6,7 +6,7 @@ import { World, type Asked } from "./model-world.ts";
 
 type Step = (world: World) => Promise<Asked>;
 
-/** The possible steps of the model run and their relative probabilities. */
+/** The random steps of the model test and their relative probabilities. */
 const STEPS: readonly (readonly [step: Step, weight: number])[] = [
   [commands.createPost, 2],
   [commands.repeatKey, 1],
@@ -28,7 +28,7 @@ const WEIGHTED_STEPS = STEPS.flatMap(([step, weight]) =>
   Array.from({ length: weight }, () => step),
 );
 
-/** A run of random steps in one workspace, each compared with the model. */
+/** Takes random steps in one workspace and compares the posts service with the reference model after each step. */
 export class ModelRun {
   readonly #world: World;
   readonly #checks: Checks;
@@ -38,12 +38,15 @@ export class ModelRun {
     this.#checks = new Checks(this.#world);
   }
 
-  /** How often an older generation of a target has succeeded while a newer generation was being published. */
+  /** How often a target was published by an older publish request while a newer one was in progress. */
   get lateSuccesses(): number {
     return this.#world.lateSuccesses;
   }
 
-  /** Takes one step and compares the posts service with the model. Before that, `onStep` gets the name of the step. */
+  /**
+   * Takes one random step and compares the posts service with the reference model. `onStep` gets the name of the step
+   * first.
+   */
   async step(onStep: (name: string) => void): Promise<void> {
     const step = this.#world.pick(WEIGHTED_STEPS);
     onStep(step.name);

@@ -20,9 +20,9 @@ export const MONTHLY_QUOTA = 40;
 export const HOUR_MS = 3_600_000;
 const PUBLISHED_AT = timestampFromDate(new Date());
 
-/** The requests that a step must have sent to the delivery service. */
+/** The requests that the posts service must have sent to the delivery service during a random step. */
 export interface Asked {
-  /** Targets to publish as `id generation`, and targets to delete as `id deletion`. */
+  /** Targets to publish as `id generation`, and targets to delete on their platforms as `id deletion`. */
   readonly publish: readonly string[];
   readonly remove: readonly string[];
 }
@@ -33,7 +33,10 @@ export function asksToPublish(targets: readonly ModelTarget[]): Asked {
   return { publish: targets.map(({ id, generation }) => `${id} ${generation}`), remove: [] };
 }
 
-/** One workspace of the posts service, its model, and the messages between the posts service and the delivery service. */
+/**
+ * A workspace of the posts service, its reference model, and the messages between the posts service and the delivery
+ * service.
+ */
 export class World {
   readonly posts: Posts;
   readonly random: () => number;
@@ -41,14 +44,14 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /** The idempotency keys of the run and the posts that they created. */
+  /** The idempotency keys that the random steps have used, and the posts that were created with them. */
   readonly keys = new Map<string, string>();
-  /** Requests that the delivery service has not received yet, as in `Asked`. */
+  /** Requests that the fake delivery service has not received yet, written as in `Asked`. */
   inbox: readonly string[] = [];
-  /** Updates that the posts service has not received yet, or may receive again. */
+  /** Reports of the delivery service that the posts service has not received yet, or may receive again. */
   wire: readonly TaskUpdate[] = [];
   deletionWire: readonly DeletionUpdate[] = [];
-  /** How often an older generation of a target has succeeded while a newer generation was being published. */
+  /** How often a target was published by an older publish request while a newer one was in progress. */
   lateSuccesses = 0;
 
   constructor(posts: Posts, random: () => number) {
@@ -71,7 +74,9 @@ export class World {
     return this.random() < share;
   }
 
-  /** Picks a random post, in most cases with a status in which the command is allowed. */
+  /**
+   * Picks a random post. In most cases its status is one of `meant`, the statuses in which the next request is allowed.
+   */
   pickPost(meant: readonly PostStatus[] = []): ModelPost | undefined {
     const all = [...this.model.posts.values()];
     const fitting = all.filter(({ status }) => meant.includes(status));
@@ -89,7 +94,10 @@ export class World {
     }
   }
 
-  /** Makes the fake delivery service return what the model of the delivery service knows about a target. */
+  /**
+   * Makes the fake delivery service of the posts service report the same state of a target as the model of the delivery
+   * service.
+   */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;
     if (update === undefined) tasks.delete(id);
@@ -105,7 +113,10 @@ export class World {
     else deletions.set(targetId, this.#toDeletion(update));
   }
 
-  /** Gives the same updates to the posts service and the model. Returns the deletions that must follow. */
+  /**
+   * Passes the same reports of the delivery service to the posts service and to the reference model. Returns the
+   * deletions that the posts service must request because of them.
+   */
   async report(updates: readonly TaskUpdate[]): Promise<Asked> {
     return await this.askedToRemove(async () => {
       await this.posts.report(updates.map((item) => this.#toUpdate(item)));
@@ -118,7 +129,7 @@ export class World {
     for (const item of updates) this.model.applyDeletion(item);
   }
 
-  /** Runs an action and returns the deletions that the model starts meanwhile. */
+  /** Runs an action and returns the deletions on platforms that the reference model requests during the action. */
   async askedToRemove(happens: () => void | Promise<void>): Promise<Asked> {
     const before = new Map(this.model.targets().map(({ id, deletion }) => [id, deletion]));
     await happens();

@@ -1,6 +1,6 @@
 /**
- * The expected behaviour of the posts service without a database, concurrency or time: the reference of
- * `model.test.ts`. It is written from the rules and shares only the statuses with the service.
+ * The reference model of `model.test.ts`: how the posts service has to behave, without a database, concurrency or time.
+ * It is written from the rules and shares only the status types with the service.
  */
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
@@ -9,14 +9,14 @@ export interface ModelTarget {
   readonly accountId: string;
   status: TargetStatus;
   generation: number;
-  /** Generation and version of the newest update that was applied to the target. */
+  /** Generation and version of the newest report of the delivery service that was applied to the target. */
   applied: readonly [generation: number, version: number];
   externalId: string | null;
   error: string | null;
   deletion: number;
   deletionVersion: number;
   dueDay: string | null;
-  /** The content that the duplicate guard of the target holds; null without a guard. */
+  /** The content for which the target has a duplicate guard; null if it has no guard. */
   guard: string | null;
 }
 
@@ -69,7 +69,7 @@ const isOut = ({ status }: ModelTarget) =>
   status === "deleted" ||
   status === "delete_failed";
 
-/** The expected state of a workspace. Each command is applied as a whole or returns why it is refused. */
+/** The state that a workspace must have. Each request changes the state completely or returns why it is refused. */
 export class Model {
   readonly posts = new Map<string, ModelPost>();
 
@@ -83,21 +83,21 @@ export class Model {
     return [...this.posts.values()].flatMap(({ targets }) => targets);
   }
 
-  /** The quota of a workspace in one month. */
+  /** Returns the quota that the posts of the workspace use and reserve in a month. */
   month(month: string): { used: number; reserved: number } {
     const counted = this.targets().filter(({ dueDay }) => dueDay?.startsWith(month));
     const used = counted.filter((target) => isOut(target) || isUnknown(target)).length;
     return { used, reserved: counted.filter(isOpen).length };
   }
 
-  /** Adds a post with the status that it gets. */
+  /** Adds a post, or returns why the post is refused. */
   create(post: ModelPost, wish: Wish): Refusal | undefined {
     const refusal = this.#place(post.targets, wish);
     if (refusal === undefined) this.posts.set(post.id, post);
     return refusal;
   }
 
-  /** Gives duplicate guards and quota to targets, or returns why the targets cannot have them. */
+  /** Gives duplicate guards and quota to publishing targets, or returns why it cannot. */
   #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));
@@ -154,7 +154,7 @@ export class Model {
 
   /**
    * Deletes a post. The delivery service closes its open targets or refuses to. `hasCrashed` means that the posts
-   * service ended before it got the answer.
+   * service crashed before the commit.
    */
   delete(id: string, isClosed: boolean, hasCrashed: boolean): Refusal | undefined {
     const post = this.#post(id);
@@ -190,7 +190,10 @@ export class Model {
       Object.assign(target, { status: "failed", error: "missed", guard: null });
   }
 
-  /** Starts a new generation of a target that the delivery service has closed although it still has to be published. */
+  /**
+   * Requests the publishing of a target again, because the delivery service has closed the target although its post
+   * still exists.
+   */
   reopen(targetId: string): void {
     const found = this.target(targetId);
     if (found !== undefined && isOpen(found.target)) found.target.generation += 1;
@@ -227,7 +230,7 @@ export class Model {
     const { status, externalId, error } = update;
     const holds = status !== "failed" || error === "outcome_unknown";
     const wasPublished = target.status === "published";
-    // A duplicate guard that has expired does not come back.
+    // A duplicate guard that has expired is not restored.
     const guard = holds ? (wasPublished ? target.guard : post.content) : null;
     Object.assign(target, { status, externalId, error, guard, applied: [generation, version] });
   }

@@ -36,7 +36,7 @@ test("CreatePost is refused as unavailable while the accounts service is unavail
   expect((await posts.createPost({ workspaceId, accountIds })).status).toBe("publishing");
 });
 
-test("the outbox capacity check refuses new posts while the outbox is full", async () => {
+test("the outbox capacity check throws while the outbox is full, so that new posts are refused", async () => {
   await publish();
   await publish();
 

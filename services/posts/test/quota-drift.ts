@@ -6,16 +6,16 @@ interface QuotaKey {
   readonly period: string;
 }
 
-/** A quota counter whose amounts differ from the amounts that its targets give. */
+/** A quota counter in the database that differs from the quota of the counted targets. */
 export interface QuotaDrift extends QuotaKey {
   readonly held: QuotaShare;
   readonly expected: QuotaShare;
 }
 
 /**
- * Compares the quota counters of a workspace with its targets: `reserved` is the number of open targets, `used` the
- * number of targets that are or may be published. Call this function in a transaction of one snapshot, or when nothing
- * changes.
+ * Finds quota counters of a workspace that do not match its publishing targets: `reserved` has to be the number of
+ * targets without an outcome, `used` the number of targets that are or may be published. Callers use one snapshot, or
+ * make sure that nothing changes meanwhile.
  */
 export async function findQuotaDrift(sql: ISql, workspaceId: string): Promise<QuotaDrift[]> {
   const held = new Map<string, QuotaKey & QuotaShare>();
@@ -55,7 +55,9 @@ async function listCounters(sql: ISql, workspaceId: string) {
     where workspace_id = ${workspaceId}`;
 }
 
-/** Lists the targets that quota counts, grouped by everything that matters to quota. */
+/**
+ * Lists the publishing targets of a workspace that count in its quota, grouped by all fields that determine the quota.
+ */
 async function listCountedTargets(sql: ISql, workspaceId: string) {
   return await sql<(HoldingTarget & { readonly count: number })[]>`
     select

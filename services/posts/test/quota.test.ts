@@ -136,7 +136,7 @@ test("GetQuota shows a shared daily limit on each of its accounts", async () => 
   ]);
 });
 
-test("every quota counter equals the sum of its targets in random sequences of operations", async () => {
+test("every quota counter equals the sum of its targets after random sequences of operations", async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("create" as const),

@@ -107,7 +107,7 @@ function shuffle<T>(items: readonly T[], next: () => number): T[] {
     .map(({ item }) => item);
 }
 
-test("target updates in any order and with any repetition lead to the same state", async () => {
+test("reports of the delivery service in any order and with any repetition lead to the same state of a post", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
@@ -126,7 +126,7 @@ test("target updates in any order and with any repetition lead to the same state
   );
 });
 
-test("a sweep leads to the same state when a tenth of the target updates was lost", async () => {
+test("the sweep job leads to the same state of a post when a tenth of the delivery service's reports was lost", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;
@@ -146,7 +146,7 @@ test("a sweep leads to the same state when a tenth of the target updates was los
   );
 });
 
-test("repeated target updates do not change the version, times and events of a post", async () => {
+test("repeated reports of the delivery service do not change the version, times and events of a post", async () => {
   const post = await publish(2);
   const updates = reportsOf(post, ["retried", "failed"]);
   await posts.report(updates);
@@ -160,7 +160,7 @@ test("repeated target updates do not change the version, times and events of a p
   expect(events).toEqual(["PostPublishRequested", "PostPartial"]);
 });
 
-test("the version of a post rises only with changes that a reader can see", async () => {
+test("the version of a post rises only with changes that the API shows", async () => {
   const post = await publish(1);
   const update = deliveryOf(post);
   await posts.report([update(0, "publishing", { attemptCount: 0 })]);
@@ -171,7 +171,7 @@ test("the version of a post rises only with changes that a reader can see", asyn
   expect(await reread(post)).toMatchObject({ version: 2n, status: "published" });
 });
 
-test("a failed post that turns out to be undecided is publishing again, and its new outcome is announced", async () => {
+test("a failed post that turns out to have no outcome yet is publishing again, and an event announces its later outcome", async () => {
   const post = await publish(1);
   const [taken, unknown, reopened, published] = reportsOf(post, ["reopened"]);
   const received = [taken, unknown].flatMap((item) => item ?? []);

@@ -29,7 +29,7 @@ async function partial() {
 
 const statuses = ({ targets }: Post) => targets.map(({ status }) => status);
 
-test("a retry publishes only targets that failed for certain, at their next generation", async () => {
+test("a retry publishes a post again only on accounts on which publishing has certainly failed", async () => {
   const { workspace, post } = await partial();
   await posts.sql`delete from outbox`;
   const { post: retried } = await posts.posts.retryPost(workspace.ref(post));
@@ -46,7 +46,7 @@ test("a retry publishes only targets that failed for certain, at their next gene
   expect(await workspace.quota()).toEqual([2, 1]);
 });
 
-test("the attempt count of a target continues after a retry", async () => {
+test("the count of attempts of a target continues after a retry", async () => {
   const { workspace, post, update } = await partial();
   await posts.posts.retryPost(workspace.ref(post));
   const second = { generation: 2, attemptCount: 2, attempt: attempt(2, "published") };

@@ -175,7 +175,7 @@ test("a started post is publishing, and the publish request to the delivery serv
   expect((await posts.getPost(workspaceId, id)).status).toBe("published");
 });
 
-test("the sweep repeats an unchanged publish request of a started post when the first publish request was lost", async () => {
+test("the sweep job sends the same publish request again for a started post when the first publish request was lost", async () => {
   await posts.createPost({ ...request(), ...inMs(60_000) });
   await posts.sql`delete from outbox`;
   await passTime(61_000);

@@ -19,7 +19,7 @@ const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 
-test("the sweep repeats the publish request of targets that the delivery service does not know", async () => {
+test("the sweep job repeats the publish request of targets that the delivery service does not know", async () => {
   const post = await publish(2);
   const [request] = await posts.events();
   await posts.sql`delete from outbox`;
@@ -30,7 +30,7 @@ test("the sweep repeats the publish request of targets that the delivery service
   expect(await reread(post)).toEqual(post);
 });
 
-test("the sweep repeats publish requests only for open targets", async () => {
+test("the sweep job repeats publish requests only for targets without an outcome", async () => {
   const post = await publish(3);
   const update = deliveryOf(post);
   await posts.report([update(0, "published"), update(1, "failed")]);
@@ -43,7 +43,7 @@ test("the sweep repeats publish requests only for open targets", async () => {
   expect(event).toMatchObject({ version: 2n, targets: [{ targetId: post.targets[2]?.id }] });
 });
 
-test("the sweep applies the answers of the delivery service like events", async () => {
+test("the sweep job applies the answers of the delivery service like events", async () => {
   const post = await publish(1);
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
 
@@ -59,7 +59,7 @@ test("the sweep applies the answers of the delivery service like events", async 
   ]);
 });
 
-test("the sweep also asks the delivery service about failed targets with an unknown outcome", async () => {
+test("the sweep job also asks the delivery service about failed targets with an unknown outcome", async () => {
   const post = await publish(1);
   const update = deliveryOf(post);
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);
@@ -70,7 +70,7 @@ test("the sweep also asks the delivery service about failed targets with an unkn
   expect((await reread(post)).status).toBe("published");
 });
 
-test("the sweep does not ask the delivery service about targets with a final outcome or with a recent report", async () => {
+test("the sweep job does not ask the delivery service about targets with a final outcome or with a recent report", async () => {
   const settled = await publish(2);
   const update = deliveryOf(settled);
   await posts.report([update(0, "published"), update(1, "failed")]);
@@ -80,7 +80,7 @@ test("the sweep does not ask the delivery service about targets with a final out
   expect(posts.peers.askedTargets).toHaveLength(0);
 });
 
-test("concurrent sweeps ask the delivery service about each target once", async () => {
+test("concurrent sweep jobs ask the delivery service about each target once", async () => {
   await publish(60);
   await publish(60);
 
@@ -92,7 +92,7 @@ test("concurrent sweeps ask the delivery service about each target once", async 
   expect(new Set(posts.peers.askedTargets.map(({ targetId }) => targetId)).size).toBe(120);
 });
 
-test("a sweep changes nothing while the delivery service is unavailable, and the next sweep asks again", async () => {
+test("the sweep job changes nothing while the delivery service is unavailable, and asks again later", async () => {
   const post = await publish(1);
   posts.peers.deliveryIsUp = false;
   await expect(posts.sweep()).rejects.toMatchObject({ kind: "unavailable" });

@@ -36,7 +36,10 @@ export function workspaceOf(posts: Posts) {
     ref: (post: Post) => ({ workspaceId, id: post.id }),
     events: async (post: Post) =>
       (await posts.events()).filter(([, { postId }]) => postId === post.id).map(([name]) => name),
-    /** Returns the used and the reserved quota of all months, so that the end of a month does not matter. */
+    /**
+     * Returns the used and the reserved quota of a workspace, summed over all months, so that a month may end during a
+     * test.
+     */
     quota: async () => {
       const [row] = await posts.sql<{ used: number; reserved: number }[]>`
         select coalesce(sum(used), 0)::int as used, coalesce(sum(reserved), 0)::int as reserved
@@ -46,7 +49,8 @@ export function workspaceOf(posts: Posts) {
       return [row?.used, row?.reserved];
     },
     /**
-     * Checks over all months that open targets reserve quota, and that targets which are or may be published use it.
+     * Checks, over all months, that the quota counters match the targets: targets without an outcome reserve quota, and
+     * targets that are or may be published use it.
      */
     assertQuotaIsTrue: async () => {
       const [row] = await posts.sql<
@@ -67,7 +71,7 @@ export function workspaceOf(posts: Posts) {
   };
 }
 
-/** Creates a post with the given number of targets on X in a workspace of its own. */
+/** Creates a post on the given number of X accounts, in a workspace of its own. */
 export async function publishPost(posts: Posts, targetCount: number): Promise<Post> {
   const { connect, create } = workspaceOf(posts);
   return await create({ accountIds: Array.from({ length: targetCount }, () => connect()) });

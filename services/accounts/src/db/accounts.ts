@@ -17,7 +17,7 @@ export interface AccountRow {
   readonly tokenExpiresAt: Date | null;
 }
 
-/** The key of an account: the id of its workspace and its own id, both as lower-case UUIDs. */
+/** Identifies an account: the id of its workspace and its own id, both as lower-case UUIDs. */
 export interface AccountKey {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -37,7 +37,7 @@ export async function listAccountsOfWorkspace(
     order by a.connected_at desc, a.id desc`;
 }
 
-/** Returns the account keys as SQL rows of `workspace_id` and `account_id`, without duplicates. */
+/** Returns SQL that lists account keys as rows of `workspace_id` and `account_id`, without duplicates. */
 export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
   return sql`
     select distinct workspace_id, account_id
@@ -47,7 +47,10 @@ export function accountRefs(sql: ISql, keys: readonly AccountKey[]) {
     ) as ref (workspace_id, account_id)`;
 }
 
-/** Lists accounts by their keys. An account is found only in the workspace that its key contains. */
+/**
+ * Reads accounts by their keys. An account that belongs to another workspace than its key says is missing in the
+ * result.
+ */
 export async function listAccountsByKeys(
   sql: ISql,
   keys: readonly AccountKey[],
@@ -61,7 +64,8 @@ export async function listAccountsByKeys(
 }
 
 /**
- * An external account that is being connected. Its `id` is used only when the workspace does not have the account yet.
+ * An account on a platform that is being connected to a workspace. Its `id` is used only if the workspace has never had
+ * this account.
  */
 export type NewAccount = Pick<
   Connection,
@@ -69,8 +73,8 @@ export type NewAccount = Pick<
 > & { readonly id: string };
 
 /**
- * Inserts accounts. An external account that the workspace already has, connected or disconnected, keeps its id and
- * becomes active again. The rows are returned in no particular order.
+ * Stores connected accounts. If the workspace already has an account, connected or disconnected, the account keeps its
+ * id and becomes active again. The rows are returned in no particular order.
  */
 export async function upsertAccounts(
   tx: TransactionSql,
@@ -141,7 +145,7 @@ export async function setAccountStatus(
   return row;
 }
 
-/** Whether the external account of this account is also connected in another workspace. */
+/** Whether another workspace has also connected the same account of the platform. */
 export async function isConnectedElsewhere(sql: ISql, accountId: string): Promise<boolean> {
   const rows = await sql`
     select 1

@@ -84,7 +84,7 @@ export async function findAuthorizationByState(
   return await findAuthorization(sql, "state_hash", stateHash);
 }
 
-/** The values that bind an authorization to the browser that opened its connect link. */
+/** The secrets that bind an authorization to the browser that opened its connect link. */
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
@@ -143,7 +143,7 @@ export async function claimAuthorization(
   return row;
 }
 
-/** Whether this browser is the one that opened the connect link of the authorization. */
+/** Whether a browser is the one that opened the connect link of an authorization. */
 export async function isBrowserOfAuthorization(
   sql: Sql,
   stateHash: Uint8Array,

@@ -3,14 +3,14 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
-/** The values that a process needs to refresh a credential while it holds the credential's refresh lease. */
+/** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
 export interface RefreshClaim {
   /** The refresh token, encrypted (sealed) for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
   /**
-   * Database time before the platform is called. Token lifetimes are counted from this time, so the accounts service
-   * never considers a token valid after it has expired at the platform.
+   * The database's time before the platform is called. The lifetimes of the new tokens are counted from this time, so
+   * the accounts service never takes an expired token for valid.
    */
   readonly claimedAt: Date;
 }
@@ -66,8 +66,8 @@ export async function writeRefreshedTokens(
 }
 
 /**
- * Moves the end of a credential's refresh lease to 5 seconds after a failed refresh, so that the platform is not called
- * again at once.
+ * Ends the refresh lease of a credential 5 seconds after a failed refresh, so that the platform is not called again at
+ * once.
  */
 export async function shortenRefreshLease(
   sql: Sql,
@@ -82,7 +82,7 @@ export async function shortenRefreshLease(
     and version = ${version}`;
 }
 
-/** A credential whose refresh token expires if it is not used in time. */
+/** A credential that no post has used for a long time and whose refresh token would expire without a refresh. */
 type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 /**
@@ -93,8 +93,8 @@ export async function claimIdleCredentials(
   sql: Sql,
   { limit, deploymentId }: { readonly limit: number; readonly deploymentId: string },
 ): Promise<readonly IdleCredential[]> {
-  // `skip locked` gives each replica different credentials. The refresh lease also limits each credential to one token
-  // request at a time.
+  // `skip locked` gives each replica different credentials. The refresh lease also prevents two token requests for one
+  // credential at the same time.
   return await sql<IdleCredential[]>`
     with due as (
       select account_id

@@ -22,8 +22,8 @@ export interface CredentialRow {
 }
 
 /**
- * Lists the credentials of accounts by their account keys, in no particular order. An account is found only in the
- * workspace that its account key contains.
+ * Reads the credentials of accounts by the accounts' keys, in no particular order. A credential is missing if its
+ * account belongs to another workspace than the key says.
  */
 export async function listCredentials(
   sql: ISql,
@@ -47,7 +47,10 @@ export interface SealedCredential {
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   readonly lifetimeMs: number | null;
-  /** Milliseconds after which a job refreshes an unused credential; null = the refresh token does not expire. */
+  /**
+   * Milliseconds after which a job refreshes the credential if it was not used; null if its refresh token does not
+   * expire.
+   */
   readonly refreshAfterMs: number | null;
 }
 
@@ -94,8 +97,8 @@ export async function upsertCredentials(
 }
 
 /**
- * Raises the version of a credential, so that a token refresh in progress cannot write its tokens. Returns false, and
- * changes nothing, when the credential is newer than `version`.
+ * Raises the version of a credential, so that a token refresh in progress cannot store its tokens. Returns false, and
+ * changes nothing, when the credential has a newer version than `version`.
  */
 export async function invalidateCredential(
   tx: TransactionSql,

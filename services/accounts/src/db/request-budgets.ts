@@ -1,26 +1,26 @@
 import type { Sql, ISql } from "@postrider/shared/postgres";
 
-/**
- * One admission query (a gateway's question whether an API key may make requests) as a row of the SQL statement's
- * input.
- */
+/** One admission query: a gateway asks whether an API key may make requests, and for how many requests. */
 export interface BudgetQuery {
-  /** SHA-256 of the API key in hex. */
+  /** SHA-256 of the API key that the gateway received, in hex. */
   readonly hash: string;
-  /** Id of the workspace that the query asks for; null = the only workspace of the API key. */
+  /**
+   * Id of the workspace that the API request names; null if it names none, which is allowed if the API key has only one
+   * workspace.
+   */
   readonly workspaceId: string | null;
   readonly want: number;
   readonly giveBack: number;
 }
 
-/** The result of one admission query. A query with an unknown, expired or revoked API key has no row. */
+/** The result of one admission query. A query with an unknown, expired or revoked API key has no result row. */
 export interface AdmissionRow {
-  /** Index of the admission query in its batch. */
+  /** Position of the admission query in its batch. */
   readonly position: number;
   readonly keyId: string;
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
-  /** Whether `last_used_at` of the API key is more than a minute old. */
+  /** Whether the stored time of the API key's last use is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceCount: number;
   /**
@@ -31,7 +31,8 @@ export interface AdmissionRow {
   readonly verified: boolean | null;
   readonly requestsPerMinute: number | null;
   /**
-   * Number of requests granted to the workspace for all its queries of the batch; null when it has no token bucket yet.
+   * Number of requests granted to the workspace for all queries of the batch; null if the workspace has no token bucket
+   * yet.
    */
   readonly granted: number | null;
   /** Number of requests that the workspace's token bucket still allows, including fractions. */
@@ -39,8 +40,8 @@ export interface AdmissionRow {
 }
 
 /**
- * The admission queries that have a valid API key, each with the workspace that it uses. The workspace is null when it
- * is ambiguous or when the API key may not use it.
+ * Returns SQL that lists the admission queries with a valid API key, each with its workspace. The workspace is null if
+ * the query names none and the API key has several, or if the API key may not use it.
  */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map((query, position) => ({
@@ -71,9 +72,9 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
 }
 
 /**
- * The current level of each token bucket that the batch takes requests from. `for update` waits for a concurrent batch
- * and then reads the row again, so that two batches never take the same request twice. Rows are locked in the order of
- * their ids, so that two batches never deadlock.
+ * Returns SQL that locks and reads the request budgets (token buckets) of the workspaces in a batch. `for update` waits
+ * for a concurrent batch and then reads the row again, so that two batches never take the same request twice. Rows are
+ * locked in the order of their ids, so that two batches never deadlock.
  */
 function lockedBuckets(sql: Sql) {
   return sql`
@@ -93,9 +94,9 @@ function lockedBuckets(sql: Sql) {
 }
 
 /**
- * Grants the requests that the admission queries want, as far as the token bucket of their workspace has them. In
- * addition, up to 8 requests per query are granted in advance, so that the gateway does not need a call for every
- * request. Fewer are granted in advance when the token bucket is less full.
+ * Returns the SQL expression for the number of requests that a workspace is granted: the requests that its admission
+ * queries want, but at least 8 per query, so that the gateway does not need an RPC for every request. The 8 becomes
+ * smaller when the token bucket is less full. Never more requests are granted than the bucket has.
  */
 function grantedOf(sql: Sql) {
   return sql`

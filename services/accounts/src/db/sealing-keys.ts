@@ -1,12 +1,12 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 
-/** The use of a sealing key: its id and the number of credentials that are sealed with it. */
+/** A sealing key, which encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
   readonly credentials: number;
 }
 
-/** Lists the ids of the keys that sealed the stored tokens, each with its number of credentials. */
+/** Lists the ids of the sealing keys that encrypted the stored tokens, each with its number of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyId: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_id, count(*) as credentials
@@ -24,10 +24,10 @@ export interface SealedTokens {
 }
 
 /**
- * Locks credentials that are sealed with a key other than the newest, in the order of their account ids.
+ * Locks credentials that are not encrypted with the newest sealing key, in the order of their account ids.
  *
- * @param after The last account of the previous batch, so that one run of the job reads a credential that cannot be
- *   unsealed only once.
+ * @param after The last account id of the previous batch. A credential that cannot be decrypted is therefore read only
+ *   once in a run of the job.
  */
 export async function lockStaleCredentials(
   tx: TransactionSql,
@@ -35,9 +35,9 @@ export async function lockStaleCredentials(
   after: string,
   limit: number,
 ): Promise<readonly SealedTokens[]> {
-  // The condition consists of two ranges of the index, because an index cannot serve "not equal". `skip locked` gives
-  // each replica different rows. It also skips a credential that is being refreshed, because the refresh seals it with
-  // the newest key.
+  // "Not the newest sealing key" is written as two ranges, because an index cannot serve "not equal". `skip locked`
+  // gives each replica different rows. It also skips a credential that is being refreshed, because the refresh encrypts
+  // it with the newest key anyway.
   return await tx<SealedTokens[]>`
     select account_id, access_token, refresh_token
     from credentials
@@ -52,8 +52,8 @@ export async function lockStaleCredentials(
 }
 
 /**
- * Replaces stored tokens with the same tokens sealed with another key. The version of the credential stays the same,
- * because the tokens themselves do not change.
+ * Replaces stored tokens with the same tokens, encrypted with another sealing key. The version of the credential stays
+ * the same, because the tokens themselves do not change.
  */
 export async function writeResealedTokens(
   tx: TransactionSql,
@@ -73,7 +73,7 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that are sealed with a key other than the newest. */
+/** Counts the credentials that are not encrypted with the newest sealing key. */
 export async function countStaleCredentials(sql: Sql, newestKeyId: string): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses

@@ -12,7 +12,7 @@ const SCOPES = [
   "webhooks:write",
 ] as const;
 
-/** The word in a request that stands for all scopes of API keys. */
+/** The value in a request that stands for all scopes of API keys. */
 const ALL = "all";
 
 /**

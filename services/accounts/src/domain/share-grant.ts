@@ -1,7 +1,7 @@
 /**
- * Distributes the requests that one workspace was granted among the admission queries of a batch. Each query first gets
- * the requests that it wants, in the order of the batch. The remaining requests are granted in advance and shared
- * evenly among the queries that want at least one request.
+ * Divides the requests that one workspace was granted among its admission queries in a batch. Each query first gets the
+ * requests that it wants, in the order of the batch. The remaining requests are granted in advance and shared evenly
+ * among the queries that want at least one request.
  *
  * @returns One number per element of `wants`; their sum is `granted` unless every element is 0.
  */

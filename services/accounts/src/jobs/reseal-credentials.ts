@@ -15,7 +15,7 @@ type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys"
 
 const BATCH_SIZE = 200;
 const CHECK_INTERVAL_MS = 60_000;
-/** An account id that sorts before the id of every account. */
+/** An id that sorts before every account id. The first batch starts after it. */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
 const resealedTotal = createCounter(
@@ -28,8 +28,8 @@ const staleCredentials = createGauge(
 );
 
 /**
- * Returns the tokens of a credential, sealed with the newest key. Returns undefined, and logs an error, when a token
- * cannot be unsealed.
+ * Returns the tokens of a credential, encrypted with the newest sealing key. Returns undefined, and logs an error, when
+ * a token cannot be decrypted.
  */
 function reseal(
   deps: ResealDependencies,
@@ -54,8 +54,8 @@ function reseal(
 }
 
 /**
- * Seals one batch of credentials with the newest key, in one transaction. Returns the id of the batch's last account,
- * or undefined when no credential is left.
+ * Encrypts one batch of credentials with the newest sealing key, in one transaction. Returns the id of the batch's last
+ * account, or undefined when no credential is left.
  */
 async function resealBatch(
   deps: ResealDependencies,
@@ -82,8 +82,8 @@ async function measureStale(
 }
 
 /**
- * Seals all credentials again after a newer sealing key was configured, while the accounts service keeps answering
- * requests. A stop or a crash rolls back at most one batch. Several replicas share the work.
+ * Encrypts all stored credentials again after an operator has configured a newer sealing key, while the accounts
+ * service keeps answering requests. A stop or a crash rolls back at most one batch. Several replicas share the work.
  */
 export function startResealCredentials(deps: ResealDependencies): Loop {
   const { logger } = deps;

@@ -10,8 +10,8 @@ const heldGauge = createGauge(
 );
 
 /**
- * Reports in a metric and in the log whether the data is a copy of another deployment. The report has no effect on
- * token refreshes: the statements that claim a refresh check the deployment themselves.
+ * Reports in a metric and in the log whether the database is a copy of another deployment's database. Token refreshes
+ * do not depend on this report: their SQL statements check the deployment themselves.
  */
 export function startWatchDeployment({
   sql,

@@ -88,7 +88,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const result = await refresh({ refreshToken, attributes }, signal);
     refreshesTotal.inc({ platform, outcome: result.kind });
     if (result.kind === "renewed") {
-      // If the platform returns no new refresh token, the old refresh token stays valid.
+      // If the platform returns no new refresh token, the stored refresh token stays valid.
       await this.#store(current, claim, { refreshToken, ...result.tokens });
       return "settled";
     }
@@ -111,8 +111,8 @@ export class CredentialRefresher implements AsyncDisposable {
     const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
     if (isWritten) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
-    // Disconnecting the account revoked only its old tokens. The new tokens of this refresh are not stored, so this
-    // process must revoke them.
+    // The account was disconnected during this refresh, and only its old tokens were revoked. The new tokens are not
+    // stored, so this process must revoke them.
     if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
   }
 
@@ -140,7 +140,7 @@ export class CredentialRefresher implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the token refreshes that are in progress at the time of the call have ended. */
+  /** Waits until the token refreshes that are now in progress have ended. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#inProgress.values());
   }

@@ -11,9 +11,9 @@ export type CurrentCredential = Pick<
 >;
 
 /**
- * The result of a token refresh: `settled` = the stored credential is final (new tokens, or the account needs a
- * reconnect) · `busy` = another process holds the refresh lease, or the data is a copy · `failed` = the platform gave
- * no definite answer.
+ * The result of a token refresh: `settled` = the stored credential has new tokens, or its account has to be connected
+ * again · `busy` = another process holds the refresh lease, or the database is a copy of another deployment's database
+ * · `failed` = the platform gave no definite answer.
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
@@ -31,7 +31,10 @@ export interface Dependencies {
   readonly publicUrl: string;
   /** Sealing keys, newest first: the newest key encrypts, and every key decrypts. */
   readonly credentialKeys: readonly SealingKey[];
-  /** Name of this deployment; data that belongs to another deployment is a copy. */
+  /**
+   * Name of this deployment. If the database contains the name of another deployment, it is a copy of that deployment's
+   * database.
+   */
   readonly deploymentId: string;
   /** Wakes the outbox relay; must be called after the commit of a transaction that appended an event. */
   readonly nudge: () => void;

@@ -8,10 +8,10 @@ import { invalidRequest, unavailable } from "@postrider/shared/errors";
 const CONNECT_TIMEOUT_MS = 15_000;
 
 /**
- * Requests from the platform which account the entered credentials belong to.
+ * Asks the platform which account the entered credentials belong to.
  *
- * @throws ServiceError `invalid_request` with the reason `login_refused` when the platform refuses the credentials,
- *   or `unavailable` when it does not answer.
+ * @throws ServiceError `invalid_request` with the reason `login_refused` when the platform refuses the credentials, or
+ *   `unavailable` when it does not answer.
  */
 export async function fetchConnection(
   connector: AuthorizationConnector,

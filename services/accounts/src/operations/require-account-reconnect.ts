@@ -6,8 +6,8 @@ import { accountReconnectRequired } from "#src/events.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Marks an active account as `reconnect_required` after the platform permanently refused its credential. An account
- * whose stored credential is newer than the refused version stays active.
+ * Marks an active account as `reconnect_required` after its platform has permanently refused its tokens. The account
+ * stays active if its stored credential is newer than the refused version.
  *
  * @throws ServiceError `not_found` when the workspace does not have the account.
  */

@@ -59,8 +59,8 @@ export async function revokeTokens(
 ): Promise<Revocation> {
   if (!isPlatformId(platform)) return NOT_CONFIGURED;
   const { sql, connectors, logger, deploymentId } = deps;
-  // If this query fails, the person's grant is treated as shared with another workspace, because revoking a shared
-  // grant would end the connection of that workspace.
+  // If the database does not answer, the person's grant is treated as shared with another workspace, because revoking a
+  // shared grant would disconnect the account of that workspace, too.
   const isShared = await isConnectedElsewhere(sql, accountId).catch(() => true);
   const reason = reasonNotToRevoke(platform, isShared);
   if (reason !== undefined) return { outcome: "not_attempted", reason };
@@ -68,7 +68,8 @@ export async function revokeTokens(
     ({ kind }) => kind === "own",
     () => false,
   );
-  // In a copy of the data, the tokens belong to the original deployment, which still uses them.
+  // If the database is a copy of another deployment's database, that deployment still uses the tokens, so they must not
+  // be revoked.
   if (!isOwn) return SHARED_GRANT;
   const revoke = connectors[platform]?.connector.revoke;
   const tokens = unsealDeleted(deps, accountId, deleted);

@@ -31,8 +31,8 @@ export function sealTokens(
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
     attributes,
     lifetimeMs: lifetimeMs ?? null,
-    // The next refresh of an unused refresh token is due after half of its lifetime. The other half remains for further
-    // attempts when the platform fails.
+    // A job refreshes an unused refresh token after half of its lifetime. The other half remains for further attempts
+    // if the platform does not answer.
     refreshAfterMs: refreshLifetimeMs === undefined ? null : refreshLifetimeMs / 2,
   };
 }

@@ -19,13 +19,11 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAdmissionGrant } from "#src/rpc/to-admission-grant.ts";
 
 const MAX_QUERIES = 500;
-/**
- * Maximum number of requests that one admission query may ask for or give back; keeps the sum of a batch within an int.
- */
+/** Maximum number of requests in one admission query. The limit keeps the sum of a batch within an SQL `int`. */
 const MAX_REQUESTS_PER_QUERY = 1_000_000;
 /**
- * Replaces a workspace id in an admission query that is not a UUID. No workspace has this id, so only the query with
- * the malformed id is refused, and not its whole batch.
+ * The workspace id that replaces a malformed one in an admission query. No workspace has this id, so only this query is
+ * refused and not its whole batch.
  */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
@@ -48,8 +46,8 @@ function lacksBucket({ workspaceId, granted }: AdmissionRow): boolean {
 }
 
 /**
- * Takes requests from the workspaces' token buckets for a batch of admission queries. Buckets that do not exist yet are
- * inserted, and the requests are then taken in a second statement.
+ * Takes requests from the workspaces' request budgets (token buckets) for a batch of admission queries. Buckets that do
+ * not exist yet are inserted, and a second statement takes the requests from them.
  */
 async function takeFromBuckets(
   sql: Sql,
@@ -70,8 +68,8 @@ async function takeFromBuckets(
 }
 
 /**
- * Returns the number of requests that each admission query gets from the requests granted to its workspace, by the
- * query's position in the batch.
+ * Returns how many of the requests that were granted to a workspace each of its admission queries gets, by the position
+ * of the query in the batch.
  */
 function shareGrants(
   rows: readonly AdmissionRow[],

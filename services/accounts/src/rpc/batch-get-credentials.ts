@@ -23,7 +23,7 @@ const MAX_CONCURRENT_REFRESHES = 16;
  */
 const MAX_REFRESH_WAIT_MS = 3_000;
 
-/** Refreshes credentials, and resolves when all token refreshes have ended. Failures are logged, not thrown. */
+/** Refreshes credentials and waits until all token refreshes have ended. Failures are logged, not thrown. */
 async function refreshAll(deps: Dependencies, rows: readonly CredentialRow[]): Promise<void> {
   const refreshes = new Semaphore({ total: MAX_CONCURRENT_REFRESHES, maxWaiting: Infinity });
   const refresh = async (row: CredentialRow): Promise<void> => {
@@ -52,8 +52,8 @@ async function listFreshCredentials(
   const { expired = [], working = [] } = Object.groupBy(rows.filter(isDue), (row) =>
     row.isExpired ? "expired" : "working",
   );
-  // This RPC does not wait for these token refreshes: the current tokens are still valid, and later batches use the new
-  // tokens.
+  // BatchGetCredentials does not wait for the refresh of tokens that are still valid. It returns these tokens, and
+  // later calls return the new ones.
   if (working.length > 0) void refreshAll(deps, working);
   if (expired.length === 0) return rows;
   const timeout = sleep(MAX_REFRESH_WAIT_MS, undefined, { ref: false });
@@ -81,7 +81,8 @@ async function readCredential(
         log,
         "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
-      // While a new sealing key is being rolled out, another process may already have the key that this process lacks.
+      // While an operator rolls out a new sealing key, other replicas may already have the key, so the caller may try
+      // again.
       throw unavailable(error);
     }
     deps.logger.error(

@@ -25,7 +25,10 @@ import { toAccount } from "#src/rpc/to-account.ts";
 /** Time limit in milliseconds for all platform calls of one code exchange; some platforms need three calls. */
 const EXCHANGE_TIMEOUT_MS = 25_000;
 
-/** OAuth error codes (RFC 6749) that report a fault of the platform, not a decision of the person. */
+/**
+ * OAuth error codes (RFC 6749) for a fault of the platform. Other codes mean that the person denied access or that the
+ * request was wrong.
+ */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
 type Failure = "denied" | "refused" | "no_account" | "unavailable";
@@ -34,8 +37,8 @@ type Ending =
   | { readonly kind: Failure };
 
 /**
- * Returns the reason why a browser cannot finish an authorization with the state that it sent. A browser that did not
- * open the connect link learns nothing else about the authorization.
+ * Returns the reason why a browser cannot finish an authorization with the OAuth `state` that it sent. A browser that
+ * did not open the connect link learns nothing else about the authorization.
  */
 async function refusalOf(
   { sql }: Pick<Dependencies, "sql">,

@@ -4,8 +4,8 @@ import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Lists the configured sealing keys in their configured order, then the missing sealing keys: keys that sealed stored
- * tokens but are not configured.
+ * Lists the configured sealing keys in their configured order, and then the keys that encrypted stored tokens but are
+ * not configured.
  */
 export async function listSealingKeys({
   sql,

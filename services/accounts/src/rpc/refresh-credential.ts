@@ -20,7 +20,7 @@ const MAX_WAIT_MS = 15_000;
 const POLL_INTERVAL_MS = 100;
 const RETRY_AFTER_MS = 5_000;
 
-/** Whether the stored credential is still the version that the platform refused. */
+/** Whether an active account still has the stored credential that its platform refused. */
 function isStillRefused(row: CredentialRow, refusedVersion: number): boolean {
   return row.accountStatus === "active" && row.version <= refusedVersion;
 }

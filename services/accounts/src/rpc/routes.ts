@@ -36,7 +36,6 @@ import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
-/** Registers all RPCs of the accounts service. */
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
     router.service(AccountService, {
@@ -77,8 +76,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       verifyWorkspace: (request) => verifyWorkspace(deps, request),
       setWorkspaceLimits: (request) => setWorkspaceLimits(deps, request),
     } satisfies ServiceImpl<typeof WorkspaceService>);
-    // The accounts service consumes no events. Its parked events are events that it published and that the broker
-    // refused.
+    // The accounts service consumes no events. Its parked events are its own events that the broker has refused.
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

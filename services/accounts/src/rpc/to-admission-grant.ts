@@ -12,10 +12,10 @@ import { emptyForMs } from "#src/domain/share-grant.ts";
 const TTL_MS = 3_000;
 
 /**
- * Returns the answer to one query of an admission batch.
+ * Returns the answer to one admission query.
  *
- * @param row Undefined when the API key is unknown, expired or revoked.
- * @param granted Number of requests that the query gets from the token bucket of its workspace.
+ * @param row Undefined when the API key is unknown, expired or revoked. @param granted Number of requests that the
+ *   query gets from the request budget of its workspace.
  */
 export function toAdmissionGrant(
   row: AdmissionRow | undefined,

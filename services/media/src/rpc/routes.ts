@@ -11,7 +11,6 @@ import { importMedia } from "#src/rpc/import-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 
-/** Registers all RPCs of the media service. */
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
   return (router) => {
     router.service(MediaService, {

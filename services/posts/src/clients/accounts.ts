@@ -14,7 +14,7 @@ import {
 import type { PostAccount } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 
-/** Looks connected accounts up by id. The result has no entry for an account that the workspace cannot post to. */
+/** Looks up connected accounts by their ids. An account to which the workspace cannot post is missing in the result. */
 export interface AccountDirectory {
   findAccounts(
     workspaceId: string,
@@ -29,15 +29,15 @@ interface Lookup {
 }
 
 /**
- * How long the first lookup of accounts waits for other lookups to share its call. The call costs more CPU than the
- * rest of creating a post.
+ * Milliseconds that an account lookup waits, so that lookups of other requests share its RPC to the accounts service.
+ * One such RPC costs more CPU than the rest of creating a post.
  */
 const BATCH_WAIT_MS = 1;
 const MAX_REFS_PER_CALL = 1000;
 
 /**
- * Creates a directory that looks accounts up in the accounts service. Lookups of about the same millisecond share one
- * call.
+ * Creates a client that looks accounts up in the accounts service. Lookups that start within a millisecond share one
+ * RPC.
  */
 export function createAccountDirectory(client: Client<typeof AccountService>): AccountDirectory {
   const batcher = new Batcher<Lookup, PostAccount | undefined>({
@@ -59,8 +59,8 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
 }
 
 /**
- * The request context of a shared call to the accounts service. A call for several requests has the context of none of
- * them, so that the deadline and ids of one request do not apply to the others.
+ * Returns the request context of an RPC to the accounts service. An RPC that several requests share carries the
+ * deadline and the ids of none of these requests.
  */
 function contextOf([first, ...others]: readonly Lookup[]): RequestContext {
   const isShared = others.some(({ context }) => context !== first?.context);
@@ -95,14 +95,14 @@ export interface PlatformDirectory {
 }
 
 /**
- * How long the list of platforms is reused. The list changes only when an operator restarts the accounts service with
- * other credentials.
+ * Milliseconds for which the posts service reuses the list of platforms. The list changes only when an operator
+ * restarts the accounts service with other platform credentials.
  */
 const PLATFORMS_FRESH_MS = 5_000;
 
 /**
- * Creates a directory of platforms that calls the accounts service at most every 5 seconds; lookups in between share
- * the last answer.
+ * Creates a client that reads the list of platforms from the accounts service at most every 5 seconds. Lookups in
+ * between reuse the last list.
  */
 export function createPlatformDirectory(client: Client<typeof PlatformService>): PlatformDirectory {
   let known: { readonly platforms: ReadonlySet<string>; readonly until: number } | undefined;
@@ -132,7 +132,10 @@ export interface WorkspaceDirectory {
   findLimits(workspaceId: string): Promise<QuotaLimits>;
 }
 
-/** How long the quota limits of a workspace are reused. A new limit is documented to take effect within 5 seconds. */
+/**
+ * Milliseconds for which the posts service reuses the quota limits of a workspace. The documentation promises that a
+ * new limit takes effect within 5 seconds.
+ */
 const LIMITS_FRESH_MS = 3_000;
 const MAX_KNOWN_WORKSPACES = 10_000;
 const DEFAULT_MONTHLY_QUOTA = 1_000;
@@ -143,8 +146,8 @@ interface LimitsAnswer {
 }
 
 /**
- * Creates a directory of workspaces that calls the accounts service at most every 3 seconds for each workspace; lookups
- * in between share the last answer.
+ * Creates a client that reads the quota limits of each workspace from the accounts service at most every 3 seconds.
+ * Lookups in between reuse the last limits.
  */
 export function createWorkspaceDirectory(
   client: Client<typeof WorkspaceService>,
@@ -165,7 +168,8 @@ export function createWorkspaceDirectory(
       if (known.size >= MAX_KNOWN_WORKSPACES) known.clear();
       const limits = ask(workspaceId);
       known.set(workspaceId, { limits, until: performance.now() + LIMITS_FRESH_MS });
-      // The lookups that wait for the failed call get its error; the next lookup calls the accounts service again.
+      // When reading the quota limits fails, the lookups that share the failed RPC throw its error. The next lookup
+      // sends a new RPC.
       limits.catch(() => known.delete(workspaceId));
       return limits;
     },

@@ -5,30 +5,33 @@ import type { PostMedia } from "#src/domain/post.ts";
 
 export type MediaClient = Client<typeof MediaService>;
 
-/** A claim on media: before a post is stored, the media service records that the post uses the media. */
+/**
+ * A claim on media: before a post is stored, the media service records that the post uses the media, so that the media
+ * are not deleted.
+ */
 export interface MediaClaim {
   readonly workspaceId: string;
   readonly postId: string;
-  /** The version with which the post that uses the media will be stored. */
+  /** The version number that the post will have once it uses the media. */
   readonly postVersion: number;
   /**
-   * The id of the request that claims the media. The request can release only the claims that no other request has
-   * recorded.
+   * The id of the request that claims the media. When the request fails, it releases only the claims with its own id.
    */
   readonly claimId: string;
 }
 
-/** A use of media by a post that has ended. */
+/** A media item, and a post that no longer uses it. */
 type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
   readonly mediaId: string;
 } & Partial<Pick<MediaClaim, "postVersion" | "claimId">>;
 
 /**
- * How long a request waits until the media service has released media. The request succeeds even if the release fails.
+ * Maximum milliseconds that a request waits for the media service to release media. The request succeeds even if the
+ * release fails.
  */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** Looks up the given media of the workspace. For an empty list no request is sent. */
+/** Reads media of a workspace from the media service. An empty list of ids sends no RPC. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
@@ -39,7 +42,10 @@ export async function findMedia(
   return toMap(media);
 }
 
-/** Looks up media like `findMedia` and prevents their deletion, provided that the post is committed within 5 minutes. */
+/**
+ * Reads media from the media service and claims the media for a post. The claim prevents the deletion of the media if
+ * the post is committed within 5 minutes.
+ */
 export async function claimMedia(
   client: MediaClient,
   { postVersion, ...claim }: MediaClaim,
@@ -50,7 +56,7 @@ export async function claimMedia(
   return toMap(media);
 }
 
-/** Releases a claim on media that only this request has recorded, because the post was not committed. */
+/** Releases the claim of one request on media, because the request did not commit its post. */
 export async function releaseClaim(
   client: MediaClient,
   { workspaceId, postId, claimId }: Omit<MediaClaim, "postVersion">,
@@ -63,8 +69,8 @@ export async function releaseClaim(
 }
 
 /**
- * Reports to the media service which uses of media have ended. A failure is ignored, because the media service asks the
- * posts service about each use before it refuses to delete media.
+ * Reports to the media service which posts no longer use which media. A failure is ignored, because the media service
+ * asks the posts service about each use before it refuses to delete media.
  */
 export async function releaseMedia(
   client: MediaClient,
@@ -85,8 +91,8 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
 }
 
 /**
- * Describes the file that platforms receive, because the rules of platforms apply to this file. It may be a converted
- * file.
+ * Describes a media item by the file that platforms receive, because the limits of platforms apply to that file. It may
+ * be a file that the media service has converted.
  */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";

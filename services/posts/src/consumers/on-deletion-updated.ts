@@ -3,7 +3,7 @@ import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { applyDeletionUpdates } from "#src/operations/apply-target-updates.ts";
 
-/** Applies the deletion updates of the delivery service to their targets. */
+/** Stores what the delivery service reports about the deletion of published posts on platforms. */
 export const onDeletionUpdated = handleEvents(DeletionUpdatedSchema, async (tx, events) => {
   const updates = events.map(({ message }) => message);
   await applyDeletionUpdates(

@@ -6,16 +6,16 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/** The data of a post that a command of a client (for example an update or a deletion) needs. */
+/** The stored post as update, publish and delete requests read it before they change it. */
 export interface CommandPost extends LockedPost {
   readonly version: number;
   readonly scheduledAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The time at which the transaction of the command began. */
+  /** The database time at which the transaction that locked the post began. */
   readonly now: Date;
 }
 
-/** Locks one post and reads the data that a command needs. */
+/** Locks one post and reads the fields that a request to change or delete the post needs. */
 export async function lockPost(
   tx: TransactionSql,
   { workspaceId, postId }: PostRef,
@@ -29,7 +29,7 @@ export async function lockPost(
   return row;
 }
 
-/** Everything that a command may replace in a post. */
+/** The fields of a stored post that an update or publish request may replace. */
 export interface PostReplacement extends PostRef {
   readonly status: PostStatus;
   readonly content: string;
@@ -41,7 +41,10 @@ export interface PostReplacement extends PostRef {
   readonly scheduledAt: Date | null;
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
-  /** The database's time, read before the media of the post were claimed. */
+  /**
+   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
+   * time.
+   */
   readonly notedAfter: Date;
 }
 

@@ -2,25 +2,27 @@ import { PostPublishRequestedSchema } from "@postrider/contracts/posts/v1/posts_
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 
-/** The Postgres date format for an instant in proto JSON. */
+/** The Postgres date format that prints a timestamp in the form that proto JSON requires. */
 const RFC_3339 = 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
 
-/** The result of starting a batch of due posts. */
+/** The number of due posts that one batch started, and the started posts whose deadlines have to be corrected. */
 export interface StartedBatch {
   readonly count: number;
-  /** Started posts whose targets were stored before the operator changed `MISSED_AFTER_SECONDS`. */
+  /**
+   * Started posts whose targets have an old deadline, because the operator has changed `MISSED_AFTER_SECONDS` since.
+   */
   readonly outdated: readonly PostRef[];
 }
 
-/** The options for starting due posts: how late a post may be started, and the maximum number of posts. */
+/** How late a scheduled post may be started, in milliseconds, and the maximum number of posts that one batch starts. */
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
 }
 
 /**
- * Inserts the publish-request events for the rows of `request`. A test compares these events with the events of
- * `postPublishRequested`.
+ * Returns the SQL that appends one publish-request event per started post to the outbox. A test checks that these
+ * events equal the events that `postPublishRequested` builds.
  */
 function eventsOfRequests(sql: ISql) {
   return sql`
@@ -37,12 +39,13 @@ function eventsOfRequests(sql: ISql) {
 
 /**
  * Starts up to `limit` posts that are due, earliest first, and appends the events that ask the delivery service to
- * publish them. Locked posts are skipped: either another replica is starting them, or a command is changing them and
- * the next round reads them again. Exactly one replica starts a post, because the status is checked while the post is
- * locked. Targets are not written, because readers see the targets of a publishing post as `publishing` anyway.
+ * publish them. Locked posts are skipped: either another replica is starting them, or a request is changing them and
+ * the next batch reads them again. Exactly one replica starts a post, because the status is checked while the post is
+ * locked. Rows of targets are not written, because the API reports the targets of a publishing post as `publishing`
+ * anyway.
  *
- * The events are built in SQL. Thousands of posts may be due in one second, and building their events in the process
- * would take longer than everything else.
+ * The events are built in SQL. Thousands of posts may be due in one second, and building their events in Node would
+ * take longer than everything else.
  */
 export async function startDuePosts(
   tx: TransactionSql,
@@ -94,7 +97,10 @@ export async function startDuePosts(
   return batch ?? { count: 0, outdated: [] };
 }
 
-/** Locks up to `limit` scheduled posts that are too late to be started, in id order, and skips locked posts. */
+/**
+ * Locks up to `limit` scheduled posts that are too late to be published, in id order. Posts that are already locked are
+ * skipped.
+ */
 export async function lockMissedPosts(
   tx: TransactionSql,
   { missedAfterMs, limit }: DueOptions,
@@ -114,7 +120,10 @@ export async function lockMissedPosts(
     order by id`;
 }
 
-/** Sets the deadline of targets to the deadline with which their posts were started. */
+/**
+ * Recomputes the publishing deadlines of posts' targets with the given `missedAfterMs`, for posts that were scheduled
+ * when the operator had set another value.
+ */
 export async function extendTargets(
   tx: TransactionSql,
   posts: readonly PostRef[],

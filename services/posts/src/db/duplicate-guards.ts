@@ -1,24 +1,25 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/**
- * A duplicate guard: the content that one target publishes on its account, which no other target may publish for a day.
- */
+/** A duplicate guard: while it exists, no other post can publish the same content on the same account. */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256 of the content in hex; see `planTargets`. */
+  /** SHA-256 of the content that the target publishes, in hex. */
   readonly contentHash: string;
 }
 
-/** A target of another post that has the same content on the same account. */
+/** A publishing target of another post that has the same content on the same account. */
 export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
 }
 
-/** Returns the duplicate guards of targets. The targets of drafts have no content hash yet and therefore no guards. */
+/**
+ * Returns a duplicate guard for each publishing target of a post. A draft's targets have no content hash yet and
+ * therefore no guard.
+ */
 export function toGuards(
   workspaceId: string,
   targets: readonly {
@@ -49,10 +50,10 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * Returns the statement that inserts duplicate guards and returns the ids of the targets that got a guard. Targets
- * whose content another target guards are missing. The unique index decides between concurrent posts. The condition
- * only sees forced guards that were committed before; a post that is forced at the same moment counts as later. With
- * `force` every target gets a guard in addition to the existing guards.
+ * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a guard. A target gets no
+ * guard if another target already guards the same content on its account. A unique index decides between concurrent
+ * posts. With `force` every target gets a guard, whatever other targets guard. A guard that a concurrent transaction
+ * forces is not seen: the forced post counts as the later one.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   if (force) {
@@ -84,8 +85,8 @@ export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean)
 }
 
 /**
- * Deletes the old duplicate guards of the targets and inserts new guards. Returns the new guards whose content another
- * target guards. If there are any, the caller rolls back.
+ * Inserts duplicate guards. Returns the guards that were not inserted, because another target already guards the same
+ * content. The caller rolls back if there are any.
  */
 export async function takeGuards(
   tx: TransactionSql,
@@ -100,8 +101,8 @@ export async function takeGuards(
 }
 
 /**
- * Sets the time at which duplicate guards expire; null means never. A target whose guard was deleted gets a new guard,
- * even if another target guards the same content.
+ * Sets the time at which duplicate guards expire; null means that a guard does not expire. If the guard of a target was
+ * deleted, the target gets a new guard even though another target may guard the same content.
  */
 export async function keepGuards(
   tx: TransactionSql,
@@ -123,7 +124,7 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Deletes the duplicate guards of targets. */
+/** Deletes the duplicate guards of publishing targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -138,7 +139,10 @@ export async function freeGuards(
     )`;
 }
 
-/** Lists the targets of other posts that guard the same content, one target for each account. */
+/**
+ * Lists the publishing targets of other posts that guard the same content as the given guards, one target for each
+ * account.
+ */
 export async function listClashes(
   sql: ISql,
   guards: readonly Guard[],

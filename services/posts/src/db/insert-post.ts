@@ -10,7 +10,7 @@ import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A post to insert, with its targets in the order of the request. */
+/** A new post to store. Its publishing targets are in the order of the request's accounts. */
 export interface NewPost extends Placement {
   readonly id: string;
   readonly workspaceId: string;
@@ -20,20 +20,26 @@ export interface NewPost extends Placement {
   /** The media of the post as the media service returned them, as proto JSON. */
   readonly media: JsonValue[];
   readonly createdVia: string;
-  /** The database's time when the post was checked, before the media of the post were claimed. */
+  /**
+   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
+   * time.
+   */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
 }
 
-/** Data that is written together with a post: the quota that the post uses and the events that announce the post. */
+/**
+ * What is written in the same SQL statement as a new post: the quota that the post uses and the events that announce
+ * the post.
+ */
 export interface Acceptance {
   readonly demands: readonly QuotaDemand[];
-  /** Whether the post may have the same content as another post. */
+  /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
 }
 
-/** Thrown when the insert of a post is refused. Nothing of the post was written. */
+/** Thrown when the database refuses to store a new post. Nothing of the post was written. */
 export class InsertRefused extends Error {
   readonly reason: RefusalReason;
   readonly post: NewPost;
@@ -48,14 +54,14 @@ export class InsertRefused extends Error {
 }
 
 /**
- * Inserts a post, its targets and its events, and takes its duplicate guards, its queue slot and its quota. This is one
- * statement and, outside of a transaction, one commit. Unique indexes and locked rows decide what other posts have
- * taken, never the snapshot of the statement. Each step begins after the previous step has succeeded, and the first
- * step that fails refuses the whole statement. Quota is taken last, because all posts of a workspace lock the same
- * counters, and the locks are then held only for the commit.
+ * Stores a post, its targets and its events, and takes its duplicate guards, its queue slot and its quota, in one SQL
+ * statement. Unique indexes and locked rows decide what other posts have taken, not the snapshot of the statement. Each
+ * step begins after the previous step has succeeded, and the first step that fails undoes the whole statement. Quota is
+ * taken last, because all posts of a workspace lock the same quota counters, which are then locked only during the
+ * commit.
  *
- * @throws InsertRefused when another post has the content or the slot, a quota limit is reached, or the claim on
- *   media expired.
+ * @throws InsertRefused when another post has the content or the slot, a quota limit is reached, or the claim on media
+ *   expired.
  */
 export async function insertPost(
   sql: ISql,
@@ -119,8 +125,8 @@ function postInsert(sql: ISql, post: NewPost) {
 }
 
 function targetInsert(sql: ISql, { due, targets }: NewPost) {
-  // The delivery service reports nothing about a target before its due time, so the sweep waits for reports from the due
-  // time on.
+  // The delivery service reports nothing about a target before the target is due. The sweep, which asks about targets
+  // without reports, therefore counts from the due time.
   return sql`
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
@@ -137,8 +143,8 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
 }
 
 /**
- * Returns the last step of the insert of a post, which takes the quota. The step counts the inserted targets, so that
- * the database writes them before it takes the quota.
+ * Returns the SQL of the last step of storing a new post, which takes the quota. It counts the inserted targets, which
+ * forces Postgres to write the targets before it takes the quota.
  */
 function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
   if (demands.length === 0) return sql`select count(*) from target`;
@@ -150,7 +156,7 @@ function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readon
     from (select count(*) from target) as written`;
 }
 
-/** Converts new targets of a post, in their order, to the records that `jsonb_to_recordset` reads. */
+/** Converts the targets of a new post to the JSON records that `jsonb_to_recordset` reads. */
 export function toTargetRecords(targets: readonly PlannedTarget[]) {
   return targets.map((target, ordinal) => ({
     id: target.id,
@@ -164,9 +170,9 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
 }
 
 /**
- * Returns the condition under which a statement may write a post with media. The media service forgets a claim on media
- * after 10 minutes if it finds no post, so a process that was suspended for longer must not write the post. The
- * statement refuses itself with `media_use_expired` after 5 minutes, because its transaction still takes some time.
+ * Returns the SQL condition under which a statement may store a post that uses media. The media service drops a claim
+ * on media after 10 minutes if the post does not exist, so a process that was suspended for longer must not store the
+ * post. The condition already fails with `media_use_expired` after 5 minutes, because the commit still takes some time.
  *
  * @param notedAfter The database's time before the media were claimed.
  */

@@ -4,10 +4,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 
-/**
- * A row of a post with its targets, from which every RPC builds its response. Instants in JSON columns are ISO 8601
- * text.
- */
+/** A post and its targets as the database returns them. Instants in JSON columns are ISO 8601 text. */
 export interface PostRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -26,7 +23,7 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 attempts of each target; null in lists of posts, which do not read attempts. */
+  /** The newest 50 publishing attempts of each target; null in lists of posts, which do not read attempts. */
   readonly attempts: readonly AttemptJson[] | null;
 }
 
@@ -56,7 +53,7 @@ export interface AttemptJson {
   readonly message: string;
 }
 
-/** Returns the columns of a `PostRow` without its attempts; `post` is the alias of the table. */
+/** Returns the SQL columns of a `PostRow` without its publishing attempts. The SQL must name the table `post`. */
 function postColumns(sql: ISql) {
   return sql`
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
@@ -74,7 +71,10 @@ function postColumns(sql: ISql) {
     ) as targets`;
 }
 
-/** Reads the given posts that exist, with their targets and attempts, in one statement. */
+/**
+ * Reads posts with their targets and publishing attempts in one statement. Posts that do not exist are missing in the
+ * result.
+ */
 export async function listPostsByRefs(
   sql: ISql,
   refs: readonly PostRef[],
@@ -103,7 +103,7 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** Reads one post with its targets and attempts. */
+/** Reads one post with its targets and publishing attempts. */
 export async function findPost(
   sql: ISql,
   workspaceId: string,
@@ -118,18 +118,17 @@ export interface ListFilter {
   readonly status: PostStatus | undefined;
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
-  /** The earliest effective time of a listed post. */
+  /** Only posts whose effective time is not earlier are listed. */
   readonly from: Date | undefined;
-  /** The first instant after the latest effective time of a listed post. */
+  /** Only posts whose effective time is earlier are listed. */
   readonly before: Date | undefined;
 }
 
 /**
- * Reads a page of posts ordered by (effective_at, id), latest first, beginning after `after`. An index in this order
- * serves each single filter, so the cost of a page does not depend on its position in the list. The platform is written
- * into the SQL text, because a parameter would not match the partial indexes. `before` is omitted after the first page:
- * the condition is always true there, and with it the planner would begin reading the index at `before` instead of
- * `after`.
+ * Reads a page of posts, latest `effective_at` first, that begins after the position `after`. One index per filter has
+ * this order, so a late page costs no more than the first page. The platform is written into the SQL text, because
+ * Postgres would not use the partial indexes for a parameter. The condition on `before` is omitted after the first
+ * page: it is always true there, and with it Postgres would begin to read the index at `before` instead of `after`.
  */
 export async function listPostRows(
   sql: ISql,
@@ -159,7 +158,7 @@ export interface PostRef {
   readonly postId: string;
 }
 
-/** The fields of a post that an update of its targets can change. */
+/** A locked post, with its status. */
 export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }
@@ -185,14 +184,14 @@ export interface PostChange extends PostRef {
   readonly publishedAt: Date | null;
 }
 
-/** The id of a changed post, its new version and the time of the change. */
+/** A post that was changed in the database, with its new version and the time of the change. */
 export interface ChangedPost extends PostRef {
   readonly status: PostStatus;
   readonly version: number;
   readonly updatedAt: Date;
 }
 
-/** Writes locked posts whose data changed for readers, and raises the versions of these posts. */
+/** Writes the new statuses and publication times of locked posts, and raises the versions of these posts. */
 export async function updatePosts(
   tx: TransactionSql,
   changes: readonly PostChange[],

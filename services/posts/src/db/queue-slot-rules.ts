@@ -1,14 +1,16 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QueueSlotRule } from "#src/domain/queue-slot-rule.ts";
 
-/** A queue-slot rule as it is stored. */
 export interface QueueSlotRuleRow extends QueueSlotRule {
   readonly workspaceId: string;
   readonly name: string;
   readonly updatedAt: Date;
 }
 
-/** Returns the columns of a queue-slot rule. Dates are read as text, because a `Date` would give them a time zone. */
+/**
+ * Returns the SQL columns of a queue-slot rule. Dates are read as text, because a JavaScript `Date` would give them a
+ * time zone.
+ */
 function ruleColumns(sql: ISql) {
   return sql`
     id, workspace_id, name, to_json(weekdays) as weekdays, to_json(times) as times, timezone,
@@ -40,8 +42,9 @@ export async function listQueueSlotRuleRows(
 }
 
 /**
- * Reads the active queue-slot rules and locks them in id order. A transaction that assigns a slot takes this lock
- * first. The next transaction then sees the slot as taken and is not refused by the unique index.
+ * Reads the active queue-slot rules of a workspace and locks them in id order. A transaction that assigns a queue slot
+ * to a post takes these locks first. Concurrent posts therefore choose their slots one after the other, and none of
+ * them chooses a taken slot.
  */
 export async function lockActiveRules(
   tx: TransactionSql,
@@ -109,9 +112,9 @@ export async function deleteQueueSlotRuleRow(
 }
 
 /**
- * Makes transactions that add a queue-slot rule to the same workspace run one after the other, so that each transaction
- * counts the rules of the previous transactions. This is an advisory lock, because a row that does not exist yet cannot
- * be locked. Workspaces with the same hash wait for each other, which is harmless.
+ * Takes an advisory lock, so that transactions that add queue-slot rules to one workspace run one after the other. Each
+ * transaction then counts the rules that the previous transactions added. Workspaces whose ids have the same hash share
+ * a lock, which is harmless.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`queue_slot_rules ${workspaceId}`}, 0))`;

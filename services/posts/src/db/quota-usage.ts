@@ -1,23 +1,26 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
 
-/** The key of a quota counter: its workspace, period and subject. */
+/** Identifies a quota counter by its workspace, period and subject. */
 export interface QuotaKey {
   readonly workspaceId: string;
   readonly subject: string;
   readonly period: string;
 }
 
-/** An amount that is added to a quota counter regardless of its limit; a negative amount is subtracted. */
+/**
+ * Amounts that are added to the row of a quota counter even if its limit is exceeded. Negative amounts are subtracted.
+ */
 export interface QuotaMove extends QuotaKey {
   readonly used: number;
   readonly reserved: number;
 }
 
 /**
- * Returns the statement that adds demands to the reserved amounts of quota counters (negative demands are subtracted)
- * and returns the changed counters. Counters without room for their demand are missing. The condition reads the locked
- * row, so concurrent posts cannot exceed a limit. All statements lock counters in the order of period and subject.
+ * Returns the SQL that adds quota demands to the reserved amounts of quota counters and returns the changed counters.
+ * Negative demands are subtracted. A counter that a demand would raise above its limit is not changed and not returned.
+ * The statement checks locked rows, so concurrent posts cannot exceed a limit. Every statement locks counters in the
+ * order of period and subject, so that statements never deadlock.
  */
 export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
@@ -53,8 +56,8 @@ export function quotaReservation(sql: ISql, workspaceId: string, demands: readon
 }
 
 /**
- * Reserves the quota demands (negative demands free quota) and returns the demands that have no room in their quota
- * counters. If any demand has no room, the caller rolls back, because the other demands were reserved.
+ * Reserves quota for demands; negative demands free quota. Returns the demands that would exceed the limit of their
+ * counter. If there are any, the caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
@@ -70,15 +73,15 @@ export async function reserveQuota(
 }
 
 /**
- * Adds amounts to quota counters regardless of limits. A counter may occur only once in `moves`. The rows are locked in
- * the order of `quotaReservation`.
+ * Adds amounts to quota counters even if limits are exceeded. `moves` may name each counter only once. Rows are locked
+ * in the same order as in `quotaReservation`, which prevents deadlocks.
  */
 export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[]): Promise<void> {
   const rows = moves
     .filter(({ used, reserved }) => used !== 0 || reserved !== 0)
     .map(({ workspaceId, ...move }) => ({ workspace_id: workspaceId, ...move }));
   if (rows.length === 0) return;
-  // A missing quota counter counts as zero, so a negative amount creates the counter with zero.
+  // A quota counter without a row counts as zero. A negative amount therefore inserts the row with zero.
   await tx`
     insert into quota_usage (workspace_id, subject, period, used, reserved)
     select workspace_id, subject, period,
@@ -101,7 +104,7 @@ export async function moveQuota(tx: TransactionSql, moves: readonly QuotaMove[])
       reserved = greatest(quota_usage.reserved + excluded.reserved, 0)`;
 }
 
-/** Reads the amounts of quota counters. A counter that was never used is missing in the result. */
+/** Reads the used and reserved amounts of quota counters. A counter that was never used is missing in the result. */
 export async function listQuotaUsage(
   sql: ISql,
   workspaceId: string,

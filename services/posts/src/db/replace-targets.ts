@@ -5,7 +5,8 @@ import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
 /**
  * Replaces the targets of a locked post with the given targets, in the given order. A target whose id exists keeps its
- * row. The old ordinals are negated first, because two targets of a post must never have the same ordinal.
+ * row. Ordinals (the positions of targets in the post) are negated first, because a unique index forbids two targets of
+ * a post with the same ordinal.
  */
 export async function replaceTargets(
   tx: TransactionSql,

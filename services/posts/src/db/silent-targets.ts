@@ -4,10 +4,10 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
 /**
- * Takes up to `limit` silent targets: targets whose outcome is open and which the delivery service has not reported for
- * `silentMs`. Taking a target restarts this time, so that other replicas take other targets, and a crash before the
- * answer only delays the next question. A failure with an unknown outcome may still be corrected for a day after the
- * target's deadline.
+ * Claims up to `limit` silent targets for the sweep. A target is silent if its outcome is open and the delivery service
+ * has not reported about it for `silentMs`. Claiming a target restarts this period, so that other replicas claim other
+ * targets. Targets that failed with an unknown outcome are included until a day after their deadline, because their
+ * outcome may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,
@@ -32,19 +32,20 @@ export async function takeSilentTargets(
     returning targets.workspace_id, targets.id as target_id, targets.generation`;
 }
 
-/** A target whose publishing was requested, with the data of the request. */
+/** A publishing target that the delivery service has been asked to publish, with the data of this publish request. */
 export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly accountId: string;
   readonly platform: string;
   readonly dueAt: Date;
   readonly publishBefore: Date;
   readonly version: number;
-  /** The request that created or changed the target's post last. */
+  /** The API request that created the target's post or was the last to change it. */
   readonly cause: Cause | null;
 }
 
 /**
- * Reads the given targets that still have to be published at the given generation, and locks their posts in id order.
+ * Reads the given targets that still have to be published, and locks their posts in id order. A target that has a newer
+ * generation, because its publishing was requested again, is left out.
  */
 export async function lockRequestedTargets(
   tx: TransactionSql,
@@ -67,7 +68,7 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts to which the targets belong, in id order. */
+/** Locks the posts that the given publishing targets belong to, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -86,7 +87,7 @@ export async function lockPostsOfTargets(
     for update`;
 }
 
-/** A request to delete a target on its platform. */
+/** Identifies a request to delete what a publishing target has published on its platform. */
 export interface DeletionKey {
   readonly workspaceId: string;
   readonly targetId: string;
@@ -94,8 +95,8 @@ export interface DeletionKey {
 }
 
 /**
- * Takes up to `limit` targets that are being deleted and whose deletion the delivery service has not reported for
- * `silentMs`; see `takeSilentTargets`.
+ * Claims up to `limit` targets that are being deleted on their platforms and whose deletion the delivery service has
+ * not reported about for `silentMs`. Claiming a target restarts this period, as in `takeSilentTargets`.
  */
 export async function takeSilentDeletions(
   sql: ISql,
@@ -118,7 +119,10 @@ export async function takeSilentDeletions(
     returning targets.workspace_id, targets.id as target_id, targets.deletion`;
 }
 
-/** A target whose deletion was requested, with the data of the request. */
+/**
+ * A published target that the delivery service has been asked to delete on its platform, with the data of this deletion
+ * request.
+ */
 export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly accountId: string;
   readonly platform: string;
@@ -127,7 +131,7 @@ export interface RequestedDeletion extends PostRef, DeletionKey {
   readonly version: number;
 }
 
-/** Reads the given deletions of targets that have not ended yet, and locks their posts in id order. */
+/** Reads the given deletions of published targets that have not ended yet, and locks their posts in id order. */
 export async function lockRequestedDeletions(
   tx: TransactionSql,
   keys: readonly DeletionKey[],

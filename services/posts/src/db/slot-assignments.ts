@@ -8,10 +8,7 @@ export interface SlotAssignment {
   readonly ruleId: string;
 }
 
-/**
- * Returns the statement that assigns a queue slot to a post and returns the slot. The statement returns no row when
- * another post has the slot.
- */
+/** Returns the SQL that assigns a queue slot to a post. The SQL returns a row, unless another post has the slot. */
 export function slotInsert(sql: ISql, slot: SlotAssignment) {
   return sql`
     insert into slot_assignments (workspace_id, slot_at, post_id, rule_id)
@@ -20,7 +17,7 @@ export function slotInsert(sql: ISql, slot: SlotAssignment) {
     returning slot_at`;
 }
 
-/** Frees the queue slot of a post. The caller also sets the post's `queue_slot_rule_id` to null. */
+/** Frees the queue slot of a post. The caller must also set the post's `queue_slot_rule_id` to null. */
 export async function freeSlot(
   tx: TransactionSql,
   { workspaceId, postId }: { readonly workspaceId: string; readonly postId: string },
@@ -31,7 +28,10 @@ export async function freeSlot(
     and post_id = ${postId}`;
 }
 
-/** Lists the queue slots after `after` that posts of the workspace have taken, in milliseconds since 1970. */
+/**
+ * Lists the queue slots of a workspace that posts have taken and that are later than `after`, in milliseconds since
+ * 1970.
+ */
 export async function listTakenSlots(
   sql: ISql,
   workspaceId: string,

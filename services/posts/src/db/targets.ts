@@ -11,18 +11,18 @@ export interface TargetRow extends TargetState {
   readonly accountId: string;
   readonly platform: string;
   /**
-   * The UTC day on whose quota the target counts, which also determines the month; null while the target counts on no
+   * The UTC day on which the publishing target uses quota; it also determines the month. Null if the target uses no
    * quota.
    */
   readonly dueDay: string | null;
-  /** Hash of the content that the duplicate guard compares, in hex; null while the post is a draft. */
+  /** Hash of the target's content that the duplicate guard compares, in hex; null while the post is a draft. */
   readonly contentHash: string | null;
   readonly ordinal: number;
   readonly username: string;
-  /** Time at which the current generation of the target is due; null for a draft. */
+  /** Time at which the target is to be published; null for a draft. */
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
-  /** The number of requests to delete the target so far. */
+  /** How often the deletion of the target on its platform was requested. */
   readonly deletion: number;
   readonly deletionVersion: number;
 }
@@ -43,7 +43,7 @@ function toTarget({ errorCode, errorMessage, errorRetryable, ...row }: LockedRow
   return { ...row, error };
 }
 
-/** Locks all targets of posts, in id order. The caller has locked the posts. */
+/** Locks all publishing targets of posts, in id order. The caller must have locked the posts. */
 export async function lockTargetsOf(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -87,7 +87,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes all changeable fields of locked targets. The sweep waits for reports about a target from its due time on. */
+/** Writes all changeable fields of locked publishing targets. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],
@@ -130,12 +130,12 @@ export async function updateTargets(
     and target.id = change.id`;
 }
 
-/** An attempt to publish a target, as a target update reported it. */
+/** One attempt of the delivery service to publish a target. */
 export interface AttemptRow {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly number: number;
-  /** The generation in the target update that reported the attempt. */
+  /** The generation of the target (how often its publishing was requested) in the update that reported the attempt. */
   readonly generation: number;
   readonly version: number;
   readonly startedAt: Date;
@@ -146,8 +146,8 @@ export interface AttemptRow {
 }
 
 /**
- * Inserts attempts to publish targets, or replaces attempts that an older update reported. Each attempt may occur only
- * once in a call. Returns the ids of the targets with a new or changed attempt.
+ * Stores attempts to publish targets. An attempt that is stored already is replaced only if the new report is newer.
+ * Each attempt may occur only once in a call. Returns the ids of the targets with a new or changed attempt.
  */
 export async function upsertAttempts(
   tx: TransactionSql,
@@ -190,14 +190,14 @@ export async function upsertAttempts(
   return new Set(changed.map((row) => row.targetId));
 }
 
-/** A target at one generation (its number of requests to publish). */
+/** Identifies one publish request of a target. The generation counts the publish requests of the target. */
 export interface TargetKey {
   readonly workspaceId: string;
   readonly targetId: string;
   readonly generation: number;
 }
 
-/** Converts targets to records for `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)`. */
+/** Converts target keys to the records of `jsonb_to_recordset(…) as key (workspace_id uuid, id uuid, generation int)`. */
 export function toRecords(keys: readonly TargetKey[]) {
   return keys.map((key) => ({
     workspace_id: key.workspaceId,
@@ -206,7 +206,7 @@ export function toRecords(keys: readonly TargetKey[]) {
   }));
 }
 
-/** A target that still has to be published, and its content. */
+/** A publishing target that the delivery service still has to publish, with the content of its post. */
 export interface WantedTarget extends TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -216,9 +216,10 @@ export interface WantedTarget extends TargetKey {
 }
 
 /**
- * Reads the given targets that still have to be published at the given generation. `limit 1` makes the planner look the
- * rows up by key. Without it the planner would scan by status right after many posts have become due, because its
- * statistics still say that few posts are `publishing`.
+ * Reads the given targets that still have to be published, with their content. A target that has a newer generation,
+ * because its publishing was requested again, is left out. `limit 1` makes Postgres look up each row by its key. Right
+ * after many posts have become due, Postgres would otherwise scan all posts with the status `publishing`, because its
+ * statistics still say that there are few.
  */
 export async function listWantedTargets(
   sql: ISql,

@@ -111,14 +111,14 @@ test("the path of the violation for a missing field of a post points to the plac
   ]);
 });
 
-test("checkPost reports media that are not ready and then does not check the media rules of platforms", () => {
+test("checkPost reports media that are not ready, and then checks no media rules of platforms", () => {
   const media = new Map([[IMAGE, { ...image, isReady: false }]]);
   const violations = checkPost(input({ content: "", mediaIds: [IMAGE] }), { ...known, media });
 
   expect(violations).toEqual([{ code: "media_not_ready", path: "/mediaIds/0" }]);
 });
 
-test("an option of a post for a platform without a target is a violation", () => {
+test("checkPost reports a post option for a platform on which the post has no account", () => {
   expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
     { code: "unknown_option_key", path: "/options/bluesky" },
     { code: "unknown_option_key", path: "/options/constructor" },

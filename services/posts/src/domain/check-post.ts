@@ -6,7 +6,7 @@ import type { PostAccount, PostContent, PostMedia, PostOptions, TargetViolation 
 import { validateTarget } from "./validate-target.ts";
 
 /**
- * The accounts and media that a post names. An account or item of media that does not exist, or belongs to another
+ * The accounts and media that a post refers to. An account or media item that does not exist, or belongs to another
  * workspace, is missing.
  */
 export interface PostReferences {
@@ -17,8 +17,8 @@ export interface PostReferences {
 }
 
 /**
- * Returns every reason to refuse a post: invalid accounts, media and option keys, then everything that the platform of a
- * target would refuse. Paths are JSON Pointers into the request.
+ * Returns every reason to refuse a post: unknown accounts, invalid media and option keys, and everything that the
+ * platform of a target would refuse. Paths are JSON Pointers into the request.
  */
 export function checkPost(input: PostContent, known: PostReferences): Violation[] {
   const accounts = input.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
@@ -31,8 +31,8 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
     ...checkOptionKeys(input, accounts),
     ...accounts.flatMap((account) =>
       checkTarget(input, account, media, counter)
-        // The faults of single media are already reported, and the rules of the platform would check an incomplete list
-        // of media.
+        // When single media items have faults, the platform's rules for the whole list of media are not checked,
+        // because the list is incomplete.
         .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
         .map((violation) => toViolation(violation, input.options, account)),
     ),
@@ -40,10 +40,10 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
 }
 
 /**
- * Returns every reason to refuse a draft: its accounts, media and option keys must exist. The rules of its platforms are
- * checked when the draft is scheduled or published.
+ * Returns every reason to refuse a draft: accounts, media and option keys that do not exist. The rules of platforms are
+ * checked only when the draft is scheduled or published.
  *
- * @param known.accounts The accounts of the draft and of its options' keys.
+ * @param known.accounts The accounts of the draft and the accounts that are keys of its options.
  */
 export function checkDraft(
   input: PostContent,
@@ -87,10 +87,14 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
   });
 }
 
-/** Reports the option keys of a post that apply to no target, because such an option would have no effect. */
+/**
+ * Reports keys of a post's options that name no account and no platform of the post, because such an option would have
+ * no effect.
+ */
 function checkOptionKeys(input: PostContent, accounts: readonly PostAccount[]): Violation[] {
   const used = new Set<string>([...input.accountIds, ...accounts.map(({ platform }) => platform)]);
-  // An account that does not exist is already reported, and the option of a platform may be meant for that account.
+  // When an account of the post does not exist, the option of a platform may be meant for that account, so the option
+  // is not reported.
   const mayBeMeant = (key: string) =>
     accounts.length < input.accountIds.length && isPlatformId(key);
   return Object.keys(input.options)
@@ -128,7 +132,10 @@ function toViolation(
   };
 }
 
-/** Returns the JSON Pointer to a value in the request or, if the value is missing, to the place where it can be added. */
+/**
+ * Returns the JSON Pointer to an invalid value in the request or, if the value is missing, to the place where it can be
+ * added.
+ */
 function pathOf(
   { field, index }: Pick<TargetViolation, "field" | "index">,
   options: PostOptions,

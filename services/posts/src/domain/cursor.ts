@@ -1,6 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-/** The position at which a page ended, in a list that is ordered by (effectiveAt, id), latest first. */
+/**
+ * The position of the last post on a page of the list of posts, which is ordered by (effectiveAt, id), latest first.
+ */
 export interface Position {
   readonly effectiveAt: Date;
   readonly id: string;
@@ -12,8 +14,8 @@ const BODY_BYTES = ID_OFFSET + 16;
 const MAC_BYTES = 16;
 
 /**
- * The keys for signing list cursors. The first key signs. Cursors that any of the keys signed are accepted, so that a
- * secret can be replaced.
+ * The keys for signing list cursors. New cursors are signed with the first key. Cursors that were signed with any of
+ * the keys are accepted, so that an operator can replace the secret.
  */
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
@@ -28,8 +30,8 @@ export function deriveCursorKeys([first, ...others]: readonly [string, ...string
 }
 
 /**
- * Signs a position in a list and its scope. The scope is signed but not part of the cursor, so a cursor is only valid
- * for the list that returned it.
+ * Signs the position in a list of posts together with the scope of the list (workspace and filters). The cursor does
+ * not contain the scope, so it is only valid for the list that returned it.
  */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
   const mac = createHmac("sha256", key).update(JSON.stringify(scope)).update("\n").update(body);
@@ -37,9 +39,9 @@ function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buff
 }
 
 /**
- * Encodes a position in a list as an opaque, signed text.
+ * Encodes a position in a list of posts as an opaque, signed text.
  *
- * @param scope The list to which the cursor belongs: workspace and filters, each as text.
+ * @param scope The workspace and the filters of the list, each as text.
  */
 export function encodeCursor(
   [key]: CursorKeys,
@@ -64,15 +66,18 @@ function formatId(bytes: Buffer): string {
   ].join("-");
 }
 
-/** Decodes a list cursor that was signed for this scope with one of the keys; undefined for any other text. */
+/**
+ * Decodes a list cursor. Returns undefined for a text that is not a cursor, and for a cursor of another workspace or
+ * other filters.
+ */
 export function decodeCursor(
   keys: CursorKeys,
   scope: readonly string[],
   cursor: string,
 ): Position | undefined {
   const bytes = Buffer.from(cursor, "base64url");
-  // Buffer ignores characters that are not base64url, so the cursor is compared with the only valid spelling of its
-  // bytes.
+  // `Buffer` ignores characters that are not base64url. The cursor is therefore compared with the one valid encoding of
+  // its bytes.
   if (bytes.length !== BODY_BYTES + MAC_BYTES || bytes.toString("base64url") !== cursor)
     return undefined;
   const body = bytes.subarray(0, BODY_BYTES);

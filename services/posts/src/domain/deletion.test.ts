@@ -21,7 +21,7 @@ const error = { code: "platform_unavailable", message: "", retryable: true };
 const once = { isConnected: true, again: false };
 const anew = { isConnected: true, again: true };
 
-test("a deletion request changes only published targets, and a repeated deletion request also changes targets whose deletion failed", () => {
+test("requestDeletion changes published targets and, when the deletion is repeated, also targets whose deletion has failed", () => {
   for (const status of TARGET_STATUSES) {
     const target = { ...PUBLISHED, status };
     expect(requestDeletion(target, once) !== target).toBe(status === "published");
@@ -31,13 +31,13 @@ test("a deletion request changes only published targets, and a repeated deletion
   }
 });
 
-test("a target stays published when its platform cannot delete it", () => {
+test("requestDeletion leaves a target published when the API of its platform cannot delete posts", () => {
   const target = { ...PUBLISHED, platform: "tiktok" };
   expect(requestDeletion(target, anew)).toBe(target);
   expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
 });
 
-test("the deletion of a target fails at once while its account is missing, and can be requested again when the account exists", () => {
+test("requestDeletion fails while the target's account does not exist, and succeeds when the account exists again", () => {
   const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
   expect(failed).toMatchObject({
     status: "delete_failed",
@@ -48,7 +48,7 @@ test("the deletion of a target fails at once while its account is missing, and c
   expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
 });
 
-test("cancelTarget changes only targets without an outcome", () => {
+test("cancelTarget cancels only publishing targets without an outcome", () => {
   for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);
@@ -64,7 +64,7 @@ test.each<[TargetStatus, string | null, string]>([
   ["cancelled", null, "not_published"],
   ["published", null, "not_supported"],
 ])(
-  "the deletion response reports a target that is %s with error code %s as %s",
+  "the response to the deletion of a post shows a target with the status %s and the error code %s as %s",
   (status, code, expected) => {
     const shown = code === null ? null : { code, message: "", retryable: false };
     const outcome = deleteOutcome({ status, error: shown });
@@ -99,7 +99,7 @@ function updatesOf(
   );
 }
 
-test("updates of a target's deletion lead to the same state in any order, with repetitions, and with gaps before the newest update", () => {
+test("reports about the deletion of a target lead to the same state in any order, when repeated, and when older reports are lost", () => {
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {
@@ -117,7 +117,7 @@ test("updates of a target's deletion lead to the same state in any order, with r
   );
 });
 
-test("a deleted target stays deleted, whichever deletion request a later update belongs to", () => {
+test("a target that was deleted on its platform stays deleted, whichever deletion request a later report is about", () => {
   const start: DeletableState = { ...PUBLISHED, status: "delete_failed", deletion: 2, error };
   const deleted = applyDeletionUpdate(start, {
     deletion: 1,

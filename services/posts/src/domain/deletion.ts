@@ -3,30 +3,33 @@ import type { TargetStatus } from "./post-status.ts";
 import type { TargetError } from "./target.ts";
 
 /**
- * The state of the deletion of a target, as the delivery service reports it. Each update is complete, so the newest
- * update replaces all others.
+ * What the delivery service reports about the deletion of a published target on its platform. Each report is complete,
+ * so the newest report replaces all others.
  */
 export interface DeletionUpdate {
-  /** The number of the deletion request to which the update belongs. */
+  /** The number of the deletion request that the report is about. */
   readonly deletion: number;
-  /** A number that rises with every change of the deletion. Versions are compared only within one deletion request. */
+  /**
+   * A number that rises with every report about one deletion request. Versions of different deletion requests are not
+   * comparable.
+   */
   readonly version: number;
   readonly status: "deleting" | "deleted" | "delete_failed";
   readonly error: TargetError | null;
 }
 
-/** The fields of a target that a deletion request and its updates can change. */
+/** The fields of a publishing target that change when its deletion is requested or reported. */
 export interface DeletableState {
   readonly platform: string;
   readonly status: TargetStatus;
-  /** The number of requests to delete the target so far. */
+  /** How often the deletion of the target on its platform was requested. */
   readonly deletion: number;
-  /** The version of the deletion update that was applied last; 0 before the first update of a deletion request. */
+  /** The version of the newest report about the deletion that was applied; 0 before the first report. */
   readonly deletionVersion: number;
   readonly error: TargetError | null;
 }
 
-/** The outcome for one target of a deleted post, as the response to the client shows it. */
+/** What the response to the deletion of a post says about one of its publishing targets. */
 export interface DeleteOutcome {
   readonly status: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
   readonly error: TargetError | null;
@@ -38,15 +41,15 @@ const ACCOUNT_DISCONNECTED: TargetError = {
   retryable: false,
 };
 
-/** Whether the API of a platform can delete a publication. */
+/** Whether the API of a platform can delete a published post. */
 function isDeletable(platform: string): boolean {
   return isPlatformId(platform) && PLATFORMS[platform].delete.supported;
 }
 
 /**
- * Requests the deletion of a published target of a cancelled post and, with `again`, of a target whose deletion failed
- * before. A target stays published if its platform cannot delete it. The deletion fails if the account no longer
- * exists. Returns the same object when nothing changes.
+ * Requests the deletion of a target that is published on its platform; with `again`, also of a target whose deletion
+ * has failed. A target stays published if the API of its platform cannot delete it. The deletion fails at once if the
+ * account no longer exists. Returns the same object when nothing changes.
  */
 export function requestDeletion<T extends DeletableState>(
   target: T,
@@ -63,7 +66,7 @@ export function requestDeletion<T extends DeletableState>(
   return { ...target, status: "deleting", deletion, deletionVersion: 0, error: null };
 }
 
-/** Cancels a target that the delivery service has promised not to publish. */
+/** Marks a publishing target as cancelled, after the delivery service has promised not to publish it. */
 export function cancelTarget<T extends { readonly status: TargetStatus }>(target: T): T {
   const isOpen = target.status === "pending" || target.status === "publishing";
   return isOpen ? { ...target, status: "cancelled", nextAttemptAt: null } : target;
@@ -71,15 +74,15 @@ export function cancelTarget<T extends { readonly status: TargetStatus }>(target
 
 function applies(target: DeletableState, update: DeletionUpdate): boolean {
   if (target.status !== "deleting" && target.status !== "delete_failed") return false;
-  // A completed deletion of a target is final, whichever deletion request it belongs to.
+  // The report that a target is deleted is final, whichever deletion request it belongs to.
   if (update.status === "deleted") return update.deletion <= target.deletion;
   return update.deletion === target.deletion && update.version > target.deletionVersion;
 }
 
 /**
- * Applies an update of a target's deletion. Updates are ordered by (is deleted, request, version) and the greatest
- * wins, so any order, repetition or gap before the newest gives the same state. Returns the same object when nothing
- * changes.
+ * Applies a report of the delivery service about the deletion of a target. Reports may arrive late, twice or never:
+ * they are ordered by (is deleted, request, version), and the greatest decides the state. Returns the same object when
+ * nothing changes.
  */
 export function applyDeletionUpdate<T extends DeletableState>(
   target: T,
@@ -94,7 +97,7 @@ export function applyDeletionUpdate<T extends DeletableState>(
   };
 }
 
-/** Returns the outcome for a target that the response to a deletion of its post shows. */
+/** Returns what the response to the deletion of a post says about one of its publishing targets. */
 export function deleteOutcome({
   status,
   error,
@@ -102,7 +105,7 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // It is unknown whether the platform has published the target, so a user has to check the platform.
+  // The platform may have published the target without answering, so a user has to look there.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };

@@ -10,7 +10,7 @@ const option: fc.Arbitrary<PostOption> = fc.record(
   { requiredKeys: [] },
 );
 
-test("a target without options publishes only the text of the post", () => {
+test("a publishing target without options publishes only the text of the post", () => {
   expect(effectiveContent("hello", { bluesky: { content: "other" } }, TARGET)).toEqual({
     text: "hello",
   });

@@ -1,8 +1,6 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/**
- * The content that one target publishes. A field that neither the account's nor the platform's option sets is absent.
- */
+/** The content that one target publishes. A field is absent if neither the post nor its options set it. */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -10,20 +8,20 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The two post-option keys that apply to one target: its account and its platform. */
+/** The account and the platform of a publishing target. The options of a post are keyed by either. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;
 }
 
 function optionOf(options: PostOptions, key: string): PostOption | undefined {
-  // Without this check, a key such as `constructor` would find a property of every object.
+  // Without `Object.hasOwn`, the option key `constructor` would return an inherited property.
   return Object.hasOwn(options, key) ? options[key] : undefined;
 }
 
 /**
- * Returns the key of the post option that sets a field of a target. The account's option takes precedence over the
- * platform's option; undefined if neither sets the field.
+ * Returns the key of the post option that sets a field for a publishing target: its account if the account's option has
+ * the field, otherwise its platform. Undefined if neither option has the field.
  */
 export function findOptionKey(
   options: PostOptions,
@@ -34,8 +32,8 @@ export function findOptionKey(
 }
 
 /**
- * Returns the text and options of one target. Each field has the value of the account's option, otherwise of the
- * platform's option, otherwise of the post.
+ * Returns the text and the options that one target publishes. Each field is taken from the option of the target's
+ * account, otherwise from the option of its platform, otherwise from the post.
  */
 export function effectiveContent(
   content: string,

@@ -25,7 +25,7 @@ export function nextFreeSlots(
     .toArray();
 }
 
-/** Yields the free queue slots of a range one by one; see `nextFreeSlots`. */
+/** Yields the free queue slots of a time range one by one, in order of time and at most one per instant. */
 export function* freeSlots(
   rules: readonly QueueSlotRule[],
   range: SlotRange,
@@ -44,7 +44,7 @@ export function* freeSlots(
   }
 }
 
-/** Returns the latest time of a queue slot: the same date and time one year after `after`, in UTC. */
+/** Returns the latest time for which queue slots are computed: one year after `after`, in UTC. */
 export function slotHorizon(after: Date): Date {
   const horizon = new Date(after);
   horizon.setUTCFullYear(after.getUTCFullYear() + 1);
@@ -54,7 +54,7 @@ export function slotHorizon(after: Date): Date {
 interface Queue {
   readonly ruleId: string;
   readonly instants: Generator<number, undefined>;
-  /** The next slot of the rule in milliseconds since 1970; Infinity after the last slot. */
+  /** The next slot of the queue-slot rule in milliseconds since 1970; Infinity after the last slot. */
   head: number;
 }
 
@@ -64,7 +64,10 @@ function openQueue(rule: QueueSlotRule, range: SlotRange): Queue {
   return queue;
 }
 
-/** Finds the rule queue whose next slot is earliest; if several have the same instant, the queue of the oldest rule. */
+/**
+ * Finds the queue-slot rule whose next slot is earliest. If several rules have the same next slot, the oldest rule is
+ * returned.
+ */
 function findFirst(queues: readonly Queue[]): Queue | undefined {
   let first: Queue | undefined;
   for (const queue of queues) if (queue.head < (first?.head ?? Infinity)) first = queue;

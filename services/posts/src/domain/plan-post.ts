@@ -4,23 +4,22 @@ import { effectiveContent } from "./effective-content.ts";
 import type { PostAccount, PostContent } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
-/**
- * The time at which a client wants a new post to be published. A draft may have a time, which is stored but has no
- * effect.
- */
+/** When a client wants a new post to be published. The scheduled time of a draft is stored but has no effect. */
 export type PostTiming =
   | { readonly kind: "draft"; readonly scheduledAt: Date | null }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date }
   | { readonly kind: "queue_slot" };
 
-/** The time at which targets are due, and the last moment at which they may still be published. */
+/** The time at which the targets of a post are due, and the deadline after which they may no longer be published. */
 export interface Due {
   readonly dueAt: Date;
   readonly publishBefore: Date;
 }
 
-/** The status and the times with which a post is stored; `due` is null for a draft. */
+/**
+ * The status and the times with which a post is stored. `due` is null for a draft, which is not to be published yet.
+ */
 export interface Placement {
   readonly status: "draft" | "scheduled" | "publishing";
   readonly scheduledAt: Date | null;
@@ -28,28 +27,29 @@ export interface Placement {
   readonly due: Due | null;
 }
 
-/** A target as it is stored before it is published. */
+/** A publishing target of a post that is about to be stored. */
 export interface PlannedTarget {
   readonly id: string;
   readonly accountId: string;
   readonly platform: string;
   readonly username: string;
   /**
-   * The UTC day on whose quota the target counts, which also determines the month; null for a draft, which counts on no
-   * quota.
+   * The UTC day on which the publishing target uses quota; it also determines the month. Null for a draft, which uses
+   * no quota.
    */
   readonly dueDay: string | null;
-  /** Hash of the content that the duplicate guard compares, in hex; null for a draft. */
+  /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
 }
 
 /**
- * Maximum age of a scheduled time that counts as the current time, because clocks differ and requests take some time.
+ * Maximum age in milliseconds of a scheduled time that is accepted and treated as the current time, because clocks
+ * differ and requests take time.
  */
 const GRACE_MS = 60_000;
 const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
 
-/** Returns every reason why a post cannot be scheduled at a time. */
+/** Returns every reason why a post cannot be scheduled at a given time. */
 export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   const aheadMs = scheduledAt.getTime() - now.getTime();
   const path = "/scheduledAt";
@@ -57,20 +57,20 @@ export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   return aheadMs > MAX_AHEAD_MS ? [{ code: "schedule_too_far", path }] : [];
 }
 
-/** The current time, and how late a post may still be published. */
+/** The current time, and how many milliseconds after its due time a post may still be published. */
 interface PlacementTimes {
   readonly now: Date;
   readonly missedAfterMs: number;
 }
 
-/** Returns the due time and the deadline of targets that are due at an instant. */
+/** Returns the due time and the publishing deadline of targets that are due at an instant. */
 export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
 /**
- * Returns the status and times of a new post that needs no queue slot. A scheduled time that has just passed is
- * replaced by the current time.
+ * Returns the status and times of a new post that is not put into a queue slot. A scheduled time that has just passed
+ * is replaced by the current time.
  */
 export function placeNewPost(
   timing: Exclude<PostTiming, { kind: "queue_slot" }>,
@@ -90,15 +90,15 @@ export function placeNewPost(
     : placeAt(scheduledAt, queueSlotRuleId, missedAfterMs);
 }
 
-/** The time that a command (update or publish) sets for a draft or scheduled post. */
+/** The time to which an update or publish request moves a draft or scheduled post. */
 export type RewriteTiming =
   | { readonly kind: "unchanged" }
   | { readonly kind: "now" }
   | { readonly kind: "scheduled"; readonly scheduledAt: Date };
 
 /**
- * Returns the new status and times of a draft or scheduled post. The post keeps its queue slot as long as it keeps its
- * time.
+ * Returns the status and times of a draft or scheduled post after an update or publish request. The post keeps its
+ * queue slot unless its time changes.
  */
 export function placeRewrittenPost(
   post: Pick<Placement, "scheduledAt" | "queueSlotRuleId"> & { readonly status: string },
@@ -130,9 +130,10 @@ function placeAt(
 }
 
 /**
- * Returns the targets of a checked post, in the order of its accounts.
+ * Returns one publishing target for each account of a checked post, in the order of the accounts.
  *
- * @param options.idOf Returns the id for an account's target: a new id, or the id of the row that the account already has.
+ * @param options.idOf Returns the id of the target of an account: a new id, or the id that the stored target of the
+ *   account already has.
  */
 export function planTargets(
   post: PostContent,
@@ -151,8 +152,8 @@ export function planTargets(
 }
 
 /**
- * Returns the SHA-256, in hex, of the content of a target as readers perceive it: the text in NFC with white space
- * trimmed and collapsed, and the media in their order.
+ * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized to NFC
+ * and its white space is trimmed and collapsed; the media are in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
   const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();

@@ -56,7 +56,7 @@ test("a post is publishing exactly while one of its targets has no outcome", () 
   );
 });
 
-test("a failed or partial post is publishing again when a target turns out to be undecided", () => {
+test("a failed or partial post is publishing again when a target that was reported as failed turns out to have no outcome yet", () => {
   expect(nextPostStatus("failed", ["publishing"])).toBe("publishing");
   expect(nextPostStatus("partial", ["published", "publishing"])).toBe("publishing");
 });
@@ -122,7 +122,7 @@ test.each<[PostOperation, PostStatus[], string]>([
   },
 );
 
-test("each operation on a post in each status is either refused or leads to a status", () => {
+test("every operation in every status of a post is either refused or leads to a status", () => {
   fc.assert(
     fc.property(pairs, ([status, operation]) => {
       const isRefused = findRefusal(status, operation) !== undefined;
@@ -142,7 +142,7 @@ test("a post that has begun to be published never becomes a draft or scheduled a
   }
 });
 
-test("updates of targets cannot start a draft or scheduled post", () => {
+test("reports about publishing targets cannot start a draft or scheduled post", () => {
   for (const status of ["draft", "scheduled"] as const)
     expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
 });

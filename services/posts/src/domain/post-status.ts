@@ -13,8 +13,8 @@ export const POST_STATUSES = [
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
- * Every status of a target of a post; `cancelled` means that the target was never published because the post was
- * deleted.
+ * Every status of a publishing target (one account that a post is published to). `cancelled` means that nothing was
+ * published on the account, because the post was deleted before.
  */
 export const TARGET_STATUSES = [
   "pending",
@@ -27,12 +27,12 @@ export const TARGET_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a target. */
+/** The status of a publishing target. */
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**
- * What can happen to a post: a client's `update`, `publish`, `retry` and `delete`, the `start` of a post that is due, and
- * `fold`, which derives the status from the targets after an update of them.
+ * What can happen to a post: the `update`, `publish`, `retry` and `delete` requests of clients, the `start` of a
+ * scheduled post, and `fold`, which derives the status of the post from its targets after an update of a target.
  */
 export type PostOperation = "update" | "publish" | "retry" | "delete" | "start" | "fold";
 
@@ -47,9 +47,9 @@ type Rule = readonly PostDestination[] | RefusalCode;
 /**
  * Every operation in every status of a post: the statuses that the operation may lead to, or the reason that refuses
  * it. The table allows the deletion of a publishing post; the delivery service refuses it with `post_publishing` when
- * it has begun to publish. `fold` leads back to `publishing` when a failed target turns out to be undecided.
- * `published` is final, because a published target stays published. Updates of targets no longer change a post that was
- * not sent or was deleted.
+ * it has already begun to publish. `fold` (deriving the status from the targets) leads back to `publishing` when a
+ * target that was reported as failed may still be published. `published` is final, because a published target stays
+ * published. `fold` does not change drafts, scheduled posts and cancelled posts.
  */
 const TRANSITIONS = {
   draft: {
@@ -134,7 +134,7 @@ function isOpen(status: TargetStatus): boolean {
 
 function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
   if (targets.some(isOpen)) return "publishing";
-  // Deleting targets does not change the status of the post.
+  // A post with a deleted target keeps its status, because deleting targets does not change the status of their post.
   if (targets.length === 0 || !targets.every((status) => SETTLED.has(status))) return undefined;
   const published = targets.filter((status) => status === "published").length;
   if (published === targets.length) return "published";
@@ -142,9 +142,9 @@ function fold(targets: readonly TargetStatus[]): PostStatus | undefined {
 }
 
 /**
- * Returns the status of a post that follows from its targets: `published` or `failed` when all targets are, `partial`
- * when some are published and the others failed, `publishing` while any target has no outcome. A post keeps its status
- * if the table does not allow the new one.
+ * Returns the status of a post that follows from its targets: `publishing` while any target has no outcome, `published`
+ * if all were published, `failed` if all failed, `partial` if some were published and the others failed. The post keeps
+ * its status if the transition table does not allow the new status.
  */
 export function nextPostStatus(current: PostStatus, targets: readonly TargetStatus[]): PostStatus {
   const folded = fold(targets);
@@ -153,8 +153,9 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * The status of a target as readers see it: a target of a publishing post is `publishing` even before the delivery service
- * reports it. Starting a post therefore writes one row, however many targets it has.
+ * Returns the status of a publishing target as the API reports it. The targets of a publishing post are reported as
+ * `publishing` even before the delivery service has begun. Starting a post therefore writes only the row of the post,
+ * however many targets it has.
  */
 export function shownTargetStatus(post: PostStatus, target: TargetStatus): TargetStatus {
   return post === "publishing" && target === "pending" ? "publishing" : target;
@@ -162,7 +163,7 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
-/** Whether a text is a status of a post. */
+/** Whether a text is the status of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

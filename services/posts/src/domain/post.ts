@@ -1,6 +1,8 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 
-/** The fields of a post that can be overridden for a platform or an account; an absent field is not overridden. */
+/**
+ * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
+ */
 export interface PostOption {
   readonly content?: string;
   readonly title?: string;
@@ -9,7 +11,7 @@ export interface PostOption {
   readonly tags?: readonly string[];
 }
 
-/** Options of a post by platform id or account id. */
+/** The fields of a post that are overridden for single platforms or accounts, by platform id or account id. */
 export type PostOptions = Readonly<Record<string, PostOption>>;
 
 /** The content and the accounts of a post. */
@@ -28,10 +30,10 @@ export interface PostAccount {
   readonly status: "active" | "reconnect_required";
 }
 
-/** The part of a target's input that a violation is about. */
+/** The part of a post that breaks a platform's rule. */
 export type TargetField = "content" | "title" | "privacy" | "tags" | "media";
 
-/** The codes of the reasons for which a platform would refuse a target's input. */
+/** The codes of the reasons for which a platform would refuse a post. */
 export type TargetViolationCode =
   | "content_required"
   | "content_too_long"
@@ -55,7 +57,7 @@ export type TargetViolationCode =
   | "forbidden_characters";
 
 /**
- * One reason why a platform would refuse a target. `limit` and `actual` share a unit: the platform's text unit, bytes,
+ * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's text unit, bytes,
  * pixels, a ratio, seconds or a number of items. `index` is the position in the list of media.
  */
 export interface TargetViolation {
@@ -67,8 +69,8 @@ export interface TargetViolation {
 }
 
 /**
- * The properties of a media item that the rules of platforms apply to. Dimensions that are unknown are null and not
- * checked.
+ * The properties of a media item that the platforms' rules limit. A width, height or duration that is unknown is null
+ * and is not checked.
  */
 export interface TargetMedia {
   readonly kind: "image" | "video";
@@ -79,13 +81,16 @@ export interface TargetMedia {
   readonly durationMs: number | null;
 }
 
-/** An item of media, with the data that the posts service needs. */
+/** A media item, with the data that the posts service needs. */
 export interface PostMedia extends TargetMedia {
   readonly id: string;
   readonly isReady: boolean;
 }
 
-/** The content that one account publishes, with its overrides already applied. */
+/**
+ * The content that a post publishes on one account, after the options for the platform and the account have been
+ * applied.
+ */
 export interface TargetInput {
   readonly platform: PlatformId;
   readonly text: string;

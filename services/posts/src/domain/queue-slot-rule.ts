@@ -4,7 +4,7 @@ import { findZoneClock } from "./zone-clock.ts";
 /** The days of a week in the order in which queue-slot rules list them. */
 export const WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
-/** A day of the week. */
+/** A day of the week, as queue-slot rules write it. */
 export type Weekday = (typeof WEEKDAYS)[number];
 
 /**
@@ -29,7 +29,7 @@ export interface SlotTimetable {
   readonly endsOn: string | null;
 }
 
-/** The part of a queue-slot rule that is needed to compute its slots. */
+/** The fields of a queue-slot rule from which its slots are computed. */
 export interface QueueSlotRule extends SlotTimetable {
   readonly id: string;
   readonly status: QueueSlotRuleStatus;
@@ -94,7 +94,7 @@ function checkPeriod({ startsOn, endsOn }: SlotTimetableInput): Violation[] {
   if (startsOn !== null && !isDate(startsOn)) faults.push({ code: "invalid", path: "/startsOn" });
   if (endsOn !== null && !isDate(endsOn)) faults.push({ code: "invalid", path: "/endsOn" });
   if (faults.length > 0 || startsOn === null || endsOn === null) return faults;
-  // Dates with four-digit years in the form `YYYY-MM-DD` can be compared as text.
+  // Dates in the form `YYYY-MM-DD` sort in the order of time, so they are compared as text.
   return endsOn < startsOn ? [{ code: "ends_before_start", path: "/endsOn" }] : [];
 }
 

@@ -42,7 +42,7 @@ test.each([
   expect(resetsAt(period).toISOString()).toBe(end);
 });
 
-test("the month and the day of an instant are the quota periods that end next after it", () => {
+test("monthOf and dayOf return the quota periods of an instant, and each period ends after the instant", () => {
   const instant = fc.date({
     min: new Date("2000-01-01T00:00:00Z"),
     max: new Date("2100-01-01T00:00:00Z"),
@@ -60,7 +60,7 @@ test("the month and the day of an instant are the quota periods that end next af
   );
 });
 
-test("every platform has the daily publishing limit of its documentation", () => {
+test("dailyLimitOf returns the daily publishing limit that each platform documents", () => {
   expect(Object.fromEntries(PLATFORM_IDS.map((id) => [id, dailyLimitOf(id)]))).toEqual({
     instagram: { scope: "account", limit: 50 },
     x: { scope: "app", limit: 10_000 },
@@ -72,7 +72,7 @@ test("every platform has the daily publishing limit of its documentation", () =>
   });
 });
 
-test("a post demands monthly quota for all of its targets and daily quota per account, app or project", () => {
+test("quotaDemands contains the monthly quota for all targets of a post and the daily quota per account, app or project", () => {
   const targets: QuotaTarget[] = [
     { accountId: "x-1", platform: "x" },
     { accountId: "instagram-1", platform: "instagram" },
@@ -148,7 +148,7 @@ test("a quota counter accepts a demand that reaches its limit exactly", () => {
   expect(findShortage(demand, { used: 900, reserved: 97 })).toBeUndefined();
 });
 
-test("a quota counter refuses a demand above its limit and reports the shortage", () => {
+test("a quota counter refuses a demand above its limit and reports the limit and the amounts of the counter", () => {
   expect(findShortage(demand, { used: 900, reserved: 98 })).toEqual({
     code: "monthly",
     limit: 1000,
@@ -161,7 +161,7 @@ test("a quota counter refuses a demand above its limit and reports the shortage"
   });
 });
 
-test("the shortage of a daily quota counter contains the platform and the account", () => {
+test("the error for an exceeded daily quota limit names the platform and the account", () => {
   const counter = dailyCounter({ accountId: "t", platform: "tiktok" }, DUE_AT, LIMITS);
 
   expect(counter && findShortage({ ...counter, requested: 1 }, { used: 15, reserved: 0 })).toEqual({
@@ -189,7 +189,7 @@ test("the remaining quota of a quota counter is never negative", () => {
   expect(remainingOf(1000, { used: 1001, reserved: 5 })).toBe(0);
 });
 
-test("a quota counter refuses a positive demand exactly if the used, reserved and demanded quota together exceed the limit", () => {
+test("a quota counter refuses a positive demand exactly if the sum of the used, reserved and demanded amounts exceeds its limit", () => {
   const amount = fc.nat({ max: 50 });
   fc.assert(
     fc.property(amount, amount, amount, amount, (limit, used, reserved, requested) => {

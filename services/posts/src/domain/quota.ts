@@ -2,7 +2,7 @@ import { isPlatformId, type PlatformId, PLATFORMS } from "@postrider/platforms/r
 import type { DailyLimitRules } from "@postrider/platforms/rules";
 
 /**
- * The scope of a platform's daily publishing limit. The limit of an app or a project is shared by all of its accounts.
+ * What a platform's daily publishing limit applies to: each account, or all accounts of an app or a project together.
  */
 export type DailyScope = "account" | "app" | "project";
 
@@ -21,21 +21,26 @@ export interface QuotaLimits {
   readonly daily: number | null;
 }
 
-/** The part of a target that quota counts: one publication on one account. */
+/**
+ * The fields of a publishing target that determine its quota. A target uses quota for one publication on one account.
+ */
 export interface QuotaTarget {
   readonly accountId: string;
-  /** The id of the target's platform. A platform that is not in the registry has no daily limit. */
+  /** The id of the platform of the target. A platform that the code does not know has no daily limit. */
   readonly platform: string;
 }
 
-/** A quota counter: publications with the same period and subject are counted in one row. */
+/**
+ * A quota counter, which limits the publications of one subject (a workspace, account, app or project) in one period.
+ * One database row counts them.
+ */
 export interface QuotaCounter {
   readonly code: "monthly" | "daily";
   /** The counted period: a month, `2026-11`, or a day, `2026-11-21`, in UTC. */
   readonly period: string;
   /**
-   * The id of the workspace or the account whose publications are counted, or the platform whose app or project has the
-   * limit.
+   * Whose publications the quota counter counts: the id of a workspace or an account, or a platform whose limit applies
+   * to an app or a project.
    */
   readonly subject: string;
   readonly scope: "workspace" | DailyScope;
@@ -46,21 +51,21 @@ export interface QuotaCounter {
   readonly accountId: string | null;
 }
 
-/** The number of publications that are added to a quota counter; a negative number is subtracted. */
+/** The number of publications to add to the quota counter; a negative number is subtracted. */
 export interface QuotaDemand extends QuotaCounter {
   readonly requested: number;
 }
 
 /**
- * The amounts of a quota counter: `used` counts publications that are visible, `reserved` counts publications that are
- * still open.
+ * The two amounts of a quota counter: `used` counts targets that are or may be published, `reserved` counts targets
+ * that are still to be published.
  */
 export interface QuotaUsage {
   readonly used: number;
   readonly reserved: number;
 }
 
-/** A quota demand for which a counter has no room. */
+/** A quota demand that would exceed the limit of its counter. */
 export interface QuotaShortage extends QuotaUsage {
   readonly code: "monthly" | "daily";
   readonly limit: number;
@@ -86,15 +91,13 @@ export function dayOf(instant: Date): string {
  */
 export function resetsAt(period: string): Date {
   const [year = 0, month = 0, day] = period.split("-").map(Number);
-  // Date.UTC counts months from 0, so the number of this month, which counts from 1, denotes the next month.
+  // `Date.UTC` counts months from 0 and the period counts them from 1, so `month` denotes the month after the period.
   return new Date(
     day === undefined ? Date.UTC(year, month, 1) : Date.UTC(year, month - 1, day + 1),
   );
 }
 
-/**
- * Returns the daily publishing limit of a platform from the registry; undefined for a platform without a daily limit.
- */
+/** Returns the daily publishing limit of a platform; undefined for a platform without a daily limit. */
 export function dailyLimitOf(platform: PlatformId): DailyLimit | undefined {
   const { count, points, perCreate, scope }: DailyLimitRules = PLATFORMS[platform].dailyLimit;
   const limit = count ?? Math.floor((points ?? Infinity) / (perCreate ?? 1));
@@ -116,8 +119,8 @@ export function monthlyCounter(workspaceId: string, at: Date, limits: QuotaLimit
 }
 
 /**
- * Returns the daily quota counter of an account. Other accounts may share this counter. Undefined if the platform has
- * no daily limit.
+ * Returns the quota counter of an account for one day. Accounts of the same app or project share a counter if the
+ * platform limits the app or project. Undefined if the platform has no daily limit.
  */
 export function dailyCounter(
   { accountId, platform }: QuotaTarget,
@@ -139,8 +142,9 @@ export function dailyCounter(
 }
 
 /**
- * Returns the quota demands of targets that are due together, in the order in which the rows of the counters are
- * locked. Because of this order, posts that share counters wait for each other and never deadlock.
+ * Returns the quota that publishing targets with the same due time need, one demand per counter. The demands are in the
+ * order in which rows of counters are locked. Because of this order, posts that share counters wait for each other and
+ * never deadlock.
  */
 export function quotaDemands(
   workspaceId: string,
@@ -154,8 +158,8 @@ export function quotaDemands(
 }
 
 /**
- * Returns the changes of quota counters, in lock order, when the demands of a post change. Counters that do not change
- * are omitted.
+ * Returns by how much each quota counter changes when the demands of a post change, in the order in which the counters
+ * are locked. Counters that do not change are omitted.
  */
 export function changeOfDemands(
   before: readonly QuotaDemand[],
@@ -166,16 +170,16 @@ export function changeOfDemands(
 }
 
 /**
- * Returns the remaining quota. It is never negative, although a publication that is confirmed late counts even above
- * the limit.
+ * Returns the remaining quota of a counter, at least 0. A publication that is confirmed late is counted even above the
+ * limit.
  */
 export function remainingOf(limit: number, { used, reserved }: QuotaUsage): number {
   return Math.max(0, limit - used - reserved);
 }
 
 /**
- * Returns the shortage of a quota counter that has no room for a demand; undefined if the counter has room or the
- * demand is not positive.
+ * Returns the limit and the amounts of a quota counter that a demand would exceed; undefined if the counter has room or
+ * if the demand is not positive.
  */
 export function findShortage(demand: QuotaDemand, usage: QuotaUsage): QuotaShortage | undefined {
   const { code, limit, requested, period, platform, accountId } = demand;

@@ -106,7 +106,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a skipped queue-slot time that moves to an existing slot is merged with that slot, even on the next day", () => {
+test("a queue-slot time that a clock change skips and moves to an existing slot creates no second slot, even on the next day", () => {
   const nuuk = { ...ALWAYS, timezone: "America/Nuuk", times: ["00:00", "23:15"] };
   expect(slotsOf(nuuk, "2026-03-28T12:00:00Z", "2026-03-29T12:00:00Z")).toEqual([
     "2026-03-29T01:00:00.000Z",
@@ -170,7 +170,7 @@ test("an empty range of instants has no queue slots", () => {
   expect(slotsOf(timetable, "2026-11-21T12:00:00Z", "2026-11-20T12:00:00Z")).toEqual([]);
 });
 
-test("the first and the last date of a queue-slot timetable are inclusive local dates", () => {
+test("queue slots are also created on the first and the last local date of the timetable", () => {
   const timetable = {
     ...ALWAYS,
     timezone: "Pacific/Kiritimati",

@@ -2,8 +2,8 @@ import { type SlotTimetable, WEEKDAYS } from "./queue-slot-rule.ts";
 import { DAY_MS, findZoneClock, MINUTE_MS } from "./zone-clock.ts";
 
 /**
- * A range of queue slots: the instants after `after`, up to and including `until`. Adjacent ranges neither share nor
- * miss an instant.
+ * A time range for which queue slots are computed: later than `after`, up to and including `until`. Adjacent ranges
+ * neither share nor miss an instant.
  */
 export interface SlotRange {
   readonly after: Date;
@@ -11,10 +11,10 @@ export interface SlotRange {
 }
 
 /**
- * Yields the instants of a queue-slot timetable, in milliseconds since 1970, strictly increasing. A time that a clock
- * change skips moves to the moment of the change. A time that occurs twice has only its first instant. Equal instants
- * are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the timetable, even if a skipped time
- * moves to the next day.
+ * Yields the queue slots of a timetable in a time range, in milliseconds since 1970 and strictly increasing. A time
+ * that a clock change skips moves to the moment of the change. A time that occurs twice creates a slot only at its
+ * first occurrence. Equal instants are yielded once. Weekday, `startsOn` and `endsOn` apply to the local date of the
+ * timetable, even if a skipped time moves to the next day.
  *
  * @throws RangeError for an unknown time zone, which `checkSlotTimetable` has to exclude.
  */
@@ -29,7 +29,7 @@ export function* slotInstants(
   let last = range.after.getTime();
   for (const day of slotDays(timetable, range)) {
     for (const time of times) {
-      // The instants of a timetable never decrease, so no instant of the range follows the first instant after its end.
+      // The slots of a timetable are in order of time, so no later slot is in the range.
       const at = clock.instantOf(day, time);
       if (at > until) return;
       if (at <= last) continue;
@@ -40,7 +40,8 @@ export function* slotInstants(
 }
 
 /**
- * Yields the local dates that can have a queue slot in the range. The offset of a clock from UTC is less than a day.
+ * Yields the local dates that can have a queue slot in a time range. Local dates differ from UTC dates by less than a
+ * day.
  */
 function* slotDays(timetable: SlotTimetable, { after, until }: SlotRange): Generator<number> {
   const { startsOn, endsOn } = timetable;

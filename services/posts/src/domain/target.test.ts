@@ -86,7 +86,7 @@ const history = fc
 const apply = (target: TargetState, updates: readonly TargetUpdate[]) =>
   updates.reduce(applyTargetUpdate<TargetState>, target);
 
-test("the state of a target does not depend on the order or repetition of its updates", () => {
+test("the state of a publishing target does not depend on the order or repetition of the reports of the delivery service", () => {
   fc.assert(
     fc.property(
       history.chain(({ target, updates }) =>
@@ -109,7 +109,7 @@ test("the state of a target does not depend on the order or repetition of its up
   );
 });
 
-test("the newest update decides the state of a target, even if other updates are lost", () => {
+test("the newest report of the delivery service decides the state of a publishing target, even if other reports are lost", () => {
   fc.assert(
     fc.property(history, fc.infiniteStream(fc.boolean()), ({ target, updates }, keep) => {
       const newest = updates.findLast(({ status }) => status === "published") ?? updates.at(-1);
@@ -120,7 +120,7 @@ test("the newest update decides the state of a target, even if other updates are
   );
 });
 
-test("a published target stays published", () => {
+test("a published target stays published, whatever the delivery service reports later", () => {
   fc.assert(
     fc.property(history, ({ target, updates }) => {
       const published = apply(target, [updateOf({ status: "published", version: 100 })]);
@@ -129,14 +129,14 @@ test("a published target stays published", () => {
   );
 });
 
-test("an update of an older generation of a target is applied only if it reports a success", () => {
+test("a report about an older publish request of a target is applied only if it says that the target was published", () => {
   const retried = { ...PENDING, generation: 2 };
 
   expect(apply(retried, [updateOf({ status: "published" })]).status).toBe("published");
   expect(apply(retried, [updateOf({ status: "failed", error: failed })]).status).toBe("pending");
 });
 
-test("a failed target that turns out to be undecided is publishing again", () => {
+test("a target that was reported as failed is publishing again when it turns out to have no outcome yet", () => {
   const target = apply(PENDING, [updateOf({ status: "failed", error: failed })]);
 
   expect(apply(target, [updateOf({ status: "publishing", version: 2 })])).toMatchObject({
@@ -145,13 +145,13 @@ test("a failed target that turns out to be undecided is publishing again", () =>
   });
 });
 
-test("applyTargetUpdate returns the same object for an update that is not newer", () => {
+test("applyTargetUpdate returns the same object for a report that is not newer than the applied report", () => {
   const target = apply(PENDING, [updateOf({ version: 3 })]);
 
   expect(apply(target, [updateOf({ version: 3 }), updateOf({ version: 2 })])).toBe(target);
 });
 
-test("a reader sees no difference between a pending and a publishing target", () => {
+test("isVisiblyDifferent returns false for a pending target whose publishing has begun", () => {
   const taken = apply(PENDING, [updateOf({ attemptCount: 0 })]);
 
   expect(taken.status).toBe("publishing");
@@ -175,7 +175,7 @@ const anyError = fc.option(
   }),
 );
 
-test("only a target that failed for certain can be retried, whatever its error says", () => {
+test("isRetryable returns true only for a failed target whose outcome is known, whatever else its error says", () => {
   fc.assert(
     fc.property(fc.constantFrom(...TARGET_STATUSES), anyError, (status, why) => {
       const expected = status === "failed" && why?.code !== "outcome_unknown";
@@ -184,7 +184,7 @@ test("only a target that failed for certain can be retried, whatever its error s
   );
 });
 
-test("after a retry of a target, a late failure of the old generation is ignored, and a late success is applied", () => {
+test("after a retry of a target, a late failure of the older publish request is ignored, and a late success is applied", () => {
   const failed: TargetState & typeof DUE = {
     ...DUE,
     status: "failed",

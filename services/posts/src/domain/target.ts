@@ -1,38 +1,43 @@
 import type { TargetStatus } from "./post-status.ts";
 import { dailyCounter, monthlyCounter } from "./quota.ts";
 
-/** The error because of which a target failed or waits. */
+/** The error because of which publishing on an account failed, or was postponed to another attempt. */
 export interface TargetError {
   readonly code: string;
   readonly message: string;
-  /** Whether a retry of the target can succeed without a change by the user. */
+  /** Whether publishing again can succeed although the user changes nothing. */
   readonly retryable: boolean;
 }
 
 /**
- * The state of a target, as the delivery service reports it. Each update is complete, so the newest update replaces all
- * others.
+ * What the delivery service reports about publishing one target. Each report is complete, so the newest report replaces
+ * all others.
  */
 export interface TargetUpdate {
   readonly generation: number;
-  /** A number that rises with every change of the publish task. Versions are compared only within one generation. */
+  /**
+   * A number that rises with every report about one publish request. Versions of different generations (publish
+   * requests of a target) are not comparable.
+   */
   readonly version: number;
   readonly status: "publishing" | "published" | "failed";
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly publishedAt: Date | null;
   readonly error: TargetError | null;
-  /** The number of attempts to publish the target so far, over all generations. */
+  /** The number of attempts to publish the target so far, over all of its publish requests. */
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
 }
 
-/** The fields of a target that a target update can change. */
+/** The fields of a publishing target that a report of the delivery service can change. */
 export interface TargetState {
   readonly status: TargetStatus;
-  /** The number of requests to publish the target so far. */
+  /** How often the publishing of the target was requested. */
   readonly generation: number;
-  /** Generation and version of the last target update that was applied; 0 before the first update. */
+  /**
+   * Generation and version of the newest report of the delivery service that was applied; 0 before the first report.
+   */
   readonly taskGeneration: number;
   readonly taskVersion: number;
   readonly externalId: string | null;
@@ -44,8 +49,8 @@ export interface TargetState {
 }
 
 /**
- * The updates that a target accepts, by its status. `published` is final; a later update only adds to it (a permalink, a
- * second id). A failed target may turn out to be undecided or published.
+ * The reports that a publishing target accepts, by its status. `published` is final; a later report only adds to it,
+ * for example a permalink. A target that was reported as failed may later be reported as undecided or published.
  */
 const ACCEPTED = {
   pending: ["publishing", "published", "failed"],
@@ -55,8 +60,8 @@ const ACCEPTED = {
   deleting: [],
   deleted: [],
   delete_failed: [],
-  // The delivery service has promised not to publish a cancelled target; if the target is published nevertheless, it
-  // has to be deleted.
+  // The delivery service has promised not to publish a cancelled target. If the target is published nevertheless, it
+  // has to be deleted on its platform.
   cancelled: ["published"],
 } satisfies Record<TargetStatus, readonly TargetUpdate["status"][]>;
 
@@ -68,16 +73,18 @@ function isNewer(target: TargetState, update: TargetUpdate): boolean {
 function applies(target: TargetState, update: TargetUpdate): boolean {
   const accepted: readonly TargetUpdate["status"][] = ACCEPTED[target.status];
   if (!accepted.includes(update.status)) return false;
-  // An update that reports a success is applied at any time and from any generation of the target.
+  // A report that a target was published is applied at any time and from any generation (publish request) of the
+  // target.
   if (update.status === "published" && target.status !== "published") return true;
-  // An update with any other status is applied only from the current generation of the target.
+  // Any other report about a target is applied only from its current generation (its newest publish request).
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
 
 /**
- * Applies an update to a target. Updates are ordered by (is published, generation, version) and the greatest wins, so
- * any order, repetition or gap before the newest gives the same state. Returns the same object when nothing changes.
+ * Applies a report of the delivery service to a publishing target. Reports may arrive late, twice or never: they are
+ * ordered by (is published, generation, version), and the greatest decides the state. Returns the same object when
+ * nothing changes.
  */
 export function applyTargetUpdate<T extends TargetState>(target: T, update: TargetUpdate): T {
   const attemptCount = Math.max(target.attemptCount, update.attemptCount);
@@ -98,7 +105,7 @@ export function applyTargetUpdate<T extends TargetState>(target: T, update: Targ
   };
 }
 
-/** Whether a reader sees a difference between two states of a target of a publishing post. */
+/** Whether the API shows a difference between two states of a target whose post is publishing. */
 export function isVisiblyDifferent(before: TargetState, after: TargetState): boolean {
   const shown = (state: TargetState) =>
     JSON.stringify([
@@ -115,7 +122,7 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
   return shown(before) !== shown(after);
 }
 
-/** The due time and the deadline of a target, which a retry replaces. */
+/** The due time and the deadline of a publishing target, which a retry replaces. */
 interface DueState {
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
@@ -123,14 +130,17 @@ interface DueState {
 }
 
 /**
- * Whether a target may be published again, because it failed for certain. A target whose outcome is unknown may already be
- * published.
+ * Whether a failed target may be published again. If its outcome is unknown, it may already be published, and a retry
+ * could publish it twice.
  */
 export function isRetryable({ status, error }: Pick<TargetState, "status" | "error">): boolean {
   return status === "failed" && error?.code !== "outcome_unknown";
 }
 
-/** Returns a failed target at its next generation, pending again. The number of its attempts continues. */
+/**
+ * Returns a failed target as pending for a new publish request, which is its next generation. Its count of attempts
+ * continues.
+ */
 export function retryTarget<T extends TargetState & DueState>(
   target: T,
   { dueAt, publishBefore, dueDay }: DueState,
@@ -147,7 +157,7 @@ export function retryTarget<T extends TargetState & DueState>(
   };
 }
 
-/** Returns the time at which the first of the targets was published; null when no target was published. */
+/** Returns the time of the first publication among the targets of a post; null if none was published. */
 export function firstPublishedAt(
   targets: readonly Pick<TargetState, "publishedAt">[],
 ): Date | null {
@@ -155,7 +165,7 @@ export function firstPublishedAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** The part of a target on which its quota and its duplicate guard depend. */
+/** The fields of a publishing target that determine its quota and its duplicate guard. */
 export interface HoldingTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -164,13 +174,13 @@ export interface HoldingTarget {
   readonly status: TargetStatus;
   readonly error: { readonly code: string } | null;
   readonly publishedAt: Date | null;
-  /** The UTC day on whose quota the target counts; null while the target counts on no quota. */
+  /** The UTC day on which the publishing target uses quota; null if it uses no quota. */
   readonly dueDay: string | null;
-  /** Hash of the content that the duplicate guard compares; null for a draft, which has no guard. */
+  /** Hash of the target's content that the duplicate guard compares; null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
-/** The amounts by which a target counts on each of its quota counters. */
+/** The used and reserved amounts that one publishing target adds to each of its quota counters. */
 export interface QuotaShare {
   readonly used: number;
   readonly reserved: number;
@@ -182,8 +192,8 @@ const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
 /**
- * The quota share of a target by status. An open target reserves quota; a target that is or may be published has used
- * quota, even after its deletion.
+ * What a publishing target adds to its quota counters, by its status. A target without an outcome reserves quota. A
+ * target that is or may be published uses quota, even after its deletion.
  */
 const SHARES = {
   pending: RESERVED,
@@ -200,22 +210,21 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** Returns the amounts by which a target counts on each of its quota counters. */
+/** Returns the used and reserved amounts that a publishing target adds to each of its quota counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
 /**
- * Returns the keys of a target's quota counters: the counter of its month and, if its platform has a daily limit, of
- * its day.
+ * Returns the keys of the quota counters in which a publishing target counts: its workspace's month and, if its
+ * platform has a daily limit, its day.
  */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // Only the keys of the quota counters are used, because quota that a target already has is moved regardless of
-  // limits.
+  // The limits are not used, because this function returns only the keys of the quota counters.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);
@@ -226,8 +235,8 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Returns the time until which a target keeps other targets of its account from publishing the same content: null while its
- * outcome is open, undefined if it does not block them.
+ * Returns how long a publishing target keeps other targets from publishing the same content on its account. Null means
+ * as long as its outcome is open; undefined means that it does not prevent them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
   const { status, publishedAt, contentHash } = target;

@@ -1,7 +1,9 @@
 import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
-/** Checks the number of media of a target, their combination, and each item against the rules of its platform. */
+/**
+ * Checks the media of a post against the rules of one platform: their number, their combination and each media item.
+ */
 export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
   return [
     ...validateCount(media, rules),
@@ -29,7 +31,10 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Checks which media a target combines. Where a platform limits GIFs, a GIF excludes other media like a video does. */
+/**
+ * Checks which kinds of media a post combines. Where a platform limits GIFs, a GIF excludes other media, as a video
+ * does.
+ */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),
@@ -39,7 +44,7 @@ function validateMix(media: readonly TargetMedia[], rules: PlatformRules): Targe
 }
 
 function validateImage(item: TargetMedia, index: number, rules: ImageRules): TargetViolation[] {
-  // A platform that accepts images only as thumbnails does not accept an image as the post itself.
+  // If a platform accepts images only as thumbnails of videos, a post with an image is refused.
   const types = rules.role === "thumbnail" ? [] : rules.types;
   const maxBytes = isGif(item) ? (rules.gifMaxBytes ?? rules.maxBytes) : rules.maxBytes;
   return [
@@ -116,7 +121,7 @@ function isGif({ contentType }: TargetMedia): boolean {
   return contentType === "image/gif";
 }
 
-/** Returns a violation if `actual` is above `limit`. An undefined limit allows every value. */
+/** Returns a violation of a platform's rule if `actual` is above `limit`. An undefined limit allows every value. */
 export function above(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,
@@ -125,7 +130,7 @@ export function above(
   return limit !== undefined && actual > limit ? [{ ...violation, limit, actual }] : [];
 }
 
-/** Returns a violation if `actual` is below `limit`. An undefined limit allows every value. */
+/** Returns a violation of a platform's rule if `actual` is below `limit`. An undefined limit allows every value. */
 function below(
   violation: Pick<TargetViolation, "code" | "field" | "index">,
   actual: number,

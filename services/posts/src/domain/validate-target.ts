@@ -12,8 +12,9 @@ import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./p
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
- * Returns every reason for which a platform would refuse a target. Content is never shortened or converted to fit. Pass
- * the same counter of `createTextCounter` for all targets of a post, so that a shared text is counted only once.
+ * Returns every reason for which a platform would refuse a post. Content is never shortened or converted to fit.
+ * Callers pass the same counter of `createTextCounter` for all accounts of a post, so that a shared text is measured
+ * only once.
  */
 export function validateTarget(
   input: TargetInput,
@@ -29,7 +30,7 @@ export function validateTarget(
   ];
 }
 
-/** Checks the text of a target. White space alone counts as no text. */
+/** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
 function validateText(
   { text, media }: TargetInput,
   rules: PlatformRules,
@@ -49,7 +50,9 @@ function validateText(
   ];
 }
 
-/** Checks the title of a target: whether it is required or allowed, and its length. */
+/**
+ * Checks the title of a post against the rules of one platform: whether a title is required or allowed, and its length.
+ */
 function validateTitle(
   { title = "", media }: TargetInput,
   rules: PlatformRules,
@@ -71,7 +74,7 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/** Returns the kind of a post by its media, for platforms that allow a title only on some kinds. */
+/** Returns the kind of a post, which depends on its media. Some platforms allow a title only for some kinds. */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";
@@ -107,8 +110,8 @@ function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolat
 }
 
 /**
- * Returns the length of all tags as YouTube joins them: with commas, and with quotation marks around a tag with a
- * space.
+ * Returns the length of all tags as YouTube counts them: joined with commas, and with quotation marks around a tag that
+ * contains a space.
  */
 function tagsLength(tags: readonly string[], rules: TagRules): number {
   const commas = tags.length - 1;

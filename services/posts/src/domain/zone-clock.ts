@@ -29,7 +29,7 @@ export interface ZoneClock {
 /** A period in which the clock of a time zone keeps its offset from UTC. */
 interface Period {
   readonly fromMs: number;
-  /** The instant at which the next period of the time zone begins. */
+  /** The instant at which the clock of the time zone changes its offset from UTC next. */
   readonly untilMs: number;
   readonly offsetMs: number;
 }

@@ -8,7 +8,8 @@ const EVERY_MS = 10 * 60_000;
 const PAGE_GUARDS = 1000;
 
 /**
- * Deletes expired duplicate guards, a page at a time. The interval does not matter, because an expired guard has no effect.
+ * Deletes expired duplicate guards from the database, a page at a time. They have no effect any more, so it does not
+ * matter how often this job runs.
  */
 export function startCleaningDuplicateGuards(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({

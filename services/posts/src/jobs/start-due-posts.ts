@@ -9,20 +9,21 @@ import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
 /**
- * Maximum number of due posts that one transaction starts. Batches are large, because each batch reads the dead index
- * entries of the previous batch.
+ * Maximum number of due posts that one transaction starts. Batches are large, because each batch has to skip the index
+ * entries that the previous batches left behind.
  */
 const BATCH_POSTS = 2000;
 /**
- * Maximum number of missed posts that one transaction fails. The transaction also writes the targets of these posts.
+ * Maximum number of posts that one transaction marks as failed because they are too late to be started. The transaction
+ * also writes the targets of these posts.
  */
 const BATCH_MISSED = 100;
 /**
- * Maximum time between two queries for due posts. Another replica may have accepted a post that is due earlier and then
- * ended.
+ * Maximum milliseconds between two queries for due posts. The scheduler cannot know of an earlier post if another
+ * replica accepted it and then stopped.
  */
 const POLL_MS = 500;
-/** Time until the next query when every due post is locked by another replica. */
+/** Milliseconds until the next query for due posts when every due post is locked by another replica. */
 const HELD_MS = 20;
 
 const oldestDue = createAgeGauge(
@@ -44,7 +45,8 @@ export async function startDueBatch({
   nudgeRelay,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // When thousands of posts are due at once, all of them start before the outbox relay publishes the first events.
+    // The outbox relay has to wait here. When thousands of posts are due at once, all of them are started before the
+    // first events are published.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
       holdRelays(tx),
@@ -66,8 +68,8 @@ async function startAll(deps: SchedulerDeps): Promise<void> {
 }
 
 /**
- * Fails a batch of posts that are too late to be started, frees their quota and duplicate guards, and returns how many
- * posts failed.
+ * Marks a batch of posts as failed, because they are too late to be published. Frees their quota and duplicate guards,
+ * and returns how many posts failed.
  */
 export async function failMissedBatch({
   sql,
@@ -89,14 +91,17 @@ export async function failMissedBatch({
   return count;
 }
 
-/** The job that starts due posts; `nudge` wakes the job for a post that is due before the next post it knows. */
+/**
+ * The job that starts due posts. `nudge` tells the job about a new scheduled post, so that the job wakes up in time for
+ * it.
+ */
 export interface Scheduler extends AsyncDisposable {
   nudge(scheduledAt: Date): void;
 }
 
 /**
- * Starts scheduled posts at their time, in any number of replicas. The job sleeps until the next post is due by the
- * clock of the database; the clock of the process only sets the timer.
+ * Starts scheduled posts when they are due, in any number of replicas. The job sleeps until the next post is due by the
+ * clock of the database.
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
@@ -109,7 +114,8 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       if (dueMs <= 0) {
         const missed = await failMissedBatch(options);
         const started = await startDueBatch(options);
-        // A full batch means that many more posts are due, so two database connections start them.
+        // A full batch means that many more posts are due. Two loops then start them, each with its own database
+        // connection.
         if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
         if (missed > 0)
           logger.warn(

@@ -16,18 +16,18 @@ import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { requestPublishing } from "#src/operations/publish-requests.ts";
 
-/** Maximum number of targets per call of the sweep to the delivery service. */
+/** Maximum number of publishing targets about which one RPC asks the delivery service. */
 const PAGE_TARGETS = 500;
 
 type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
-  /** How long the delivery service may send no report about an open target before the sweep asks about it. */
+  /** Milliseconds without a report about an open target after which the sweep asks the delivery service about it. */
   readonly sweepAfterMs: number;
 };
 
 /**
- * Asks the delivery service about the targets whose outcome is open and which it has not reported for some time. The
- * answers of the delivery service are applied like events. Targets that the delivery service does not know are
- * requested again, so no post depends on a single event. Deletions are handled in the same way.
+ * Asks the delivery service about publishing targets that it has not reported about for some time and whose outcome is
+ * open. The answers are applied like events. Targets that the delivery service does not know are requested again, so
+ * that no post depends on the arrival of a single event. Deletions of published targets are handled in the same way.
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
@@ -45,8 +45,8 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
 }
 
 /**
- * Asks the delivery service about one page of targets and applies the answers. Each kind of answer has its own
- * transaction, which locks its posts in id order.
+ * Asks the delivery service about one page of publishing targets and applies its answers. Each kind of answer has its
+ * own transaction, which locks posts in id order.
  */
 async function askAbout(
   { sql, tasks, nudgeRelay }: SweepDeps,
@@ -75,8 +75,9 @@ function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
 }
 
 /**
- * Starts a new generation of targets that the delivery service has closed although their post is not deleted: the
- * process ended between closing the targets and committing the deletion. Nothing was published for the old generation.
+ * Requests publishing again for targets that the delivery service has closed although their post still exists: the
+ * process that deleted the post stopped after it had closed the targets, before it committed the deletion. Nothing was
+ * published before.
  */
 async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
   const closed = new Set(keys.map(keyOf));
@@ -95,7 +96,7 @@ async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Pr
   );
 }
 
-/** Builds the deletion requests of targets again, with the same data as the first time. */
+/** Builds the requests to delete published targets once more, with the same data as the first time. */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),
@@ -106,7 +107,10 @@ function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   });
 }
 
-/** Runs the sweep at the start and then every `everyMs`. Several replicas sweep different targets. */
+/**
+ * Asks the delivery service about targets without reports, at the start and then every `everyMs` milliseconds. Several
+ * replicas ask about different targets.
+ */
 export function startSweep(
   options: SweepDeps & { readonly everyMs: number; readonly logger: Logger },
 ): AsyncDisposable {

@@ -12,11 +12,12 @@ import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
 
 /**
- * Applies updates of the delivery service to targets and their posts in the caller's transaction. The updates come from
- * events or from answers to the sweep. Any order, repetition or gap of the updates before the newest gives the same
- * result. Posts are locked first, then their targets, both in id order. Updates of deleted posts change nothing.
+ * Applies reports of the delivery service to publishing targets and their posts, in the caller's transaction. The
+ * reports come from events or from answers to the sweep. Reports that arrive late, twice or never do not change the
+ * result, as long as the newest report arrives. Posts are locked first, then their targets, both in id order. Reports
+ * about deleted posts are ignored.
  *
- * @param causes The request that caused an update, by post; by default the current request.
+ * @param causes The API request that led to the report, by post; the default is the current request.
  */
 export async function applyTargetUpdates(
   tx: TransactionSql,
@@ -42,7 +43,10 @@ export async function applyTargetUpdates(
   await changeTargets(tx, { posts, pairs, attempted, ...(causes === undefined ? {} : { causes }) });
 }
 
-/** Applies updates about the deletion of targets in the same way as `applyTargetUpdates`. */
+/**
+ * Applies reports of the delivery service about the deletion of published targets, in the same way as
+ * `applyTargetUpdates`.
+ */
 export async function applyDeletionUpdates(
   tx: TransactionSql,
   updates: readonly DeletionUpdated[],
@@ -58,8 +62,8 @@ export async function applyDeletionUpdates(
 }
 
 /**
- * Returns the key by which an update finds its target. An update is applied only if its workspace, post and target
- * belong together.
+ * Returns the key under which a report of the delivery service finds its target. A report is ignored unless its
+ * workspace, post and target belong together.
  */
 function keyOf({ workspaceId, postId, targetId }: PostRef & { readonly targetId: string }): string {
   return `${workspaceId} ${postId} ${targetId}`;
@@ -78,9 +82,9 @@ function applyAll<T extends PostRef & { readonly targetId: string }>(
 }
 
 /**
- * Applies an update to a target of a cancelled post. Only outcomes matter for such a target. A publication is deleted
- * at once; the delivery service finds out whether its account still exists. A failure that has become certain frees the
- * quota of the target.
+ * Applies a report of the delivery service to a target of a cancelled post. Only outcomes matter. A target that was
+ * published nevertheless is deleted at once; the delivery service finds out whether the account still exists. A target
+ * that has certainly failed frees its quota.
  */
 function applyToCancelled(target: TargetRow, update: TargetUpdate): TargetRow {
   if (update.status === "publishing") return target;
@@ -99,8 +103,8 @@ function parseStatus(status: string): TargetUpdate["status"] {
 }
 
 /**
- * Converts a TargetUpdated message to a target update of the domain. An unknown status throws, so that the event is
- * parked.
+ * Converts a TargetUpdated message of the delivery service to a target update of the domain. An unknown status throws,
+ * so that the event consumer parks the message.
  */
 function parseTargetUpdate(message: TargetUpdated): TargetUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
@@ -125,8 +129,8 @@ function parseDeletionStatus(status: string): DeletionUpdate["status"] {
 }
 
 /**
- * Converts a DeletionUpdated message to a deletion update of the domain. An unknown status throws, so that the event is
- * parked.
+ * Converts a DeletionUpdated message of the delivery service to a deletion update of the domain. An unknown status
+ * throws, so that the event consumer parks the message.
  */
 function parseDeletionUpdate(message: DeletionUpdated): DeletionUpdate {
   const { errorCode: code, errorMessage = "", errorRetryable: retryable } = message;
@@ -155,9 +159,7 @@ function parseAttempt(message: TargetUpdated): AttemptRow | undefined {
   };
 }
 
-/**
- * Returns the newest record of each attempt to publish a target, because one insert must not write the same row twice.
- */
+/** Returns the newest report of each publishing attempt, because one insert must not write the same row twice. */
 function newestAttempts(updates: readonly TargetUpdated[]): AttemptRow[] {
   const newest = new Map<string, AttemptRow>();
   for (const attempt of updates.flatMap((message) => parseAttempt(message) ?? [])) {

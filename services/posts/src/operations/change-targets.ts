@@ -16,28 +16,35 @@ import {
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
-/** A target of a post before and after a change. */
+/** A publishing target before and after a change. */
 export interface TargetChange {
   readonly before: TargetRow;
   readonly after: TargetRow;
 }
 
-/** Locked posts and all of their locked targets, before and after a change. */
+/** Locked posts with all of their locked publishing targets, before and after a change. */
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
-  /** The ids of targets with a new or changed attempt, because readers see such a change, too. */
+  /**
+   * The ids of publishing targets with a new or changed attempt. The API shows attempts, so the version of their post
+   * has to rise.
+   */
   readonly attempted?: ReadonlySet<string>;
-  /** The status that a command gives to the posts; by default the status follows from the targets of a post. */
+  /**
+   * The status that the posts get, if a request decides about it. By default the status is derived from the targets of
+   * a post.
+   */
   readonly command?: PostStatus;
-  /** The request that caused the change, by post; by default the current request. */
+  /** The API request that led to the change, by post; the default is the current request. */
   readonly causes?: ReadonlyMap<string, Cause>;
 }
 
 /**
- * Writes changed targets and their posts in the caller's transaction. Only this function changes the status of targets, so
- * that the duplicate guard and quota always change with it. The version of a post rises when a reader can see the change,
- * and its events are appended then. Locks are taken in the order post, targets, guards, counters.
+ * Writes changed publishing targets and their posts, in the caller's transaction. Only this function changes the status
+ * of a target, so that the duplicate guard and the quota of the target always change with it. If the API shows the
+ * change, the version of the post rises and the events of the post are appended. Locks are taken in the order posts,
+ * targets, duplicate guards, quota counters.
  */
 export async function changeTargets(
   tx: TransactionSql,
@@ -115,8 +122,8 @@ function toEvents(
 }
 
 /**
- * A locked target before and after a change of its quota and duplicate guard; `after` is undefined when the target is
- * deleted.
+ * A locked publishing target before and after a change that affects its quota or its duplicate guard; `after` is
+ * undefined when the target is deleted.
  */
 export interface HoldingChange {
   readonly before: HoldingTarget;
@@ -124,9 +131,9 @@ export interface HoldingChange {
 }
 
 /**
- * Updates the duplicate guards and then the quota of targets that changed, in the transaction of the change. No change
- * is refused: a target that turns out to be published counts even above a limit. A command that makes a target pending
- * again uses `takeGuards` and `reserveQuota` instead, which may refuse the command.
+ * Updates the duplicate guards and then the quota of changed publishing targets, in the transaction of the change. It
+ * never refuses a change: a target that turns out to be published counts even above a quota limit. Requests that may be
+ * refused, such as a retry, call `takeGuards` and `reserveQuota` instead.
  */
 export async function moveHoldings(
   tx: TransactionSql,
@@ -158,7 +165,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** Returns the sum of all changes for each quota counter. */
+/** Returns by how much each quota counter changes when publishing targets change. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

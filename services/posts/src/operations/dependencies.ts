@@ -21,13 +21,13 @@ export interface PostsDeps {
   readonly accountService: Client<typeof AccountService>;
   readonly media: MediaClient;
   readonly tasks: Client<typeof TaskService>;
-  /** Throws while too many events in the outbox wait to be published. */
+  /** Throws when the outbox is full: too many of its events have not been published yet. */
   readonly assertRoom: () => Promise<void>;
-  /** Wakes the outbox relay; called after a commit that appended events. */
+  /** Wakes the outbox relay, which publishes events; called after a commit that appended events to the outbox. */
   readonly nudgeRelay: () => void;
-  /** Wakes the scheduler; called after a commit that scheduled a post. */
+  /** Wakes the scheduler, which starts due posts; called after a commit that scheduled a post. */
   readonly nudgeScheduler: (scheduledAt: Date) => void;
-  /** Time from the due time of a target to the last moment at which it may still be published. */
+  /** Milliseconds after the due time of a post during which it may still be published. */
   readonly missedAfterMs: number;
   /** The keys with which list cursors are signed. */
   readonly cursorKeys: CursorKeys;

@@ -11,22 +11,24 @@ import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
 import { listQuotaUsage, reserveQuota } from "#src/db/quota-usage.ts";
 import { findShortage, type QuotaDemand, type QuotaShortage } from "#src/domain/quota.ts";
 
-/** The refusal of a command, of which nothing was committed. */
+/** The answer that refuses a request that would change a post. Nothing was committed. */
 export interface Refused {
   readonly kind: "refused";
   readonly error: ServiceError;
 }
 
 /**
- * Returns the refusal of a command for a typed error, which is only thrown before a commit. Any other error is thrown
- * again.
+ * Converts a `ServiceError` to a refusal of the request. Such an error is only thrown before the commit. Any other
+ * error is thrown again.
  */
 export function toRefused(error: unknown): Refused {
   if (error instanceof ServiceError) return { kind: "refused", error };
   throw error;
 }
 
-/** Returns the error that lists the posts with the same content; undefined when no such post exists any more. */
+/**
+ * Returns the error that lists the other posts with the same content; undefined if these posts do not exist any more.
+ */
 export async function findDuplicateError(
   sql: ISql,
   guards: readonly Guard[],
@@ -34,7 +36,7 @@ export async function findDuplicateError(
   const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
   if (clashes.length === 0) return undefined;
   const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
-  // Violations are listed in the order of the accounts in the request.
+  // The error lists the other posts in the order of the accounts in the request.
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",
@@ -43,8 +45,7 @@ export async function findDuplicateError(
 }
 
 /**
- * Returns the error that lists the quota limits without room for these demands; undefined when all limits have room by
- * now.
+ * Returns the error that lists the quota limits that the demands would exceed; undefined if the limits have room again.
  */
 export async function findShortageError(
   sql: ISql,
@@ -57,7 +58,7 @@ export async function findShortageError(
     usages.get(`${period}/${subject}`) ?? { used: 0, reserved: 0 };
   const shortages = demands.flatMap((demand) => findShortage(demand, usageOf(demand)) ?? []);
   if (shortages.length === 0) return undefined;
-  // The shortage of the month comes first, because it concerns the whole post.
+  // An exceeded monthly limit is listed first, because it concerns all accounts of the post.
   const ordered = shortages.toSorted(
     (a, b) => Number(a.code === "daily") - Number(b.code === "daily"),
   );
@@ -67,7 +68,8 @@ export async function findShortageError(
 /**
  * Reserves quota for demands.
  *
- * @throws `quota_exceeded` when a quota limit has no room; the caller's transaction then frees what it has reserved.
+ * @throws `quota_exceeded` when a demand would exceed its limit. The caller's transaction must then roll back, because
+ *   the other demands were reserved.
  */
 export async function reserveQuotaOrThrow(
   tx: TransactionSql,

@@ -8,25 +8,25 @@ import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
 import type { PostsDeps } from "./dependencies.ts";
 
-/**
- * The accounts, media and platforms that other services returned for a post, and the time of the requests to these
- * services.
- */
+/** Everything that checking a post needs from other services, and the database time before it was requested. */
 export interface PostDependencies {
-  /** The accounts of the post and of its options' keys; accounts that do not exist are missing. */
+  /** The accounts of the post and the accounts that are keys of its options. Accounts that do not exist are missing. */
   readonly accounts: ReadonlyMap<string, PostAccount>;
   readonly media: ReadonlyMap<string, Media>;
   /** The platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
-  /** The database's time, read before the media of the post were claimed. */
+  /**
+   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
+   * time.
+   */
   readonly now: Date;
 }
 
 /**
- * Asks other services for the accounts, media and platforms of a post.
+ * Requests the accounts, media and platforms of a post from the accounts service and the media service.
  *
- * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post
- *   is only checked.
+ * @param claim The claim that keeps the post's media from being deleted until the post is stored; null when the post is
+ *   only checked.
  */
 export async function loadPostDependencies(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,
@@ -43,7 +43,9 @@ export async function loadPostDependencies(
   return { available, accounts, ...known };
 }
 
-/** Returns the accounts of a post: the accounts of its targets and of the keys of its options. */
+/**
+ * Returns the ids of the accounts that a post names: its own accounts and the accounts that are keys of its options.
+ */
 export function accountIdsOf({
   accountIds,
   options,
@@ -64,8 +66,8 @@ async function lookUpMedia(
 }
 
 /**
- * Reads the database's clock and then claims media. The clock is read first, so that the claim is never older than the
- * time from which its age is counted.
+ * Reads the database's clock and then claims media. The clock is read first, so that the posts service never takes the
+ * claim for younger than it is.
  */
 async function claimMediaNow(
   deps: Pick<PostsDeps, "media" | "clock">,

@@ -5,7 +5,10 @@ import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-ta
 import type { TargetKey } from "#src/db/targets.ts";
 import { postPublishRequested } from "#src/events.ts";
 
-/** Asks the delivery service to publish the given targets that still have to be published at the given generation. */
+/**
+ * Appends events that ask the delivery service to publish targets. Targets that have a newer generation (publish
+ * request) or do not have to be published any more are skipped.
+ */
 export async function requestPublishing(
   tx: TransactionSql,
   keys: readonly TargetKey[],
@@ -14,8 +17,8 @@ export async function requestPublishing(
 }
 
 /**
- * Builds one publish-request event for each post and due time. Outside of a request, the cause of the event is the
- * request that created the post.
+ * Builds one publish-request event for each post and due time. When no API request is being handled, the event names
+ * the request that created the post as its cause.
  */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>

@@ -20,22 +20,22 @@ import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
 import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
 
-/** The new state of a draft or scheduled post. */
+/** What a draft or scheduled post is replaced with. */
 interface Replacement {
   readonly content: PostContent;
   readonly placement: Placement;
   readonly known: PostDependencies;
   readonly limits: QuotaLimits;
   readonly force: boolean;
-  /** The time at which the transaction began. */
+  /** The database time at which the transaction began. */
   readonly now: Date;
 }
 
 /**
- * Replaces a locked draft or scheduled post, its targets, and their duplicate guards, queue slot and quota. Locks are
- * taken in the order targets, guards, slot, counters.
+ * Replaces a locked draft or scheduled post with its targets, duplicate guards, queue slot and quota. Locks are taken
+ * in the order targets, guards, slot, quota counters.
  *
- * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction then undoes everything.
+ * @throws `duplicate_content`, `quota_exceeded`; the caller's transaction must then roll back.
  */
 export async function replacePost(
   tx: TransactionSql,
@@ -60,8 +60,8 @@ export async function replacePost(
 }
 
 /**
- * Replaces the targets of a post and their duplicate guards. A target whose content does not change keeps its guard, so
- * that a forced post is not compared again when its time changes.
+ * Replaces the targets of a post and their duplicate guards. A target whose content does not change keeps its guard. A
+ * post that was forced to duplicate another post is therefore not compared again when only its time changes.
  */
 async function moveTargets(
   tx: TransactionSql,
@@ -108,7 +108,7 @@ async function writePost(
   if (isMoved) await appendEvents(tx, postPlaced(placed, targets));
 }
 
-/** Returns the quota demands of a post's targets, which are all due on one day. */
+/** Returns the quota that the targets of a post need. All targets of a post are due on the same day. */
 function demandsOf(
   workspaceId: string,
   targets: readonly Pick<PlannedTarget, "accountId" | "platform" | "dueDay">[],

@@ -31,21 +31,21 @@ type Deps = Pick<
   | "missedAfterMs"
 >;
 
-/** The content fields of a post that a command replaces; an absent field keeps its value. */
+/** The content fields of a post that an update replaces; an absent field keeps its value. */
 export type ContentChanges = { readonly [K in keyof PostContent]?: PostContent[K] | undefined };
 
-/** A command that changes a draft or scheduled post. */
+/** An update or publish request for a draft or scheduled post. */
 export interface RewriteCommand {
   readonly operation: "update" | "publish";
-  /** The only version of the post that the command may change; undefined for any version. */
+  /** The version that the post must have for the request to succeed; undefined for any version. */
   readonly ifVersion: bigint | undefined;
-  /** Whether the post may have the same content as another post. */
+  /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   readonly changes: ContentChanges;
   readonly timing: RewriteTiming;
 }
 
-/** The post before and after the command. */
+/** A changed post as it was before and after the request. */
 export interface Rewritten {
   readonly kind: "rewritten";
   readonly before: PostRow;
@@ -53,16 +53,16 @@ export interface Rewritten {
 }
 
 /**
- * Returned when nothing was written, because the data from other services does not cover the current version of the
- * post.
+ * Returned when nothing was written, because the post has meanwhile changed so much that the data from other services
+ * does not suffice any more.
  */
 interface Outdated {
   readonly kind: "outdated";
 }
 
 /**
- * The data with which a command on a post was prepared: the post as it was read, and the data from other services for
- * the changed post.
+ * What an update or publish request reads before it locks the post: the post, and the accounts, media and platforms of
+ * the changed post from other services.
  */
 interface Prepared {
   readonly command: RewriteCommand;
@@ -73,16 +73,15 @@ interface Prepared {
 }
 
 /**
- * Maximum number of times that a command on a post is prepared. It is prepared again only if another command has
- * meanwhile given the post accounts that were not looked up, or has changed the post between a claim on new media and
- * the lock.
+ * Maximum number of times that an update or publish request reads the post and the data from other services. It reads
+ * them again only if a concurrent request has changed the post so much that the data does not suffice.
  */
 const MAX_ROUNDS = 20;
 
 /**
- * Changes a draft or scheduled post. Other services are called before the post is locked; the command is then applied
- * to the current version and checked under the lock. Concurrent commands on the post therefore run one after the other,
- * and each succeeds.
+ * Changes a draft or scheduled post. The data from other services is requested before the post is locked. The change is
+ * then applied to the current version of the post and checked under the lock. Concurrent requests for one post
+ * therefore run one after the other, and each succeeds.
  */
 export async function rewritePost(
   deps: Deps,
@@ -120,8 +119,8 @@ async function rewriteInRounds(
 }
 
 /**
- * Applies a prepared command in a transaction. Updates that swap the contents of two posts may deadlock; the update
- * whose transaction the database ends is tried again.
+ * Changes a post in a transaction. Two requests that swap the contents of two posts may deadlock; the request whose
+ * transaction Postgres aborts is tried again.
  */
 async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Outdated> {
   try {
@@ -134,7 +133,7 @@ async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Out
 }
 
 /**
- * Changes a draft or scheduled post under its lock.
+ * Changes a draft or scheduled post in the caller's transaction, after locking it.
  *
  * @throws `validation_failed`, `duplicate_content`, `quota_exceeded`; nothing is written then.
  */
@@ -181,9 +180,9 @@ function applyChanges(post: PostRow, changes: ContentChanges): PostContent {
 }
 
 /**
- * Whether the data that other services returned for an earlier version covers the current version of the post. If the
- * post has a newer version, it must already use the media of the command: the claim on other media was recorded for an
- * outdated version, and the media service may have dropped it.
+ * Whether the data that other services returned for an earlier version of a post suffices to check its current version.
+ * New media must be claimed again if the post has a newer version: the claim names an outdated version, and the media
+ * service may already have dropped it.
  */
 function isCovered(content: PostContent, post: PostRow, { command, seen, known }: Prepared) {
   if (post.version === seen.version) return true;
@@ -195,8 +194,8 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
 }
 
 /**
- * Returns the scheduled time of a post to check. An unchanged time is not checked again, so that a scheduled post can
- * be changed just before it is due.
+ * Returns the scheduled time that has to be checked when a post changes. An unchanged time is not checked again, so
+ * that a client can change a scheduled post just before it is due.
  */
 function judgedTiming(post: PostRow, timing: RewriteTiming): PostTiming {
   if (timing.kind !== "unchanged") return timing;

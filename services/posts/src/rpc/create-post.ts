@@ -35,12 +35,12 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** Maximum number of checks of a post by CreatePost. A check is repeated when the claim on media has expired. */
+/** Maximum number of times that CreatePost checks a post; it checks again when its claim on the media has expired. */
 const MAX_CHECKS = 2;
-/** Maximum number of attempts to insert a post. An insert is repeated if the row that caused its refusal no longer exists. */
+/** Maximum number of attempts to insert a post; it is tried again when the row that prevented the insert is gone. */
 const MAX_INSERTS = 5;
 
-/** A CreatePost request, and everything from which its post is built. */
+/** A CreatePost request and the data of its checked post, ready to be inserted. */
 interface CheckedPost {
   readonly request: NewPostRequest;
   readonly postId: string;
@@ -62,7 +62,7 @@ interface Replayed {
   readonly response: Uint8Array;
 }
 
-/** Returned when the claim on media is too old. Nothing was written, and the media have to be claimed again. */
+/** Returned when the claim on the post's media is too old. Nothing was written; the media must be claimed again. */
 interface ClaimExpired {
   readonly kind: "claim_expired";
 }
@@ -79,7 +79,7 @@ export async function createPost(
 ): Promise<MessageInitShape<typeof CreatePostResponseSchema>> {
   const request = parseCreatePost(message);
   const { workspaceId } = request;
-  // The id of the post is generated before the insert, because media are claimed for the post before it exists.
+  // The id of the post is generated first, because the media service records it when the media are claimed.
   const claim = { workspaceId, postId: newId(), postVersion: 1, claimId: newId() };
   const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);
   if (outcome.kind !== "accepted") await releaseClaim(deps.media, claim, request.mediaIds);
@@ -117,7 +117,7 @@ async function checkAndAccept(
   throw unavailable();
 }
 
-/** Returns the stored response of a CreatePost request that has succeeded, even if its post would be refused by now. */
+/** Returns the stored response if an earlier CreatePost request with the same idempotency key has succeeded. */
 async function replayOr(
   sql: ISql,
   { keyed }: NewPostRequest,
@@ -150,7 +150,7 @@ async function tryToAccept(sql: Sql, checked: CheckedPost): Promise<Outcome | In
   }
 }
 
-/** Inserts the post in one statement without an explicit transaction, which saves two round trips. */
+/** Inserts a post in one SQL statement without an explicit transaction, which saves two round trips. */
 async function acceptAtOnce(
   sql: ISql,
   checked: CheckedPost,
@@ -162,7 +162,7 @@ async function acceptAtOnce(
 }
 
 /**
- * Inserts the post in a transaction. The queue slot is chosen before the idempotency key is taken, because the response
+ * Inserts a post in a transaction. The queue slot is chosen before the idempotency key is written, because the response
  * that is stored with the key contains the slot.
  */
 async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promise<Outcome> {
@@ -188,7 +188,7 @@ async function place(
   const { timing, workspaceId, force } = checked.request;
   if (timing.kind !== "queue_slot") return { kind: "placed", ...placeNewPost(timing, checked) };
   const rules = await lockActiveRules(tx, workspaceId);
-  // The database's clock is read under the lock, because a queue slot may pass while the transaction waits for it.
+  // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
   const after = await readClock(tx);
   const taken = await listTakenSlots(tx, workspaceId, after);
   const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
@@ -235,7 +235,7 @@ async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost
   await insertPost(sql, post, { force: request.force, demands, events });
 }
 
-/** Builds the error for a refused insert. If the reason of the refusal no longer exists, the post is inserted again. */
+/** Returns the error of a refused insert of a post, or `reason_gone` if the insert can be tried again. */
 async function explain(
   sql: ISql,
   { reason, post, demands }: InsertRefused,

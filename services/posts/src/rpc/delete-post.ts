@@ -25,23 +25,28 @@ import { toPost } from "#src/rpc/to-post.ts";
 type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay" | "assertRoom">;
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
-/** Maximum number of attempts to delete a post that changes while the posts service calls other services about it. */
+/**
+ * Maximum number of attempts to delete a post. An attempt fails when another request changes the post between the calls
+ * to other services and the lock.
+ */
 const MAX_ROUNDS = 5;
 
-/** The data from other services about a post that has begun to be published and is to be deleted. */
+/** What deleting a post that has begun to be published needs from other services. */
 interface Preparation {
   readonly post: CommandPost;
   /** The ids of the post's accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** The targets that the delivery service has promised not to publish, as keys of target and generation. */
+  /** The publishing targets that the delivery service has promised not to publish, as keys of target and generation. */
   readonly closed: ReadonlySet<string>;
-  /** The outcomes of the targets that had ended before the delivery service was asked to close them. */
+  /**
+   * The outcomes of the publishing targets that had already ended when the delivery service was asked to close them.
+   */
   readonly ended: readonly TargetUpdated[];
 }
 
 /**
- * The result of one attempt to delete a post. `removed`: the post was removed, and its media are no longer used by it.
- * `outdated`: the post changed meanwhile.
+ * The result of one attempt to delete a post. `removed`: the post was removed from the database and does not use its
+ * media any more. `outdated`: another request has changed the post meanwhile.
  */
 type Outcome =
   | { readonly kind: "removed"; readonly mediaIds: readonly string[] }
@@ -49,9 +54,9 @@ type Outcome =
   | { readonly kind: "outdated" };
 
 /**
- * Removes a draft or scheduled post. Any other post is cancelled: the delivery service closes the targets that it has
- * not published and deletes the published targets. Other services are called before the post is locked, and again if
- * the post changed meanwhile.
+ * Deletes a post. A draft or scheduled post is removed from the database. Any other post is cancelled: the delivery
+ * service closes the targets that are not published, which means that it promises not to publish them, and deletes the
+ * published ones. Other services are called before the post is locked, and again if the post changed meanwhile.
  */
 export async function deletePost(deps: Deps, request: DeletePostRequest): Promise<Response> {
   const { workspaceId, id: postId, ifVersion } = request;
@@ -60,8 +65,8 @@ export async function deletePost(deps: Deps, request: DeletePostRequest): Promis
   let expected = ifVersion;
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const prepared = await prepare(deps, { workspaceId, postId }, expected);
-    // Targets that the delivery service has closed cannot be published any more, so the deletion of the post continues
-    // whatever its version is.
+    // The targets that the delivery service has closed cannot be published any more. The deletion therefore continues
+    // even if the post does not have the expected version any more.
     if (prepared.closed.size > 0) expected = undefined;
     const outcome = await deps.sql.begin((tx) => deleteUnderLock(tx, prepared, expected));
     if (outcome.kind === "outdated") continue;
@@ -104,10 +109,10 @@ async function prepare(
 }
 
 /**
- * Asks the delivery service to close the targets of a post.
+ * Asks the delivery service to close the targets of a post, which means that it promises not to publish them.
  *
- * @throws `post_publishing` when the delivery service has begun to publish a target; nothing was changed in any
- *   service then.
+ * @throws `post_publishing` when the delivery service has begun to publish a target; no service has changed anything
+ *   then.
  */
 async function closeTargets(
   { tasks }: Deps,
@@ -123,7 +128,7 @@ async function closeTargets(
   return ended;
 }
 
-/** Whether the deletion of a post leaves no record, which is true for a draft or scheduled post. */
+/** Whether deleting a post removes it from the database, which is true for a draft or scheduled post. */
 function isRemovable({ status }: CommandPost): boolean {
   return destinations(status, "delete").includes("gone");
 }

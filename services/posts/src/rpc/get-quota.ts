@@ -19,7 +19,10 @@ import {
 } from "#src/domain/quota.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
-/** Reads the quota of the current month and, for each account with a daily limit, of the current day. */
+/**
+ * Handles GetQuota: reads the quota of a workspace for the current month and, for each account with a daily limit, for
+ * the current day.
+ */
 export async function getQuota(
   {
     sql,
@@ -55,7 +58,10 @@ export async function getQuota(
   };
 }
 
-/** Returns the daily quota of an account. A quota counter that several accounts share is returned for each of them. */
+/**
+ * Returns the daily quota of an account. If several accounts share a quota counter, the response shows the counter for
+ * each of them.
+ */
 function toDay({ id: accountId, platform }: Account, now: Date, limits: QuotaLimits) {
   const counter = dailyCounter({ accountId, platform }, now, limits);
   return counter === undefined ? undefined : { counter, accountId, platform };

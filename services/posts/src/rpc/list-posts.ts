@@ -31,7 +31,8 @@ export async function listPosts(
 }
 
 /**
- * Returns the scope of a list cursor, which is valid only for the same filters. The limit may change from page to page.
+ * Returns the scope of a list cursor: the workspace and the filters of the list. A cursor is valid only for the same
+ * scope. The limit is not part of it, so the page size may change from page to page.
  */
 function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[] {
   const { status = "", platform = "", createdVia = "", from = "", to = "" } = filter;

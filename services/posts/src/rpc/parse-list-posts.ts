@@ -13,8 +13,8 @@ const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
   /**
-   * Reads one filter of the request. Returns undefined for an absent field and for an invalid field, whose fault is
-   * collected.
+   * Reads one filter of the request. Returns undefined for an absent filter, and for an invalid filter, whose fault is
+   * added to the list of faults.
    */
   const read = <T>(
     path: string,

@@ -15,16 +15,16 @@ const MAX_ACCOUNTS = 100;
 const MAX_MEDIA = 35;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** The post in a request: its content, its accounts and its time. */
+/** The post that a request contains: its content, its accounts and its time. */
 export interface RequestedPost extends PostContent {
   readonly workspaceId: string;
   readonly timing: PostTiming;
 }
 
-/** A CreatePost request: the new post and the options of the request. */
+/** The post that a CreatePost request contains, and the options of the request. */
 export interface NewPostRequest extends RequestedPost {
   readonly createdVia: string;
-  /** Whether the post may have the same content as another post. */
+  /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   /** The client's idempotency key; null when the client sent no key. */
   readonly keyed: KeyedRequest | null;
@@ -106,7 +106,7 @@ function toTiming({
   scheduledAt: sent,
 }: Pick<CreatePostRequest, "isDraft" | "queueSlot" | "scheduledAt">): PostTiming {
   if (queueSlot) return { kind: "queue_slot" };
-  // Instants are stored with milliseconds, the precision that clients see.
+  // Instants are cut to milliseconds, the precision that the API shows.
   const scheduledAt = sent === undefined ? null : timestampDate(sent);
   if (isDraft) return { kind: "draft", scheduledAt };
   return scheduledAt === null ? { kind: "now" } : { kind: "scheduled", scheduledAt };

@@ -3,13 +3,14 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 
-/** Throws if a queue-slot rule has faults. @throws `invalid_request` with all faults. */
+/** Throws `invalid_request` with all faults of a queue-slot rule, if there are any. */
 export function assertRule(faults: readonly Violation[]): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }
 
 /**
- * Returns the queue-slot rule with the fields of the request replaced. An empty text removes the date in that field.
+ * Returns a queue-slot rule with the fields of an update request replaced. An empty text removes the first or last date
+ * of the rule.
  */
 export function changeRule(
   rule: QueueSlotRuleRow,

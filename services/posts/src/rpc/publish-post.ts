@@ -10,7 +10,7 @@ import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { rewritePost } from "#src/operations/rewrite-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Publishes a draft or scheduled post now, as if it had just been created. */
+/** Publishes a draft or scheduled post at once, in the same way as a new post. */
 export async function publishPost(
   deps: PostsDeps,
   { workspaceId, id: postId, force }: PublishPostRequest,

@@ -21,8 +21,8 @@ import { requestPublishing } from "#src/operations/publish-requests.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
 /**
- * Publishes the targets that failed for certain again. The post and its targets are locked while the posts service
- * decides this.
+ * Handles a retry request: publishes a post again on the accounts on which publishing certainly failed. The post and
+ * its targets stay locked until the retry is committed.
  */
 export async function retryPost(
   deps: Pick<PostsDeps, "sql" | "workspaces" | "assertRoom" | "nudgeRelay" | "missedAfterMs">,
@@ -57,7 +57,7 @@ async function retryUnderLock(
   const due = { ...dueFrom(now, missedAfterMs), dueDay: dayOf(now) };
   const retried = failed.map((target) => retryTarget(target, due));
   await updateTargets(tx, retried);
-  // A user who sees the post decides to retry it, so other posts with the same content do not prevent the retry.
+  // The user asked for this retry, so the post is published even if other posts have the same content.
   await takeGuards(tx, toGuards(workspaceId, retried), true);
   await reserveQuotaOrThrow(tx, workspaceId, quotaDemands(workspaceId, retried, now, limits));
   const publishedAt = firstPublishedAt(all);

@@ -27,7 +27,6 @@ export interface RouteDeps extends PostsDeps {
   readonly parkedEvents: ServiceImpl<typeof ParkedEventService>;
 }
 
-/** Registers all RPCs of the posts service. */
 export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
   return (router) => {
     router.service(PostService, {

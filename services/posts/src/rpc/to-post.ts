@@ -15,7 +15,7 @@ import type { PostOption } from "#src/domain/post.ts";
 
 type PostInit = MessageInitShape<typeof PostSchema>;
 
-/** Converts a nullable database instant to a message field; the field is omitted if the column is null. */
+/** Converts a nullable database timestamp to a message field, which is omitted if the column is null. */
 function instant<K extends string>(
   name: K,
   value: Date | string | null,
@@ -69,7 +69,7 @@ function toOptions(
   );
 }
 
-/** Converts a stored post to the message that the RPCs return. */
+/** Converts a post from the database to the message that the RPCs return. */
 export function toPost(row: PostRow): PostInit {
   return {
     id: row.id,
@@ -92,7 +92,7 @@ export function toPost(row: PostRow): PostInit {
   };
 }
 
-/** The fields of a target that are not known before the delivery service reports the target. */
+/** The values of a target's fields until the delivery service reports about the target. */
 const UNREPORTED = {
   status: "pending",
   externalId: null,
@@ -105,7 +105,7 @@ const UNREPORTED = {
   nextAttemptAt: null,
 } as const;
 
-/** Converts a post that is being accepted to the same message that GetPost will return. */
+/** Converts a new post to the message that GetPost will return for it. */
 export function toAcceptedPost(post: NewPost): PostInit {
   const { acceptedAt } = post;
   return toPost({

@@ -4,7 +4,7 @@ import type { QueueSlotRuleSchema } from "@postrider/contracts/posts/v1/queue_sl
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
 
-/** The current time, and the queue slots that posts have taken. */
+/** What computing the next free queue slots of a rule needs: the current time and the slots that posts have taken. */
 export interface SlotView {
   readonly now: Date;
   readonly taken: ReadonlySet<number>;
@@ -14,8 +14,8 @@ export interface SlotView {
 const SHOWN_SLOTS = 3;
 
 /**
- * Converts a queue-slot rule to the message that the RPCs return, with the slots that the rule would create if it were
- * the only rule.
+ * Converts a queue-slot rule to the message that the RPCs return. Its next slots are computed as if the workspace had
+ * no other rule.
  */
 export function toQueueSlotRule(
   rule: QueueSlotRuleRow,

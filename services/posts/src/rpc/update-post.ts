@@ -12,7 +12,10 @@ import { rewritePost, type Rewritten } from "#src/operations/rewrite-post.ts";
 import { parseUpdatePost } from "#src/rpc/parse-post.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Replaces the fields of a post that the request contains. The whole resulting post is checked like a new post. */
+/**
+ * Handles an update request: replaces the fields of a post that the request contains. The whole resulting post is
+ * checked like a new post.
+ */
 export async function updatePost(
   deps: PostsDeps,
   request: UpdatePostRequest,
@@ -42,7 +45,7 @@ export async function updatePost(
   return { post: toPost(after) };
 }
 
-/** Returns the media that the update removed from the post, and the post version that was committed without them. */
+/** Returns the media that an update removed from a post, each with the post version that does not use them any more. */
 function removedMedia({ before, after }: Rewritten) {
   const { workspaceId, id: postId, version: postVersion, mediaIds } = after;
   return before.mediaIds

@@ -11,7 +11,6 @@ import { createPauseService } from "./pause-service.ts";
 import { createRecoveryService } from "./recovery-service.ts";
 import { resolveTarget } from "./resolve-target.ts";
 
-/** Registers all RPCs of the delivery service. */
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
     router.service(TaskService, {
