@@ -6,7 +6,7 @@ import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { SCALE, STEP_DEADLINE_MS } from "./faults.ts";
-import { setUnanswered, type Round } from "./rounds.ts";
+import type { Round } from "./rounds.ts";
 import type { Stage } from "./stage.ts";
 
 /** How long a rate limit holds if the platform does not say how long to wait. */
@@ -57,7 +57,6 @@ async function holdUp(
     return await send();
   }
   const outcome = await send();
-  if (outcome.kind === "unknown") setUnanswered(round);
   await untilTakenOver(sql, round);
   return outcome;
 }

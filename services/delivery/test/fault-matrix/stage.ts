@@ -15,7 +15,15 @@ import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { openDatabase, publishingDeps, World, type TestTarget } from "../fixture.ts";
 import { LIBRARY, type Row } from "./cases.ts";
 import { CALL_MS, SCALE, toRules, type Fault, type Rule } from "./faults.ts";
-import { isCertain, judge, type End, type Judged, type Round, type Visible } from "./rounds.ts";
+import {
+  isCertain,
+  judge,
+  setUnanswered,
+  type End,
+  type Judged,
+  type Round,
+  type Visible,
+} from "./rounds.ts";
 
 export const SETTINGS = {
   retryMs: [200, 400, 800, 1600, 3200, 3200],
@@ -249,6 +257,19 @@ export async function untilEnded(
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 
+/** Wraps a connector so that it notes the publishing calls that a slow machine leaves without an answer. */
+function watched(connector: PublishingConnector, stage: Stage): PublishingConnector {
+  return {
+    ...connector,
+    publish: async (publication, handles, guard) => {
+      const outcome = await connector.publish(publication, handles, guard);
+      const round = stage.rounds.get(publication.targetId);
+      if (round?.fault.isCertain === true && outcome.kind === "unknown") setUnanswered(round);
+      return outcome;
+    },
+  };
+}
+
 /** Starts a worker in the test process with a connection pool of its own. */
 export function startMatrixWorker(
   stage: Stage,
@@ -256,7 +277,8 @@ export function startMatrixWorker(
   wrap?: Wrap,
 ): AsyncDisposable {
   const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-matrix" });
-  const made = Object.values(createPublishingConnectors(stage.config)).map((connector) => {
+  const made = Object.values(createPublishingConnectors(stage.config)).map((created) => {
+    const connector = watched(created, stage);
     const wrapped = wrap === undefined ? connector : wrap(connector, stage, sql);
     return [connector.platform, wrapped] as const;
   });

@@ -62,7 +62,7 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // The post text is hardly larger than the request body, so only large bodies have to be measured.
+    // The post text is at most a little larger than the request body, so only large bodies have to be measured.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });
