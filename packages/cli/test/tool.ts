@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
@@ -43,6 +44,7 @@ export async function startService(
   const service = spawn(process.execPath, [join(SERVICES, name, "src/main.ts")], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
+      ...compileCacheEnv(),
       PORT: "0",
       METRICS_PORT: "0",
       BUS: "postgres",

@@ -10,6 +10,7 @@ import { controlSimulator } from "@postrider/platforms/test/test-platform";
 import type { BusRecord } from "@postrider/shared/bus";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
@@ -138,6 +139,7 @@ class Stage implements AsyncDisposable {
     const child = spawn(process.execPath, [MAIN], {
       stdio: "ignore",
       env: {
+        ...compileCacheEnv(),
         PORT: "0",
         METRICS_PORT: "0",
         BUS: "postgres",

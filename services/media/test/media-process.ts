@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { MIGRATIONS } from "#src/config.ts";
@@ -47,6 +48,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     child = spawn(process.execPath, ["--max-semi-space-size=2", MAIN], {
       stdio: "ignore",
       env: {
+        ...compileCacheEnv(),
         PORT: String(port),
         METRICS_PORT: "0",
         BUS: "postgres",

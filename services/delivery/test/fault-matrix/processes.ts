@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
@@ -82,6 +83,7 @@ export class Peers implements AsyncDisposable {
   ): Readonly<Record<string, string>> {
     const { config } = this.#stage;
     return {
+      ...compileCacheEnv(),
       PORT: "0",
       METRICS_PORT: "0",
       BUS: "postgres",
