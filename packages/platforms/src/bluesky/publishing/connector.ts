@@ -91,8 +91,8 @@ export function createBlueskyPublishingConnector(
     publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(baseUrl, publication, handles, signal),
-    findMatchingPost: (publication, _handles, call, signal) =>
-      findMatchingPost(baseUrl, publication, call, signal),
+    findMatchingPost: (publication, handles, call, signal) =>
+      findMatchingPost(baseUrl, { publication, handles }, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };
