@@ -3,10 +3,11 @@ import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
 /**
- * Maximum difference in milliseconds between the time of a post on a platform and on our clock. It includes the
- * precision of the platform's timestamps.
+ * Maximum difference in milliseconds between the time of a post on a platform and on our clocks, those of the database
+ * and of the processes. A clock that is further ahead would prove the absence of posts that exist. Posts from before the
+ * publishing call that are found because of it belong to other Postrider posts, which `isOwned` tells.
  */
-const CLOCK_TOLERANCE_MS = 60_000;
+export const CLOCK_TOLERANCE_MS = 15 * 60_000;
 
 /** A post on the platform that has the text and the number of files of the publication. */
 export interface MatchingPost {
