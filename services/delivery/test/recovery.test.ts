@@ -8,6 +8,7 @@ import {
   consume,
   createRpcClients,
   DEPLOYMENT,
+  insertPublished,
   lastUpdate,
   listAttempts,
   logger,
@@ -79,14 +80,16 @@ test.each([
     await using database = await openDatabase();
     const world = new World();
     const { sql } = database;
-    const published = world.make({ targetId: "before", text: "before" });
+    const before = world.addTarget();
+    const externalId = world.make(before).externalId ?? "";
+    await insertPublished(sql, [{ target: before, externalId }]);
     const target = world.addTarget();
     await pretendBackup(database, change);
     const rpc = createRpcClients(sql);
     {
       await using worker = startSearchable(database, world);
       await request(sql, target);
-      await consume(sql, [toDeletionRecord(world.addTarget(), published.externalId ?? "")]);
+      await consume(sql, [toDeletionRecord(before, externalId)]);
       await untilPassed(worker);
       const { recovery } = await rpc.recovery.getRecovery({});
       expect(recovery?.heldBecause).toBe(
