@@ -32,6 +32,8 @@ export function toFallbackEnd(event: TaskEvent): FallbackEnd {
     }
     case "call_lost":
       return { status: "unknown", callNumber: event.callNumber };
+    case "mark_lost":
+      return { status: "failed", callNumber: event.callNumber, fence: event.fence };
     case "looked":
       return { status: "unknown", fence: event.fence };
     case "step_failed":

@@ -47,6 +47,7 @@ export function withoutPlatformText(event: TaskEvent): TaskEvent {
     case "given_up":
       return { ...event, message: NOT_STORED };
     case "call_lost":
+    case "mark_lost":
     case "not_wanted":
       return event;
   }
