@@ -59,7 +59,7 @@ export function learned(
   { targetId, generation }: ClaimedTask,
   attemptNumber: number,
   what: Learned,
-): WorkEnd {
+): Extract<WorkEnd, { kind: "learned" }> {
   return { kind: "learned", event: { targetId, generation, attemptNumber, ...what } };
 }
 
