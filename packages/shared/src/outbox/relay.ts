@@ -130,7 +130,7 @@ class Relay {
     if (rows === 0) throw failure.error;
     const { logger, topic } = this.#options;
     logger.warn(
-      { err: failure.error, topic, published: rows, requestRows },
+      { err: failure.error, topic, count: rows },
       "the event bus was too slow for all events of a pass; the rest follows in smaller requests",
     );
     return true;

@@ -6,6 +6,7 @@ import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import { extendTargets, lockMissedPosts, nextDue, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
 import { DueFloor } from "#src/domain/due-floor.ts";
+import { MISSED } from "#src/domain/missed.ts";
 import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
@@ -31,8 +32,6 @@ const oldestDue = createAgeGauge(
   "posts_oldest_due_seconds",
   "How long the earliest scheduled post that has not begun has been due.",
 );
-
-const MISSED = { code: "missed", message: "", retryable: true };
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
   /** Scheduled time from which posts are started; by default all of them are. See `DueFloor`. */
