@@ -159,14 +159,39 @@ test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
   },
 );
 
-test("an upload cannot reach another path of the media service", async () => {
-  media.handle((_request, response) => refuse(response, notFound()));
-  await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
-    method: "PUT",
-    body: "x",
+/** Sends a request whose path the HTTP client leaves as it is, and returns its answer. */
+async function putRaw(path: string) {
+  const { hostname, port } = new URL(url);
+  const client = httpRequest({ hostname, port, path, method: "PUT" });
+  client.end("bytes");
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    client.on("response", resolve);
+    client.on("error", reject);
   });
-  expect(theRequest().url).toBe("/uploads/..%2Fobjects%2Fa%3Fb");
-});
+  const body = (await json(answer)) as { error: { code: string } };
+  return [answer.statusCode, body.error.code];
+}
+
+test.each([
+  "/uploads/..?token=t",
+  "/uploads/.?token=t",
+  "/uploads/%2e%2e?token=t",
+  "/uploads/..%2Fobjects%2Fa?token=t",
+  `/uploads/${MEDIA_ID.toUpperCase()}?token=t`,
+  `/uploads/${MEDIA_ID}%00?token=t`,
+  "/uploads/x?token=t",
+  `/uploads/${MEDIA_ID}?token=%0a`,
+  `/uploads/${MEDIA_ID}?token=a%0d%0ax-other:%201`,
+  `/uploads/${MEDIA_ID}?token=%F0%9F%98%80`,
+  `/uploads/${MEDIA_ID}?token=${"a".repeat(513)}`,
+])(
+  "PUT %s is answered with 404, without a call to the media service",
+  async (path) => {
+    media.handle((_request, response) => response.writeHead(204).end());
+    expect(await putRaw(path)).toEqual([404, "not_found"]);
+    expect(media.seen).toEqual([]);
+  },
+);
 
 test.each<[number, ServiceError]>([
   [400, invalidRequest()],
