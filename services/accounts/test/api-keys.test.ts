@@ -129,6 +129,7 @@ test("Admit grants requests to an API key of two workspaces only when the query 
   for (const workspaceId of [foreign, newId(), "no-uuid", one.toUpperCase()]) {
     const grant = await admitOne({ keyHash, workspaceId });
     expect(grant?.key?.scopes).toEqual(["posts:read"]);
+    expect(grant?.key?.workspaceIds.toSorted()).toEqual([one, other].toSorted());
     expect(grant?.workspace).toBeUndefined();
     expect(grant?.granted).toBe(0);
   }
