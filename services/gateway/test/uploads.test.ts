@@ -173,22 +173,22 @@ async function putRaw(path: string) {
 }
 
 test.each([
-  "/uploads/..?token=t",
-  "/uploads/.?token=t",
-  "/uploads/%2e%2e?token=t",
-  "/uploads/..%2Fobjects%2Fa?token=t",
-  `/uploads/${MEDIA_ID.toUpperCase()}?token=t`,
-  `/uploads/${MEDIA_ID}%00?token=t`,
-  "/uploads/x?token=t",
-  `/uploads/${MEDIA_ID}?token=%0a`,
-  `/uploads/${MEDIA_ID}?token=a%0d%0ax-other:%201`,
-  `/uploads/${MEDIA_ID}?token=%F0%9F%98%80`,
-  `/uploads/${MEDIA_ID}?token=${"a".repeat(513)}`,
+  ["whose path is ..", "..?token=t"],
+  ["whose path is .", ".?token=t"],
+  ["whose path is an escaped ..", "%2e%2e?token=t"],
+  ["whose path leads to another folder", "..%2Fobjects%2Fa?token=t"],
+  ["whose id has capitals", `${MEDIA_ID.toUpperCase()}?token=t`],
+  ["whose id ends in a NUL character", `${MEDIA_ID}%00?token=t`],
+  ["whose path is not an id", "x?token=t"],
+  ["whose token is a line feed", `${MEDIA_ID}?token=%0a`],
+  ["whose token contains another header", `${MEDIA_ID}?token=a%0d%0ax-other:%201`],
+  ["whose token is an emoji", `${MEDIA_ID}?token=%F0%9F%98%80`],
+  ["whose token is too long", `${MEDIA_ID}?token=${"a".repeat(513)}`],
 ])(
-  "PUT %s is answered with 404, without a call to the media service",
-  async (path) => {
+  "an upload %s is answered with 404, without a call to the media service",
+  async (_what, path) => {
     media.handle((_request, response) => response.writeHead(204).end());
-    expect(await putRaw(path)).toEqual([404, "not_found"]);
+    expect(await putRaw(`/uploads/${path}`)).toEqual([404, "not_found"]);
     expect(media.seen).toEqual([]);
   },
 );

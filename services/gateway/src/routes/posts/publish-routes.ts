@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
@@ -25,6 +26,7 @@ export function registerPublishRoutes(
     summary: "Publish a draft or scheduled post now",
     tags: ["posts"],
     scope: "posts:write",
+    answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
     body: ref(PublishPost),
@@ -50,6 +52,7 @@ export function registerPublishRoutes(
     description: "Published targets, and those whose outcome is unknown, are not changed.",
     tags: ["posts"],
     scope: "posts:write",
+    answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
     response: {
