@@ -1,4 +1,3 @@
-import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { claimRefresh, endRefreshLease, giveUpCredential } from "#src/db/credential-refreshes.ts";
@@ -26,7 +25,7 @@ function createBrokenReplica(): BrokenReplica {
       const error = new Error("the connection was closed");
       return Promise.reject(Object.assign(error, { code: "CONNECTION_CLOSED" }));
     },
-  }) as Sql;
+  });
   const app = fixture.createReplica({ sql });
   const repair = (): void => {
     isBroken = false;

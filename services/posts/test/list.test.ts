@@ -142,7 +142,10 @@ test("BatchGetPosts leaves the posts that would exceed the maximum size to anoth
   const refs = [unknown, ...ids.map((id) => ({ workspaceId, id }))];
   const read = async (from: number, maxBytes: number) => {
     const answer = await posts.posts.batchGetPosts({ refs: refs.slice(from), maxBytes });
-    return [answer.posts.map(({ id }) => ids.indexOf(id)).toSorted(), answer.deferredFrom];
+    return [
+      answer.posts.map(({ id }) => ids.indexOf(id)).toSorted((a, b) => a - b),
+      answer.deferredFrom,
+    ];
   };
 
   expect(await read(0, 500_000)).toEqual([[0, 1], 3]);

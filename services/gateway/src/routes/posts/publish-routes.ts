@@ -10,6 +10,7 @@ import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 
+type Deps = Pick<ServerDeps, "posts" | "links">;
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
@@ -17,10 +18,12 @@ type PublishBody = Static<typeof PublishPost> | undefined;
  * Registers the routes that publish a post now and that retry its failed publishing targets. They take no idempotency
  * key: a client that lost the answer can read the post instead.
  */
-export function registerPublishRoutes(
-  api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
-): void {
+export function registerPublishRoutes(api: FastifyInstance, deps: Deps): void {
+  registerPublish(api, deps);
+  registerRetry(api, deps);
+}
+
+function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
   const publish = operation({
     operationId: "publishPost",
     summary: "Publish a draft or scheduled post now",
@@ -45,7 +48,9 @@ export function registerPublishRoutes(
       return sendPost(reply.status(202), post, links);
     },
   );
+}
 
+function registerRetry(api: FastifyInstance, { posts, links }: Deps): void {
   const retry = operation({
     operationId: "retryPost",
     summary: "Retry the failed targets of a post",
