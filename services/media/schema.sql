@@ -111,4 +111,3 @@ create table media.upload_grants (
   constraint upload_grants_pkey PRIMARY KEY (media_id),
   constraint upload_grants_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
 );
-CREATE INDEX upload_grants_open ON media.upload_grants USING btree (expires_at) WHERE (used_at IS NULL);

@@ -40,10 +40,6 @@ const RECEIVE_LIMITS = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */
   requestMs: 30_000,
-  /** An upload that sends nothing for this long is aborted. */
-  stallMs: 30_000,
-  /** Minimum average rate of an upload in bytes per second. A slower upload is aborted. */
-  minBytesPerSecond: 1000,
 };
 
 export function readSettings(read: EnvReader) {

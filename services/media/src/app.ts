@@ -117,12 +117,12 @@ function createAppRoutes(options: {
 }
 
 function startJobs(
-  { pendingMs, orphanMs, leaseMs, tempDir }: Config,
+  { pendingMs, grantMs, orphanMs, leaseMs, tempDir }: Config,
   deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
 ): AsyncDisposable[] {
   return [
     startRemovingObjects({ ...deps, leaseMs }),
-    startRemovingForgottenUploads({ ...deps, pendingMs }),
+    startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs, tempDir }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
     startCleaningImportClaims(deps.sql, deps.logger),

@@ -73,7 +73,7 @@ export async function startMedia(options: ReplicaOptions = {}) {
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
-      removeForgottenUploads({ sql, store, logger, pendingMs }),
+      removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
     removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),

@@ -96,7 +96,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     },
     /** Runs every job of the media service once and treats every object as old enough. */
     runJobs: async (pendingMs = 86_400_000) => {
-      await removeForgottenUploads({ sql, store, logger, pendingMs });
+      await removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 0 });
       await removeObjects({ sql, store, logger, leaseMs: 0 });
       await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
     },

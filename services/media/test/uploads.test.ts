@@ -238,6 +238,25 @@ test("exactly one of four concurrent uploads for one upload grant is stored", as
   }
 });
 
+test("an upload that began in time is stored although its upload grant expires while its bytes arrive", async () => {
+  const body = noise(100_000);
+  const grant = await createGrant(service, body.length);
+  const outgoing = openUpload(service.url, grant.uploadPath, {
+    "x-upload-token": grant.uploadToken,
+    "content-length": body.length,
+  });
+  outgoing.write(body.subarray(0, 50_000));
+  await eventually(() => outgoing.writableLength === 0);
+  await service.sql`
+    update upload_grants set expires_at = now() - interval '20 hours' where media_id = ${grant.id}`;
+  await service.removeForgottenUploads(86_400_000);
+  outgoing.end(body.subarray(50_000));
+
+  const [response] = await once(outgoing, "response");
+  expect(response).toMatchObject({ statusCode: 204 });
+  expect(await storedOf(grant.id)).toEqual(body);
+});
+
 test("an upload stores nothing when its media are deleted during the upload", async () => {
   const before = await service.listStored();
   const grant = await createGrant(service, 100_000);

@@ -97,25 +97,3 @@ export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): 
     returning 1`;
   return pinned.length > 0;
 }
-
-/**
- * Deletes up to `limit` unused upload grants that expired at least `graceMs` ago, in all workspaces. Returns the number
- * of deleted grants.
- */
-export async function deleteExpiredGrants(
-  sql: ISql,
-  { graceMs, limit }: { readonly graceMs: number; readonly limit: number },
-): Promise<number> {
-  const deleted = await sql`
-    delete from upload_grants
-    where media_id in (
-      select media_id
-      from upload_grants
-      where used_at is null
-      and expires_at < now() - ${graceMs} * interval '1 millisecond'
-      order by expires_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return deleted.count;
-}

@@ -7,7 +7,9 @@ import {
   ServiceError,
   unavailable,
 } from "@postrider/shared/errors";
+import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId, newId } from "@postrider/shared/ids";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
@@ -24,8 +26,11 @@ import {
   type DeclaredBody,
 } from "#src/routes/upload-body.ts";
 
-/** Idle timeout of an upload: a connection on which no byte arrives for this long is closed. */
-const IDLE_TIMEOUT_MS = 60_000;
+/**
+ * The minimum rate of uploads from gateways. Gateways end the slow uploads of clients earlier, so this ends those of
+ * gateways that have disappeared.
+ */
+const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
 /**
  * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
@@ -36,7 +41,7 @@ export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
     app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
-      request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
+      watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
       // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
       // error; otherwise the media were deleted.
