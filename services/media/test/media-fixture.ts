@@ -44,6 +44,7 @@ export interface ReplicaOptions {
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
+  readonly maxTransfers?: number;
   readonly completeMs?: number;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
@@ -124,7 +125,10 @@ async function startReplica(
   const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
-    routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
+    routes: createPlainRoutes(
+      { sql, store, logger, stopping: stopping.signal },
+      options.maxTransfers,
+    ),
     internalSecret: SECRET,
     logger,
   });

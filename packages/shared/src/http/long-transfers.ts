@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { finished } from "node:stream";
 import { type MinimumRate, watchRate } from "#src/limits/minimum-rate.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
@@ -53,5 +54,5 @@ export function watchDownload(response: ServerResponse, rate: MinimumRate): void
     isExcused: () => response.writableLength === 0,
     onTooSlow: () => socket.destroy(),
   });
-  response.once("close", () => watch[Symbol.dispose]());
+  finished(response, () => watch[Symbol.dispose]());
 }

@@ -3,6 +3,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 /** The permission to upload one file (upload grant), with the status of the file's media. */
 export interface Grant {
   readonly mediaId: string;
+  readonly workspaceId: string;
   readonly contentType: string;
   /** Declared length of the upload in bytes. */
   readonly bytes: number;
@@ -40,7 +41,7 @@ export async function findGrant(
 ): Promise<Grant | undefined> {
   const [row] = await sql<Grant[]>`
     select
-      media.id as media_id, media.content_type, media.bytes, media.status,
+      media.id as media_id, media.workspace_id, media.content_type, media.bytes, media.status,
       upload_grants.used_at is not null as is_used,
       upload_grants.expires_at <= now() as is_expired
     from upload_grants

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
+import { finished, Readable } from "node:stream";
 import type { PlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
 import { isId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
@@ -48,6 +49,11 @@ export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
         }
         reply.headers({ "content-type": rendition.contentType, "content-length": length });
         if (request.method === "HEAD") return await reply.send();
+        const { workspaceId, mediaId } = request.params;
+        const shares = transferShares({ workspaceId, file: mediaId });
+        const permit = await deps.permits.acquire({ shares });
+        // The connection may be closed already, which `finished` reports, too.
+        finished(reply.raw, () => permit[Symbol.dispose]());
         const content = await openRange(deps, rendition, { start, length });
         watchDownload(reply.raw, RATE);
         return await reply.send(content);

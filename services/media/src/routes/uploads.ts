@@ -10,6 +10,7 @@ import {
 import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId, newId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
@@ -41,6 +42,9 @@ export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
     app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
+      const { workspaceId, mediaId } = grant;
+      const shares = transferShares({ workspaceId, grant: mediaId });
+      using _permit = await deps.permits.acquire({ shares });
       watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
       // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
@@ -95,7 +99,7 @@ function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
 
 /**
  * Writes the body of an upload to a new object and then marks the upload grant as used for it. Concurrent uploads of
- * one grant write one object each. The first upload that marks the grant is accepted, and the others delete their
+ * one grant to several processes write one object each. The first upload that marks the grant is accepted, and the others delete their
  * objects. After a crash the job remove-orphans deletes the object.
  *
  * @returns false when the grant has been used or deleted meanwhile.

@@ -44,7 +44,13 @@ async function receive(
     const { uploadPath } = request.params;
     const token = tokenOf(request);
     watchUpload(request.raw, reply.raw, transferRate);
-    await mediaBytes.upload({ uploadPath, token, requestId: request.id, source: request.raw });
+    await mediaBytes.upload({
+      uploadPath,
+      token,
+      address,
+      requestId: request.id,
+      source: request.raw,
+    });
     return reply.status(204).send();
   } catch (error) {
     if (isFailure(error, request)) failures.count(address);
