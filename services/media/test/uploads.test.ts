@@ -281,9 +281,7 @@ test("uploads of one workspace leave half of the permits for other workspaces", 
   await using small = await service.startReplica({ maxTransfers: 4 });
   const workspaceId = newId();
   const before = (await service.listStored()).length;
-  const grants = await Promise.all(
-    [1, 2, 3].map(() => createGrant(service, 100, { workspaceId })),
-  );
+  const grants = await Promise.all([1, 2, 3].map(() => createGrant(service, 100, { workspaceId })));
   const [first, second, third] = grants as [Grant, Grant, Grant];
   const running = [await startUpload(small, first), await startUpload(small, second)];
   const files = async () => (await readdir(join(service.folder, "objects", ".unfinished"))).length;

@@ -86,7 +86,9 @@ class S3Store implements ObjectStore {
     try {
       const answer = await this.#reads.send(
         new GetObjectCommand({ ...this.#locationOf(key), Range: rangeHeader(range) }),
-        { abortSignal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]) },
+        {
+          abortSignal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        },
       );
       const bytes = totalOf(answer.ContentRange) ?? answer.ContentLength;
       return { ...toStoredObject(answer, bytes), content: contentOf(answer) };
