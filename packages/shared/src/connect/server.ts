@@ -7,6 +7,7 @@ import { createAuthorizer, toRequestContext } from "#src/connect/internal-header
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
+import { exemptLongUploads } from "#src/http/long-transfers.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
@@ -14,18 +15,19 @@ import { drainConnections } from "./drain-connections.ts";
 /** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/**
- * Maximum time in milliseconds to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on
- * a slow connection.
- */
-const MAX_REQUEST_MS = 60 * 60_000;
+/** Maximum time in milliseconds to receive an RPC. Uploads may take longer; see `long-transfers.ts`. */
+const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
+/** Interval in milliseconds at which Node looks for requests that take too long. */
+const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
   readonly internalSecret: string | readonly string[];
   readonly logger: Logger;
+  /** Maximum time to receive an RPC; only tests shorten it. */
+  readonly maxRequestMs?: number;
 }
 
 /**
@@ -75,7 +77,7 @@ function refuseUnauthenticated(
  * plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
-  const { internalSecret, logger, routes } = options;
+  const { internalSecret, logger, routes, maxRequestMs = MAX_REQUEST_MS } = options;
   const lean = createLeanHandler({
     routes,
     internalSecret,
@@ -84,6 +86,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
+    clientErrorHandler: exemptLongUploads((_error, socket) => socket.destroy()),
     // While the server stops, it still answers requests on open connections and closes each connection after its
     // answer.
     return503OnClosing: false,
@@ -91,8 +94,9 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
       createServer(
         {
           keepAliveTimeout: 65_000,
-          headersTimeout: MAX_HEADERS_MS,
-          requestTimeout: MAX_REQUEST_MS,
+          headersTimeout: Math.min(MAX_HEADERS_MS, maxRequestMs),
+          requestTimeout: maxRequestMs,
+          connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, maxRequestMs),
         },
         (request, response) => {
           if (!lean(request, response)) handler(request, response);

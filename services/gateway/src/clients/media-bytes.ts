@@ -6,6 +6,7 @@ import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
 import { putBody } from "#src/clients/put-body.ts";
@@ -13,6 +14,8 @@ import { putBody } from "#src/clients/put-body.ts";
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
+  /** Remote address of the client. */
+  readonly address: string;
   readonly requestId: string;
   /** The client's upload request. Its body has not been read yet. */
   readonly source: IncomingMessage;
@@ -44,10 +47,14 @@ export interface MediaBytes extends AsyncDisposable {
    * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
    * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service disconnects.
+   *   when the media service disconnects, another upload with this grant runs, or the address has no share left.
    */
   upload(upload: Upload): Promise<void>;
-  /** Requests a file from the media service. @throws ServiceError `not_found`, `unavailable`. */
+  /**
+   * Requests a file from the media service.
+   *
+   * @throws ServiceError `not_found`; `unavailable`, also when the file or its workspace has no share left.
+   */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
 }
 
@@ -69,8 +76,8 @@ interface UploadPeer {
   readonly baseUrl: string;
   readonly authorization: string;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
-   * refused instead of waiting, because earlier transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or its owner has no
+   * share left, a transfer is refused instead of waiting, because earlier transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -99,8 +106,10 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
 }
 
 async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
-  const { source } = one;
-  using _permit = await permits.acquire();
+  const { source, address } = one;
+  // The key of the grant contains its secret, so that no other client can occupy the grant's only permit.
+  const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
+  using _permit = await permits.acquire({ shares });
   try {
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
@@ -127,7 +136,7 @@ async function open(
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
   const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
-  const permit = await permits.acquire();
+  const permit = await permits.acquire({ shares: transferShares({ workspaceId, file: mediaId }) });
   try {
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
