@@ -209,11 +209,18 @@ export class EnvReader {
   /** Reads a comma-separated list of at least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
-    const [first, ...others] = splitList(this.#find(name) ?? "");
+    const [first, ...others] = this.optionalSecrets(name, minLength);
     if (first === undefined) this.fail(name, "is required");
-    else if ([first, ...others].some((each) => each.length < minLength))
-      this.fail(name, `needs at least ${minLength} characters in each place`);
     return [first ?? "", ...others];
+  }
+
+  /** Reads a comma-separated list of secrets, each with at least `minLength` characters; it may be empty. */
+  optionalSecrets(name: string, minLength: number): readonly string[] {
+    this.#record(name, `list of texts, at least ${minLength} characters each`, "");
+    const secrets = splitList(this.#find(name) ?? "");
+    if (secrets.some((each) => each.length < minLength))
+      this.fail(name, `needs at least ${minLength} characters in each place`);
+    return secrets;
   }
 }
 

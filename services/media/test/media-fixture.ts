@@ -1,3 +1,4 @@
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +18,9 @@ import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import sharp from "sharp";
 import { MIGRATIONS } from "#src/config.ts";
@@ -34,7 +37,9 @@ import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
-export const SECRET = "s".repeat(32);
+export const identities = createTestIdentities();
+/** The headers with which the gateway calls the media service. */
+export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -121,11 +126,12 @@ async function startReplica(
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
-  const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+  const access = identities.accessOf("media", RPC_CALLERS);
+  const server = await createServiceServer({ routes, access, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
     routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
-    internalSecret: SECRET,
+    access,
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

@@ -5,7 +5,7 @@ import { newId } from "@postrider/shared/ids";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, SECRET, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
@@ -27,7 +27,7 @@ async function get(
   const { rendition = "original", method = "GET", headers = {} } = options;
   const outgoing = request(`${service.url}/objects/${workspaceId}/${id}?rendition=${rendition}`, {
     method,
-    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+    headers: { ...GATEWAY, ...headers },
   });
   outgoing.end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -215,7 +215,7 @@ test("the media service closes the file of a stored object when the client close
   );
   for (let round = 0; round < 5; round += 1) {
     const outgoing = request(`${service.url}/objects/${grant.workspaceId}/${grant.id}`, {
-      headers: { authorization: `Bearer ${SECRET}` },
+      headers: { ...GATEWAY },
     });
     outgoing.on("error", () => {});
     outgoing.end();

@@ -3,10 +3,11 @@ import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
-import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
+import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
@@ -23,20 +24,17 @@ const MAX_HEADERS_MS = 10_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
-  readonly internalSecret: string | readonly string[];
+  readonly access: Access;
   readonly logger: Logger;
 }
 
-/**
- * Refuses RPCs without the internal secret. Puts the request id and the other ids of the caller into the request
- * context.
- */
-function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
-  const authorize = createAuthorizer(internalSecret);
+/** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
+function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
-    authorize(request.header.get("authorization") ?? "");
-    const context = toRequestContext((name) => request.header.get(name) ?? undefined);
+    const header = (name: string) => request.header.get(name) ?? undefined;
+    const name = `${request.service.typeName}/${request.method.name}`;
+    access.authorize(await access.authenticate(header), access.callersOf(name), name);
+    const context = toRequestContext(header);
     const call = beginServing(request.method, context.traceparent);
     try {
       const answer = await runInContext(withSpan(context, call), () => next(request));
@@ -50,14 +48,9 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
 }
 
 /** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
-function refuseUnauthenticated(
-  app: FastifyInstance,
-  internalSecret: string | readonly string[],
-): void {
-  const authorize = createAuthorizer(internalSecret);
-  app.addHook("onRequest", (request, _reply, done) => {
-    authorize(request.headers.authorization ?? "");
-    done();
+function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
+  app.addHook("onRequest", async ({ raw }) => {
+    await access.authenticate((name) => firstHeader(raw, name));
   });
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = ConnectError.from(error);
@@ -75,10 +68,10 @@ function refuseUnauthenticated(
  * plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
-  const { internalSecret, logger, routes } = options;
+  const { access, logger, routes } = options;
   const lean = createLeanHandler({
     routes,
-    internalSecret,
+    access,
     logger,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
@@ -103,10 +96,10 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {
-    refuseUnauthenticated(scope, internalSecret);
+    refuseUnauthenticated(scope, access);
     await scope.register(fastifyConnectPlugin, {
       routes,
-      interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
+      interceptors: [createCallerInterceptor(access), createServerErrorInterceptor(logger)],
       maxTimeoutMs: MAX_TIMEOUT_MS,
       readMaxBytes: MAX_MESSAGE_BYTES,
       writeMaxBytes: MAX_MESSAGE_BYTES,

@@ -3,6 +3,8 @@ import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.t
 import type { EnvReader } from "#src/config.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
+import { createAccess, type CallerTable } from "#src/identity/access.ts";
+import { readIdentity, type OwnIdentity, type TrustConfig } from "#src/identity/settings.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { watchDatabase } from "#src/postgres/watch.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
@@ -25,10 +27,8 @@ export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** The internal secret that this process sends to other services. */
-  readonly internalSecret: string;
-  /** The internal secrets that are accepted from callers: the sent secret, and further secrets during a rotation. */
-  readonly acceptedSecrets: readonly [string, ...string[]];
+  /** Who this process is for the services that it calls. */
+  readonly identity: OwnIdentity;
   readonly logLevel: string;
   /** Folder for tests that stop or kill the process; see `failpoints`. */
   readonly failpointsDir: string | undefined;
@@ -76,12 +76,7 @@ export function readProcessConfig(
   defaultPort: number,
 ): ProcessConfig {
   refuseInProduction(read);
-  const acceptedSecrets = read
-    .secret(
-      "Secrets with which the services authenticate to each other. A service sends the first one and accepts all of them, so they can be rotated without downtime.",
-      { level: "needed" },
-    )
-    .secrets("INTERNAL_SECRET", 32);
+  const identity = readIdentity(read, service);
   return {
     service,
     host: read
@@ -95,8 +90,7 @@ export function readProcessConfig(
         "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
       )
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
-    internalSecret: acceptedSecrets[0],
-    acceptedSecrets,
+    identity,
     logLevel: read
       .about("Lowest level of the log lines that a process writes.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
@@ -197,22 +191,20 @@ export function openDatabaseProcess(
  * alive but not ready, and `/readyz` says why.
  */
 export async function listenService(options: {
-  readonly config: ProcessConfig;
+  readonly config: ProcessConfig & TrustConfig;
+  /** The processes that may call each RPC. */
+  readonly callers: CallerTable;
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
   /** Plain HTTP routes beside the RPCs; see `addPlainRoutes`. */
   readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
-  const { config, health, logger } = options;
-  const server = await createServiceServer({
-    routes: options.routes,
-    internalSecret: config.acceptedSecrets,
-    logger,
-  });
-  const internalSecret = config.acceptedSecrets;
+  const { config, callers, health, logger } = options;
+  const access = createAccess({ ...config, callers, logger });
+  const server = await createServiceServer({ routes: options.routes, access, logger });
   if (options.plainRoutes !== undefined)
-    await addPlainRoutes(server, { routes: options.plainRoutes, internalSecret, logger });
+    await addPlainRoutes(server, { routes: options.plainRoutes, access, logger });
   addProbes(server, health);
   const ops = createOpsServer(health);
   const url = await server.listen({ host: config.host, port: config.port });

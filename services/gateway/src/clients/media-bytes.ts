@@ -5,6 +5,8 @@ import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/prot
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
+import type { OwnIdentity } from "@postrider/shared/identity/settings";
+import { createIdentitySource, type IdentitySource } from "@postrider/shared/identity/token-source";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
@@ -54,7 +56,7 @@ export interface MediaBytes extends AsyncDisposable {
 export interface MediaBytesOptions {
   /** Base URL of the media service. */
   readonly baseUrl: string;
-  readonly internalSecret: string;
+  readonly identity: OwnIdentity;
   /** Maximum number of uploads at the same time, and of downloads at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
@@ -67,7 +69,8 @@ const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
-  readonly authorization: string;
+  /** Proves to the media service who calls. */
+  readonly identity: IdentitySource;
   /**
    * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
    * refused instead of waiting, because earlier transfers may be slow.
@@ -80,17 +83,17 @@ interface Peer extends UploadPeer {
 }
 
 export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
-  const { baseUrl, internalSecret, maxInFlight: max = 256 } = options;
-  const authorization = `Bearer ${internalSecret}`;
+  const { baseUrl, maxInFlight: max = 256 } = options;
+  const identity = createIdentitySource(options.identity, "media");
   const downloads = new Agent({
     connections: max,
     connectTimeout: 2_000,
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
-  const up = { baseUrl, authorization, permits: new Semaphore({ total: max }) };
+  const up = { baseUrl, identity, permits: new Semaphore({ total: max }) };
   const permits = new Semaphore({ total: max });
-  const down = { baseUrl, authorization, dispatcher: downloads, permits };
+  const down = { baseUrl, identity, dispatcher: downloads, permits };
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
@@ -98,7 +101,7 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   };
 }
 
-async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
+async function upload({ permits, baseUrl, identity }: UploadPeer, one: Upload): Promise<void> {
   const { source } = one;
   using _permit = await permits.acquire();
   try {
@@ -107,7 +110,7 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
       headers: {
         ...forwardedHeaders(source),
         ...outgoingHeaders(),
-        authorization,
+        ...(await identity()),
         "x-upload-token": one.token,
         "x-request-id": one.requestId,
       },
@@ -121,14 +124,18 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
 }
 
 async function open(
-  { baseUrl, authorization, dispatcher, permits }: Peer,
+  { baseUrl, identity, dispatcher, permits }: Peer,
   { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
-  const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
   const permit = await permits.acquire();
   try {
+    const headers = {
+      ...outgoingHeaders(),
+      ...(await identity()),
+      "x-request-id": requestId,
+    };
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,

@@ -27,13 +27,18 @@ import {
 /** Idle timeout of an upload: a connection on which no byte arrives for this long is closed. */
 const IDLE_TIMEOUT_MS = 60_000;
 
+interface UploadRequest {
+  Params: { uploadPath: string };
+}
+
 /**
  * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
  * can be used once.
  */
 export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
-    app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
+    const options = { config: { callers: ["gateway"] } };
+    app.put<UploadRequest>("/uploads/:uploadPath", options, async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
       request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());

@@ -1,0 +1,80 @@
+import type { KeyObject } from "node:crypto";
+import type { EnvReader } from "#src/config.ts";
+import { keyIdOf, parsePrivateKey, parsePublicKey, type PrivateIdentityKey } from "./identity-keys.ts";
+
+/** Who a process is for the services that it calls, and the proof of it. */
+export interface OwnIdentity {
+  /** Name of the service, or `operator`. */
+  readonly name: string;
+  /** The private keys of the process. The first one signs. */
+  readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
+  /** The secret that a service of a release without identities requires; undefined when no such release runs. */
+  readonly sharedSecret?: string | undefined;
+}
+
+/** A public key, and the process that it belongs to. */
+export interface TrustedKey {
+  readonly name: string;
+  readonly publicKey: string;
+  readonly key: KeyObject;
+}
+
+/** What a service needs in order to check its callers. */
+export interface TrustConfig {
+  /** The public keys of all processes that may call this service. */
+  readonly trustedKeys: readonly TrustedKey[];
+  /** The secrets that callers of a release without identities send; empty when no such release runs. */
+  readonly sharedSecrets: readonly string[];
+}
+
+const SHARED_SECRET =
+  "Only while processes of a release without `IDENTITY_KEYS` run: the secret of that release. A caller that sends it may call every method, so remove it after the update.";
+
+/** Reads the secrets that callers of the release before identities send. The first one is sent to such a release. */
+export function readSharedSecrets(read: EnvReader): readonly string[] {
+  return read.secret(SHARED_SECRET, { level: "advanced" }).optionalSecrets("INTERNAL_SECRET", 32);
+}
+
+/** Reads the identity with which a process calls the services. Error messages never contain the keys. */
+export function readIdentity(read: EnvReader, name: string): OwnIdentity {
+  const setting = read.secret(
+    "Private keys with which this process proves to other services who it is; each service has its own. `postrider identity create` makes them. The first key signs.",
+    { level: "needed" },
+  );
+  const keys = setting.secrets("IDENTITY_KEYS", 43).flatMap((text, index) => {
+    const key = parsePrivateKey(text);
+    if (key === undefined && text !== "")
+      read.fail("IDENTITY_KEYS", `must list base64url of 32 bytes; entry ${index + 1} is invalid`);
+    return key === undefined ? [] : [key];
+  });
+  const [first, ...others] = keys;
+  const [sharedSecret] = readSharedSecrets(read);
+  return { name, keys: [first ?? NO_KEY, ...others], sharedSecret };
+}
+
+/** Stands in for a missing key, until `loadConfig` reports that it is missing. */
+const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
+
+const TRUSTED_ENTRY = /^([a-z]+):(.+)$/;
+
+/** Reads the public keys of the processes that may call this service. */
+export function readTrustConfig(read: EnvReader): TrustConfig {
+  const list = read
+    .about(
+      "Public keys of all services and of the operator's tool, as `name:key`; the same list for all services. A name may have several keys, so they can be rotated without downtime.",
+      { level: "needed", default: "required" },
+    )
+    .list("TRUSTED_IDENTITIES");
+  if (list.length === 0) read.fail("TRUSTED_IDENTITIES", "is required");
+  const trustedKeys = list.flatMap((entry) => {
+    const [, name = "", publicKey = ""] = TRUSTED_ENTRY.exec(entry) ?? [];
+    const key = parsePublicKey(publicKey);
+    if (key !== undefined) return [{ name, publicKey, key }];
+    read.fail("TRUSTED_IDENTITIES", `must list name:base64url of 32 bytes; invalid: ${entry}`);
+    return [];
+  });
+  // A key id names one key and one process in tokens.
+  if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
+    read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
+  return { trustedKeys, sharedSecrets: readSharedSecrets(read) };
+}
