@@ -65,24 +65,25 @@ export function createAccess(options: AccessOptions): Access {
   const verify = createTokenVerifier(service, trustedKeys, options.now);
   const isShared = createSecretCheck(sharedSecrets);
 
-  const authenticateBySecret = (header: ReadHeader, refusal: ConnectError): string => {
-    if (sharedSecrets.length === 0 || !isShared(header("authorization") ?? "")) throw refusal;
-    return ANY_CALLER;
-  };
+  const sendsSecret = (header: ReadHeader): boolean =>
+    sharedSecrets.length > 0 && isShared(header("authorization") ?? "");
 
   return {
     authenticate: (header) => {
       const token = header(IDENTITY_HEADER);
-      if (token === undefined) return authenticateBySecret(header, noToken());
+      if (token === undefined) {
+        if (sendsSecret(header)) return ANY_CALLER;
+        throw noToken();
+      }
       const caller = verify(token);
       if (typeof caller === "string" || sharedSecrets.length === 0) return caller;
       return caller.catch((error: unknown) => {
-        const name = authenticateBySecret(header, ConnectError.from(error));
+        if (!sendsSecret(header)) throw error;
         logger.warn(
           { err: error },
           "a caller's identity was refused and its INTERNAL_SECRET was accepted; correct the identity before you remove INTERNAL_SECRET",
         );
-        return name;
+        return ANY_CALLER;
       });
     },
     authorize: (caller, allowed, what) => {

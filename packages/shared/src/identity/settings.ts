@@ -41,15 +41,24 @@ export function readIdentity(read: EnvReader, name: string): OwnIdentity {
     "Private keys with which this process proves to other services who it is; each service has its own. `postrider identity create` makes them. The first key signs.",
     { level: "needed" },
   );
-  const keys = setting.secrets("IDENTITY_KEYS", 43).flatMap((text, index) => {
-    const key = parsePrivateKey(text);
-    if (key === undefined && text !== "")
-      read.fail("IDENTITY_KEYS", `must list base64url of 32 bytes; entry ${index + 1} is invalid`);
-    return key === undefined ? [] : [key];
-  });
-  const [first, ...others] = keys;
+  const texts = setting.secrets("IDENTITY_KEYS", 43);
   const [sharedSecret] = readSharedSecrets(read);
-  return { name, keys: [first ?? NO_KEY, ...others], sharedSecret };
+  const identity = toIdentity(name, texts, sharedSecret);
+  if (identity === undefined && texts[0] !== "")
+    read.fail("IDENTITY_KEYS", "must list private keys, each as base64url of 32 bytes");
+  return identity ?? { name, keys: [NO_KEY], sharedSecret };
+}
+
+/** Creates an identity from its private keys; undefined when one of them is invalid or there is none. */
+export function toIdentity(
+  name: string,
+  texts: readonly string[],
+  sharedSecret?: string,
+): OwnIdentity | undefined {
+  const [first, ...others] = texts.map(parsePrivateKey);
+  if (first === undefined) return undefined;
+  const rest = others.filter((key) => key !== undefined);
+  return rest.length < others.length ? undefined : { name, keys: [first, ...rest], sharedSecret };
 }
 
 /** Stands in for a missing key, until `loadConfig` reports that it is missing. */

@@ -1,5 +1,6 @@
 import { createAccess, type Access, type CallerTable } from "#src/identity/access.ts";
 import { makeIdentityKey, parsePrivateKey, parsePublicKey } from "#src/identity/identity-keys.ts";
+import { IDENTITY_NAMES } from "#src/identity/names.ts";
 import type { OwnIdentity, TrustConfig } from "#src/identity/settings.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
 
@@ -13,8 +14,6 @@ export interface TestIdentities {
   accessOf(service: string, callers?: CallerTable): Access;
 }
 
-const NAMES = ["gateway", "accounts", "posts", "media", "delivery", "operator"];
-
 /** Access rules that accept every caller, for the servers of tests that are not about identities. */
 export const ACCEPT_ANYONE: Access = {
   authenticate: () => "anyone",
@@ -23,7 +22,7 @@ export const ACCEPT_ANYONE: Access = {
 };
 
 /** Creates an identity for each service and for the operator's tool. */
-export function createTestIdentities(names: readonly string[] = NAMES): TestIdentities {
+export function createTestIdentities(names: readonly string[] = IDENTITY_NAMES): TestIdentities {
   const keys = new Map(names.map((name) => [name, makeIdentityKey()]));
   const get = (name: string) => {
     const key = keys.get(name);
