@@ -76,7 +76,9 @@ function serveSink(): void {
 async function serve(kind: string, endpoint: string | undefined): Promise<void> {
   if (endpoint !== undefined) record(endpoint);
   const app =
-    kind === "stock" ? fastify() : await createServiceServer({ access: openAccess(), logger, routes });
+    kind === "stock"
+      ? fastify()
+      : await createServiceServer({ access: openAccess(), logger, routes });
   if (kind === "stock") await app.register(fastifyConnectPlugin, { routes });
   process.send?.(await app.listen({ host: "127.0.0.1", port: 0 }));
 }

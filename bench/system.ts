@@ -6,7 +6,10 @@ import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { toIdentity } from "@postrider/shared/identity/settings";
-import { createIdentitySource, type IdentityHeaders } from "@postrider/shared/identity/token-source";
+import {
+  createIdentitySource,
+  type IdentityHeaders,
+} from "@postrider/shared/identity/token-source";
 
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {

@@ -1,8 +1,8 @@
 import { createPost, getPost, isVisible, uploadFile } from "../../packages/local/src/demo-api.ts";
 import { demoPieces } from "../../packages/local/src/demo-pieces.ts";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo-workspace.ts";
-import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts";
 import { poll } from "../../packages/local/src/poll.ts";
+import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts";
 
 const PUBLISH_MS = 60_000;
 const OPEN = new Set(["pending", "publishing"]);

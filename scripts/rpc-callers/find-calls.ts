@@ -23,7 +23,9 @@ function readSources(folders: readonly string[]): readonly string[] {
 }
 
 /** Returns the service descriptors that a source file imports and has a client of, with their modules. */
-function findClients(source: string): readonly { readonly module: string; readonly name: string }[] {
+function findClients(
+  source: string,
+): readonly { readonly module: string; readonly name: string }[] {
   const imported = new Map<string, { module: string; name: string }>();
   for (const [, names = "", module = ""] of source.matchAll(IMPORT)) {
     for (const each of names.split(",")) {
@@ -51,7 +53,10 @@ async function loadService(root: string, module: string, name: string): Promise<
  * Returns the RPCs that a process calls, as `<service>/<method>`: the methods of its clients whose names occur as a
  * property in its code.
  */
-export async function findCalls(root: string, folders: readonly string[]): Promise<readonly string[]> {
+export async function findCalls(
+  root: string,
+  folders: readonly string[],
+): Promise<readonly string[]> {
   const sources = readSources(folders);
   const clients = new Map(
     sources.flatMap(findClients).map(({ module, name }) => [`${module} ${name}`, { module, name }]),

@@ -65,7 +65,10 @@ function readOperator(env: Environment, localFolder: string): OwnIdentity | unde
   const { operator } = (stored ?? {}) as { operator?: unknown };
   const keys = splitList(readText(env.IDENTITY_KEYS) ?? readText(operator));
   const [sharedSecret] = splitList(readText(env.INTERNAL_SECRET));
-  return toIdentity("operator", keys, sharedSecret);
+  const identity = toIdentity("operator", keys, sharedSecret);
+  const caFile = readText(env.RPC_TLS_CA_FILE);
+  if (identity === undefined || caFile === undefined) return identity;
+  return { ...identity, ca: readFileSync(caFile, "utf8") };
 }
 
 /** Reads the settings from the environment, and missing settings from the stack that `npm start` runs. */

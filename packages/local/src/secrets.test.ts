@@ -26,11 +26,13 @@ test("a second start of a stack uses the secrets of the first start", () => {
 });
 
 test("two installations share no secret", () => {
-  const texts = [makeSecrets(), makeSecrets()].flatMap(({ rolePasswords, identityKeys, ...rest }) => [
-    ...Object.values(identityKeys),
-    ...Object.values(rest),
-    ...Object.values(rolePasswords),
-  ]);
+  const texts = [makeSecrets(), makeSecrets()].flatMap(
+    ({ rolePasswords, identityKeys, ...rest }) => [
+      ...Object.values(identityKeys),
+      ...Object.values(rest),
+      ...Object.values(rolePasswords),
+    ],
+  );
 
   expect(new Set(texts).size).toBe(texts.length);
 });

@@ -1,4 +1,3 @@
-import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,14 +10,15 @@ import {
 } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";

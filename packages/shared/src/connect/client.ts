@@ -43,6 +43,11 @@ export function withServiceErrors(transport: Transport): Transport {
   return { unary, stream: (...call) => transport.stream(...call) };
 }
 
+/** The options of undici's connections for calls over TLS; empty when a public authority signs the certificates. */
+export function toTls({ ca }: OwnIdentity): { readonly connect?: { readonly ca: string } } {
+  return ca === undefined ? {} : { connect: { ca } };
+}
+
 /** Creates RPC clients for one of our services over HTTP/1.1. */
 export function connectPeer(options: ClientOptions): Peer {
   const { baseUrl, timeoutMs = 10_000, connectionMs = 30_000 } = options;
@@ -53,6 +58,7 @@ export function connectPeer(options: ClientOptions): Peer {
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connectTimeout: 2_000,
+    ...toTls(options.identity),
     // After this time, a connection to another service is replaced. A connection stays with its pod, so a new pod
     // receives calls only over new connections. The server's `maxRequestsPerSocket` may close the connection earlier.
     clientTtl: connectionMs,

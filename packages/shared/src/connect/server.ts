@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
@@ -11,6 +12,7 @@ import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
+import { readCertificate, watchCertificate, type CertificateFiles } from "./server-certificate.ts";
 
 /** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
@@ -26,6 +28,25 @@ export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly access: Access;
   readonly logger: Logger;
+  /** The certificate for calls over TLS; undefined = calls are not encrypted. */
+  readonly certificate?: CertificateFiles | undefined;
+}
+
+/** Creates the HTTP server, over TLS when there is a certificate. */
+function createHttpServer(
+  listener: RequestListener,
+  { certificate, logger }: ServiceServerOptions,
+): Server {
+  const limits = {
+    keepAliveTimeout: 65_000,
+    headersTimeout: MAX_HEADERS_MS,
+    requestTimeout: MAX_REQUEST_MS,
+  };
+  if (certificate === undefined) return createServer(limits, listener);
+  const server = createSecureServer({ ...limits, ...readCertificate(certificate) }, listener);
+  const watch = watchCertificate(server, certificate, logger);
+  server.once("close", () => watch[Symbol.dispose]());
+  return server;
 }
 
 /** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
@@ -81,16 +102,9 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
     // answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
-      createServer(
-        {
-          keepAliveTimeout: 65_000,
-          headersTimeout: MAX_HEADERS_MS,
-          requestTimeout: MAX_REQUEST_MS,
-        },
-        (request, response) => {
-          if (!lean(request, response)) handler(request, response);
-        },
-      ),
+      createHttpServer((request, response) => {
+        if (!lean(request, response)) handler(request, response);
+      }, options),
   });
   // Connections are closed after this many RPCs, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;

@@ -26,8 +26,7 @@ beforeAll(async () => {
   const app = await createServiceServer({
     access,
     logger,
-    routes: (router) =>
-      router.service(PostService, { getPost: () => post, retryPost: () => post }),
+    routes: (router) => router.service(PostService, { getPost: () => post, retryPost: () => post }),
   });
   await addPlainRoutes(app, {
     access,
@@ -46,13 +45,12 @@ afterAll(() => close());
 async function call(name: string, method: "getPost" | "retryPost"): Promise<readonly unknown[]> {
   const identity = identities.of(name);
   await using peer = connectPeer({ service: "posts", baseUrl, identity });
-  const own = await peer
-    .client(PostService)
-    [method]({ id: "p" })
-    .then(
-      () => "ok",
-      (error: Error) => (error.cause as ConnectError).code,
-    );
+  const posts = peer.client(PostService);
+  const answer = method === "getPost" ? posts.getPost({}) : posts.retryPost({});
+  const own = await answer.then(
+    () => "ok",
+    (error: Error) => (error.cause as ConnectError).code,
+  );
   const path = method === "getPost" ? "GetPost" : "RetryPost";
   const json = await fetch(`${baseUrl}/${PostService.typeName}/${path}`, {
     method: "POST",
@@ -127,7 +125,10 @@ test("a token is refused if it is forged, names another process, uses another al
   const [{ key, publicKey }] = keys;
   const kid = keyIdOf(publicKey);
   const jwt = (issuer: string) =>
-    new SignJWT({}).setIssuer(issuer).setAudience("posts").setExpirationTime(NOW / 1000 + 60);
+    new SignJWT({})
+      .setIssuer(issuer)
+      .setAudience("posts")
+      .setExpirationTime(NOW / 1000 + 60);
   const eddsa = { alg: "EdDSA", kid };
   const valid = await jwt("gateway").setProtectedHeader(eddsa).sign(key);
   expect(await check(valid, NOW)).toBe("gateway");
@@ -139,7 +140,9 @@ test("a token is refused if it is forged, names another process, uses another al
   expect(await check(`${header}.${payload}.`, NOW)).toContain("not accepted");
   const operator = await jwt("operator").setProtectedHeader(eddsa).sign(key);
   expect(await check(operator, NOW)).toContain("the issuer does not own the key");
-  const unknown = await jwt("gateway").setProtectedHeader({ ...eddsa, kid: "none" }).sign(key);
+  const unknown = await jwt("gateway")
+    .setProtectedHeader({ ...eddsa, kid: "none" })
+    .sign(key);
   expect(await check(unknown, NOW)).toContain("no trusted key has the key id");
   const shared = Buffer.from(publicKey, "base64url");
   const symmetric = await jwt("gateway").setProtectedHeader({ alg: "HS256", kid }).sign(shared);

@@ -1,6 +1,13 @@
 import type { KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
 import type { EnvReader } from "#src/config.ts";
-import { keyIdOf, parsePrivateKey, parsePublicKey, type PrivateIdentityKey } from "./identity-keys.ts";
+import { readCertificateFiles, type CertificateFiles } from "#src/connect/server-certificate.ts";
+import {
+  keyIdOf,
+  parsePrivateKey,
+  parsePublicKey,
+  type PrivateIdentityKey,
+} from "./identity-keys.ts";
 
 /** Who a process is for the services that it calls, and the proof of it. */
 export interface OwnIdentity {
@@ -10,6 +17,8 @@ export interface OwnIdentity {
   readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
   /** The secret that a service of a release without identities requires; undefined when no such release runs. */
   readonly sharedSecret?: string | undefined;
+  /** PEM of the certificate authority that signs the services' certificates; undefined = the public authorities. */
+  readonly ca?: string | undefined;
 }
 
 /** A public key, and the process that it belongs to. */
@@ -25,6 +34,8 @@ export interface TrustConfig {
   readonly trustedKeys: readonly TrustedKey[];
   /** The secrets that callers of a release without identities send; empty when no such release runs. */
   readonly sharedSecrets: readonly string[];
+  /** The certificate of this service; undefined = calls are not encrypted. */
+  readonly certificate?: CertificateFiles | undefined;
 }
 
 const SHARED_SECRET =
@@ -46,7 +57,24 @@ export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   const identity = toIdentity(name, texts, sharedSecret);
   if (identity === undefined && texts[0] !== "")
     read.fail("IDENTITY_KEYS", "must list private keys, each as base64url of 32 bytes");
-  return identity ?? { name, keys: [NO_KEY], sharedSecret };
+  return { ...(identity ?? { name, keys: [NO_KEY], sharedSecret }), ca: readAuthority(read) };
+}
+
+/** Reads the certificate authority that the process trusts in calls to other services. */
+function readAuthority(read: EnvReader): string | undefined {
+  const file = read
+    .about(
+      "PEM file of the certificate authority that signed the certificates of the services, if it is not a public one.",
+      { level: "advanced" },
+    )
+    .optionalString("RPC_TLS_CA_FILE");
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    read.fail("RPC_TLS_CA_FILE", `cannot be read: ${String(error)}`);
+    return undefined;
+  }
 }
 
 /** Creates an identity from its private keys; undefined when one of them is invalid or there is none. */
@@ -85,5 +113,9 @@ export function readTrustConfig(read: EnvReader): TrustConfig {
   // A key id names one key and one process in tokens.
   if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
     read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
-  return { trustedKeys, sharedSecrets: readSharedSecrets(read) };
+  return {
+    trustedKeys,
+    sharedSecrets: readSharedSecrets(read),
+    certificate: readCertificateFiles(read),
+  };
 }

@@ -202,7 +202,12 @@ export async function listenService(options: {
 }): Promise<AsyncDisposable> {
   const { config, callers, health, logger } = options;
   const access = createAccess({ ...config, callers, logger });
-  const server = await createServiceServer({ routes: options.routes, access, logger });
+  const server = await createServiceServer({
+    routes: options.routes,
+    access,
+    logger,
+    certificate: config.certificate,
+  });
   if (options.plainRoutes !== undefined)
     await addPlainRoutes(server, { routes: options.plainRoutes, access, logger });
   addProbes(server, health);

@@ -48,7 +48,6 @@ export function createTestIdentities(names: readonly string[] = IDENTITY_NAMES):
       IDENTITY_KEYS: get(name).privateKey,
       TRUSTED_IDENTITIES: [...keys].map(([each, { publicKey }]) => `${each}:${publicKey}`).join(),
     }),
-    accessOf: (service, callers = everyone) =>
-      createAccess({ service, callers, logger, ...trust }),
+    accessOf: (service, callers = everyone) => createAccess({ service, callers, logger, ...trust }),
   };
 }

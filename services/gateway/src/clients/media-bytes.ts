@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { toTls } from "@postrider/shared/connect/client";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
@@ -71,6 +72,8 @@ interface UploadPeer {
   readonly baseUrl: string;
   /** Proves to the media service who calls. */
   readonly identity: IdentitySource;
+  /** PEM of the authority that signed the certificate of the media service; undefined = the public authorities. */
+  readonly ca?: string | undefined;
   /**
    * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
    * refused instead of waiting, because earlier transfers may be slow.
@@ -87,11 +90,13 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   const identity = createIdentitySource(options.identity, "media");
   const downloads = new Agent({
     connections: max,
+    ...toTls(options.identity),
     connectTimeout: 2_000,
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
-  const up = { baseUrl, identity, permits: new Semaphore({ total: max }) };
+  const { ca } = options.identity;
+  const up = { baseUrl, identity, ca, permits: new Semaphore({ total: max }) };
   const permits = new Semaphore({ total: max });
   const down = { baseUrl, identity, dispatcher: downloads, permits };
   return {
@@ -101,7 +106,7 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   };
 }
 
-async function upload({ permits, baseUrl, identity }: UploadPeer, one: Upload): Promise<void> {
+async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
   const { source } = one;
   using _permit = await permits.acquire();
   try {
@@ -115,6 +120,7 @@ async function upload({ permits, baseUrl, identity }: UploadPeer, one: Upload): 
         "x-request-id": one.requestId,
       },
       source,
+      ca,
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {

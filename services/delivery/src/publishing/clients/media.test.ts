@@ -61,9 +61,7 @@ test("the delivery service requests a range of a media file with its identity an
     response.writeHead(206).end("23456");
   });
   expect(await readAll(url)).toBe("23456");
-  expect(asked).toMatchObject([
-    { path: "/objects/w1/m1?rendition=delivery", range: "bytes=2-6" },
-  ]);
+  expect(asked).toMatchObject([{ path: "/objects/w1/m1?rendition=delivery", range: "bytes=2-6" }]);
   const caller = identities.accessOf("media").authenticate(() => asked[0]?.token);
   expect(await caller).toBe("delivery");
 });

@@ -1,6 +1,7 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { toTls } from "@postrider/shared/connect/client";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { signToken } from "@postrider/shared/secrets/signed-token";
@@ -28,7 +29,12 @@ export interface MediaSource extends AsyncDisposable {
  * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
-  const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
+  const agent = new Agent({
+    connections: 64,
+    headersTimeout: 10_000,
+    bodyTimeout: 30_000,
+    ...toTls(options.identity),
+  });
   const identity = createIdentitySource(options.identity, "media");
 
   async function read(
