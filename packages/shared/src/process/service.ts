@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { EnvReader } from "#src/config.ts";
+import { readEnvironment } from "#src/config/production.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
 import { createAccess, type CallerTable } from "#src/identity/access.ts";
@@ -51,31 +52,12 @@ export interface BusConfig {
   readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
-/** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
-const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
-
-/**
- * Refuses settings for tests in production. Every process checks them, because the environment is often shared between
- * processes.
- */
-function refuseInProduction(read: EnvReader): void {
-  const environment = read
-    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {
-      level: "needed",
-    })
-    .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
-  if (environment !== "production") return;
-  for (const name of NOT_IN_PRODUCTION) {
-    if (read.has(name)) read.fail(name, "must not be set with POSTRIDER_ENV=production");
-  }
-}
-
 export function readProcessConfig(
   read: EnvReader,
   service: string,
   defaultPort: number,
 ): ProcessConfig {
-  refuseInProduction(read);
+  readEnvironment(read);
   const identity = readIdentity(read, service);
   return {
     service,
