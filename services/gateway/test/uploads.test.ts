@@ -13,7 +13,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted, createTestServer, INTERNAL_SECRET, MEDIA_ID } from "./fixture.ts";
+import { admitted, createTestServer, identities, MEDIA_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
 const ORIGIN = "https://app.example.com";
@@ -94,7 +94,6 @@ test("an upload needs only its URL and reaches the media service unchanged", asy
   expect((await received).equals(bytes)).toBe(true);
   expect(theRequest()).toMatchObject({ method: "PUT", url: `/uploads/${MEDIA_ID}` });
   expect(theRequest().headers).toMatchObject({
-    authorization: `Bearer ${INTERNAL_SECRET}`,
     "x-upload-token": "t0k/en",
     "x-request-id": "mine",
     "content-type": "video/mp4",
@@ -102,6 +101,8 @@ test("an upload needs only its URL and reaches the media service unchanged", asy
     "content-digest": "sha-256=:x:",
   });
   expect(theRequest().headers).not.toHaveProperty("cookie");
+  const access = identities.accessOf("media");
+  expect(await access.authenticate((name) => String(theRequest().headers[name]))).toBe("gateway");
   expect(admissions).toBe(before);
   expect(answer.headers.get("ratelimit")).toBeNull();
 });
