@@ -345,7 +345,7 @@ test("a deletion waits until no lost publishing call of its target can still arr
   await expectDeletion(sql, target, "deleted");
 });
 
-test("BatchGetTargetStates returns the states of the requested deletions and reports those that do not exist as unknown", async () => {
+test("BatchGetTargetStates returns the state of every deletion that its request names, and lists the named deletions that do not exist", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -268,7 +268,7 @@ describe("reconciling on Facebook", () => {
     expect(await driver.judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the Facebook connector repeats the publishing call when its token cannot read the post", async () => {
+  test("the Facebook connector repeats the publishing call when the account's token has no permission to read the unpublished post", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 401 });

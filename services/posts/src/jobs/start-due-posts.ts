@@ -120,7 +120,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
         if (missed > 0)
           logger.warn(
             { job: "start-due-posts", count: missed },
-            "posts that could not be started in time failed with the code missed; check MISSED_AFTER_SECONDS and whether the posts service was down",
+            "posts that could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
           );
         if (missed + started > 0) return true;
       }

@@ -122,7 +122,7 @@ export function startSweep(
       if (count > 0)
         logger.info(
           { job: "sweep", count },
-          "the sweep asked the delivery service about targets without a recent update",
+          "the periodic check of the posts service asked the delivery service about targets without a recent update",
         );
       return false;
     },
