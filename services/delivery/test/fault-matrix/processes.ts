@@ -155,8 +155,9 @@ class DeliveryProcess implements AsyncDisposable {
    * tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
-    const { sql } = this.database;
-    await sql.begin(async (tx) => {
+    // The role of delivery may not append to the topic of posts.
+    const { ownerSql } = this.database;
+    await ownerSql.begin(async (tx) => {
       for (const { target } of rounds) {
         const { key, headers, value } = toRecord([target]);
         await tx`
