@@ -2,6 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
 import { isDoubtful } from "./deployment.ts";
+import { heldPlatforms } from "./platform-brakes.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends ClaimLimits {
@@ -64,6 +65,7 @@ function readyTasks(sql: ISql, options: ClaimOptions) {
       and t.account_id::text not in (select key from pauses where kind = 'account')
       and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
       and t.platform not in (select key from pauses where kind = 'platform')
+      and (t.publish_before <= now() or t.platform not in (${heldPlatforms(sql)}))
       -- Another generation of the target that may be visible has to end first.
       and (t.status = 'working' or t.target_id not in (
         select target_id

@@ -4,15 +4,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide, decideInOrder } from "./decide.ts";
 import type { Learned, TaskSnapshot } from "./decision.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import type { PublishingPolicy } from "./retry-policy.ts";
 import type { Attempt, Task, TaskStatus } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
-const POLICY: RetryPolicy = {
+const POLICY: PublishingPolicy = {
   retryMs: [60_000, 300_000],
   leaseMs: 60_000,
   accountPauseMs: [60_000],
+  holdAfterUnknowns: 5,
+  probeMs: [5_000],
 };
 
 const CALLING: Task = {
