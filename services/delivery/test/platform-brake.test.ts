@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { markCalls } from "#src/publishing/db/marks.ts";
 import { countTasks } from "#src/publishing/db/task-counts.ts";
 import {
   lastUpdate,
@@ -172,6 +174,36 @@ test("a probe that the platform answers releases the platform, and all targets t
   expect(await sql`select unknowns_in_row, held_since from platform_brakes`).toMatchObject([
     { unknownsInRow: 0, heldSince: null },
   ]);
+});
+
+test("of two processes that probe a held platform at the same time, one sends the probe", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = addTargets(world, 6);
+  await request(sql, ...targets);
+  await sql`update publish_tasks set status = 'working', fence = 1`;
+  const held = targets.map(({ targetId }) => ({ targetId, generation: 1, fence: 1 }));
+  await openAttempts(sql, held);
+  await sql`
+    insert into platform_brakes (platform, held_since, probe_at)
+    values ('x', now() - interval '1 minute', now())`;
+
+  const marks = await Promise.all(
+    [held.slice(0, 3), held.slice(3)].map((keys) =>
+      markCalls(
+        sql,
+        keys.map((key) => ({ ...key, contentHash: key.targetId, callMs: 60_000 })),
+      ),
+    ),
+  );
+
+  expect(marks.flat()).toHaveLength(1);
+  const [brake] = await sql<{ waitS: number }[]>`
+    select extract(epoch from probe_at - now())::int as wait_s
+    from platform_brakes`;
+  // No further probe is sent before the call of this one must have ended.
+  expect(brake?.waitS).toBeGreaterThanOrEqual(60);
 });
 
 test("while a platform is held, targets of other platforms are published, and lost posts of the held platform are searched for", async () => {
