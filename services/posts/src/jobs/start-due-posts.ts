@@ -111,7 +111,7 @@ async function startOrFail(
   if (missed > 0)
     options.logger.warn(
       { job: "start-due-posts", count: missed },
-      "posts that could not be started in time failed with the code missed; check MISSED_AFTER_SECONDS and whether the posts service was down",
+      "posts that could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
     );
   return missed + started > 0;
 }

@@ -49,7 +49,7 @@ export function startSweep(options: SweepDeps & { readonly everyMs: number }): A
       if (count > 0)
         logger.info(
           { job: "sweep", count },
-          "the sweep asked the delivery service about targets without a recent update",
+          "the periodic check of the posts service asked the delivery service about targets without a recent update",
         );
       return false;
     },
