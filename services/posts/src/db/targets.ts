@@ -1,4 +1,4 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
