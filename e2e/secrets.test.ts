@@ -441,8 +441,8 @@ test("no log, trace, event, error response, metric or table contains a secret th
 
   for (const [index, secret] of (await system.simulator.secrets()).entries())
     plant(`a platform's secret ${index}`, secret);
-  const { internalSecret, ownerPassword, rolePasswords } = system.secrets();
-  plant("internal secret", internalSecret);
+  const { identityKeys, ownerPassword, rolePasswords } = system.secrets();
+  for (const [name, key] of Object.entries(identityKeys)) plant(`identity key of ${name}`, key);
   plant("password of the owner", ownerPassword);
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);

@@ -40,12 +40,6 @@ const PATIENCE = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */
   requestMs: 30_000,
-  /** Interval over which the rate of an upload is measured. */
-  stallMs: 30_000,
-  /** Interval over which the rate of a client that reads an answer is measured. */
-  readMs: 60_000,
-  /** Minimum average rate of an upload, or of the client that reads an answer, in bytes per second. */
-  minBytesPerSecond: 1000,
 };
 
 export function readSettings(read: EnvReader) {

@@ -70,7 +70,7 @@ let patient: Gateway;
 let strict: Gateway;
 beforeAll(async () => {
   patient = await startGateway({});
-  strict = await startGateway({ readMs: 300, minBytesPerSecond: 1_000 });
+  strict = await startGateway({ readingRate: { stallMs: 300, bytesPerSecond: 1_000 } });
 });
 afterAll(async () => {
   await patient[Symbol.asyncDispose]();

@@ -652,7 +652,7 @@ test.each<[string | undefined, boolean]>([
   ['*, "3"', false],
   ['"3" garbage', false],
 ])(
-  "PATCH and DELETE of a post with version 3 and the header If-Match %j are allowed: %j",
+  "whether PATCH and DELETE are allowed for a post at version 3 with the header If-Match %j: %j",
   async (value, passes) => {
     const headers = value === undefined ? {} : { "if-match": value };
     const updated = await ask(patch({ content: "a" }, headers), posts);

@@ -295,7 +295,7 @@ test("the gateway asks the accounts service only for requests that the service h
   expect(spendPrepaid(two)).toBe(4);
 });
 
-test("granted requests that are not used within 3 s are returned to the accounts service exactly once", async () => {
+test("requests that the accounts service granted in advance and that no client made within 3 s are returned to it exactly once", async () => {
   const key = accounts.addKey();
   await admitted(key);
   await pass(2900);
@@ -310,7 +310,7 @@ test("granted requests that are not used within 3 s are returned to the accounts
   ]);
 });
 
-test("a stopping gateway returns unused granted requests and refuses requests that would need a call to the accounts service", async () => {
+test("a stopping gateway returns the requests that were granted to it in advance and not used, and refuses requests that would need a call to the accounts service", async () => {
   const key = accounts.addKey();
   accounts.latencyMs = 50;
   const waiting = admit(key);
@@ -528,7 +528,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("the first call after an outage of the accounts service lets in every request that waits for it, even if further requests were admitted during this call", async () => {
+test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if other requests used up cached permits during the call", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -556,7 +556,7 @@ test("requests that one API key made during an outage of the accounts service do
   expect(await admitted(two)).toMatchObject({ kind: "admitted" });
 });
 
-test("when the answer of the accounts service is lost, the requests that it granted are never used, and those granted earlier stay usable", async () => {
+test("when the answer of the accounts service is lost, the requests that this answer granted are never used, and requests that earlier answers granted stay usable", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";
@@ -638,7 +638,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 }
 
 test(
-  "no request is admitted that the accounts service did not grant, whatever the order of events",
+  "the gateway admits only requests that the accounts service granted, whatever the order of events",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {

@@ -6,6 +6,7 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
@@ -54,15 +55,10 @@ export interface Patience {
   readonly headersMs: number;
   /** Maximum time until a request has arrived with its body. Uploads are exempt. */
   readonly requestMs: number;
-  /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
-  readonly stallMs: number;
-  /** The interval at which the bytes sent of an answer are compared with `minBytesPerSecond`. */
-  readonly readMs: number;
-  /**
-   * Minimum rate, in bytes per second, at which a client sends an upload and reads an answer. The connection of a client
-   * that was slower during an interval is closed.
-   */
-  readonly minBytesPerSecond: number;
+  /** Uploads and downloads that are slower are aborted, unless the media service is the slow side. */
+  readonly transferRate: MinimumRate;
+  /** Minimum rate at which a client reads an answer. The connection of a slower client is closed. */
+  readonly readingRate: MinimumRate;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
 }

@@ -28,7 +28,7 @@ let stop: () => void;
 beforeEach(() => {
   vi.useFakeTimers();
   const server = new EventEmitter();
-  stop = watchReadingRate(server, { readMs: READ_MS, minBytesPerSecond: 1_000 });
+  stop = watchReadingRate(server, { stallMs: READ_MS, bytesPerSecond: 1_000 });
   connection = new Connection();
   server.emit("connection", connection);
 });

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
+import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { FastifyInstance } from "fastify";
-import type { Patience } from "#src/routes/dependencies.ts";
 
 type Connection = Pick<Socket, "bytesWritten" | "writableLength" | "destroy" | "once">;
 
@@ -13,7 +13,7 @@ interface Progress {
 
 /**
  * Closes each connection whose client reads an answer more slowly than the minimum rate, on average over an interval of
- * `readMs`. Otherwise a client that reads single bytes would make the gateway hold its answer for hours. A connection
+ * `stallMs`. Otherwise a client that reads single bytes would make the gateway hold its answer for hours. A connection
  * without unsent bytes is never closed: then the client waits for the gateway. The interval must be long, because the
  * operating system takes further bytes only after much of its send buffer, up to megabytes, has been read.
  *
@@ -21,9 +21,9 @@ interface Progress {
  */
 export function watchReadingRate(
   server: Pick<EventEmitter, "on">,
-  { readMs, minBytesPerSecond }: Pick<Patience, "readMs" | "minBytesPerSecond">,
+  { bytesPerSecond, stallMs }: MinimumRate,
 ): () => void {
-  const minBytes = (minBytesPerSecond * readMs) / 1000;
+  const minBytes = (bytesPerSecond * stallMs) / 1000;
   const connections = new Map<Connection, Progress>();
   server.on("connection", (connection: Connection) => {
     connections.set(connection, { sentBytes: 0, hadUnsent: false });
@@ -39,14 +39,14 @@ export function watchReadingRate(
       last.sentBytes = sentBytes;
       last.hadUnsent = hasUnsent;
     }
-  }, readMs);
+  }, stallMs);
   timer.unref();
   return () => clearInterval(timer);
 }
 
 /** Closes the connections of clients that read their answers too slowly, until the server closes. */
-export function addReadingRate(app: FastifyInstance, patience: Patience): void {
-  const stop = watchReadingRate(app.server, patience);
+export function addReadingRate(app: FastifyInstance, rate: MinimumRate): void {
+  const stop = watchReadingRate(app.server, rate);
   app.addHook("onClose", (_app, done) => {
     stop();
     done();

@@ -1,17 +1,17 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
+import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
+import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { type FailureLimit, openFailureLimit } from "#src/routes/hooks/address-limits.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
-import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
 interface Upload {
   readonly Params: { readonly uploadPath: string };
   readonly Querystring: { readonly token?: unknown };
 }
 
-type Deps = Pick<ServerDeps, "mediaBytes"> & { readonly longBodies: LongBodies };
+type Deps = Pick<ServerDeps, "mediaBytes"> & Pick<Patience, "transferRate">;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 /**
@@ -51,7 +51,7 @@ function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
 }
 
 async function receive(
-  { mediaBytes, longBodies, failures }: Deps & { readonly failures: FailureLimit },
+  { mediaBytes, transferRate, failures }: Deps & { readonly failures: FailureLimit },
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -61,8 +61,14 @@ async function receive(
   try {
     const uploadPath = uploadPathOf(request);
     const token = tokenOf(request);
-    longBodies.add(request.raw, reply.raw);
-    await mediaBytes.upload({ uploadPath, token, requestId: request.id, source: request.raw });
+    watchUpload(request.raw, reply.raw, transferRate);
+    await mediaBytes.upload({
+      uploadPath,
+      token,
+      address,
+      requestId: request.id,
+      source: request.raw,
+    });
     return reply.status(204).send();
   } catch (error) {
     if (isFailure(error, request)) failures.count(address);
