@@ -10,6 +10,8 @@ export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
   /** The shared secret with which the services authenticate their calls to each other. */
   readonly internalSecret: string;
+  /** Folder of the media service for files that are checked or imported. */
+  readonly mediaTempDir: string;
   operate(...args: readonly string[]): Promise<unknown>;
   /** Connects new simulated accounts of the given platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
@@ -39,6 +41,7 @@ export async function startBenchSystem(
   return {
     local,
     internalSecret: loadSecrets(layoutOf(dataDir).secretsFile).internalSecret,
+    mediaTempDir: layoutOf(dataDir).mediaTemp,
     operate: (...args) => operate(stack, ...args),
     connect: (platform, count) => connectSimulated(stack, platform, count),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),

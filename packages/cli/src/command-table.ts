@@ -7,6 +7,7 @@ import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
+import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
@@ -20,6 +21,7 @@ export const COMMANDS: readonly Command[] = [
   ...pauseCommands,
   ...recoveryCommands,
   ...setupCommands,
+  ...storageCommands,
   ...targetCommands,
 ];
 
