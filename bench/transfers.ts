@@ -126,10 +126,10 @@ async function measureReaders(store: string, settings: Readonly<Record<string, s
   const sameWorkspace = await uploadFile(system, slow, "image/png", samplePng());
   const foreign = await uploadFile(system, other, "image/png", samplePng());
   const mediaUrl = system.local.services.media[0]?.url ?? "";
-  const authorization = `Bearer ${system.internalSecret}`;
+  const headers = { ...(await system.headersOf("delivery", "media")) };
   const publishing = (tenant: Tenant, { id }: ReadyMedia) => {
     const url = `${mediaUrl}/objects/${tenant.workspaceId}/${id}?rendition=delivery`;
-    return tryCalls((signal) => readAll(url, { authorization }, signal));
+    return tryCalls((signal) => readAll(url, headers, signal));
   };
   const startedAt = performance.now();
   const readers = await Promise.all(Array.from({ length: READERS }, () => startReader(read.url)));

@@ -5,13 +5,7 @@ import { newId } from "@postrider/shared/ids";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
-import {
-  createServiceDatabase,
-  INTERNAL_SECRET,
-  runTool,
-  SEALING_KEYS,
-  startService,
-} from "./tool.ts";
+import { createServiceDatabase, identities, runTool, SEALING_KEYS, startService } from "./tool.ts";
 
 const opened: AsyncDisposable[] = [];
 let folder: string;
@@ -34,7 +28,7 @@ beforeAll(async () => {
   opened.push(accounts, media, accountsDatabase, mediaDatabase);
   settings = {
     urls: { accounts: accounts.url, posts: undefined, media: media.url, delivery: undefined },
-    internalSecret: INTERNAL_SECRET,
+    identity: identities.of("operator"),
   };
 });
 afterAll(async () => {

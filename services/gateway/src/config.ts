@@ -35,8 +35,8 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
   return proxies;
 }
 
-/** Limits on how long a client may take to send its request. Tests of slow clients use shorter times. */
-const RECEIVE_LIMITS = {
+/** Limits on how slowly a client may send and read. Tests of slow clients use shorter times. */
+const PATIENCE = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */
   requestMs: 30_000,
@@ -73,7 +73,7 @@ export function readSettings(read: EnvReader) {
       ),
       "TRUSTED_PROXIES",
     ),
-    patience: RECEIVE_LIMITS,
+    patience: PATIENCE,
   };
 }
 

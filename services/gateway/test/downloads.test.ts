@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   admitted,
   createTestServer,
-  INTERNAL_SECRET,
+  identities,
   MEDIA_ID,
   MEDIA_KEY,
   WORKSPACE_ID,
@@ -105,8 +105,10 @@ test("a media URL returns the file with a safe name and type, and needs no API k
   expect(media.seen[0]).toMatchObject({
     url: `/objects/${WORKSPACE_ID}/${MEDIA_ID}?rendition=original`,
   });
-  expect(media.seen[0]?.headers).toMatchObject({
-    authorization: `Bearer ${INTERNAL_SECRET}`,
+  const { headers = {} } = media.seen[0] ?? {};
+  const access = identities.accessOf("media");
+  expect(await access.authenticate((name) => String(headers[name]))).toBe("gateway");
+  expect(headers).toMatchObject({
     "x-request-id": "mine",
   });
 });

@@ -1,4 +1,5 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
@@ -48,13 +49,13 @@ const MAX_CHECK_LEASE_MS = 30_000;
 
 /** Builds and starts the media service. Disposing of the returned app stops the service without losing started work. */
 export async function startApp(config: Config): Promise<App> {
-  const { service, internalSecret } = config;
+  const { service, identity } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const store = await openObjectStore(config.storage);
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
-  const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
+  const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const { maxImageBytes, maxVideoBytes, tempDir } = config;
@@ -68,6 +69,7 @@ export async function startApp(config: Config): Promise<App> {
   const stopping = new AbortController();
   const server = await listenService({
     config,
+    callers: RPC_CALLERS,
     health,
     logger,
     routes: createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),

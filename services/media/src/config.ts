@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readTrustConfig } from "@postrider/shared/identity/settings";
 import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
 import {
   readBusConfig,
@@ -58,6 +59,7 @@ function readLimits(read: EnvReader) {
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "media", 8083),
+    ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),

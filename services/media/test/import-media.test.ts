@@ -197,7 +197,7 @@ test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
 );
 
 test.each(["gzip", "br", "deflate", "GZIP", "identity, gzip", "aes128gcm"])(
-  "ImportMedia fails when the response is encoded as %s",
+  "ImportMedia fails when the server answers with the Content-Encoding %s",
   async (encoding) => {
     await using host = await startHost((_request, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(PNG)),

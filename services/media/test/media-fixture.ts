@@ -11,14 +11,17 @@ import {
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import sharp from "sharp";
 import { MIGRATIONS } from "#src/config.ts";
@@ -36,7 +39,9 @@ import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
-export const SECRET = "s".repeat(32);
+export const identities = createTestIdentities();
+/** The headers with which the gateway calls the media service. */
+export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -131,14 +136,15 @@ async function startReplica(
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
-  const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+  const access = identities.accessOf("media", RPC_CALLERS);
+  const server = await createServiceServer({ routes, access, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
     routes: createPlainRoutes(
       { sql, store, logger, stopping: stopping.signal },
       options.maxTransfers,
     ),
-    internalSecret: SECRET,
+    access,
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

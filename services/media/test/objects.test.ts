@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, SECRET, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
@@ -28,7 +28,7 @@ async function get(
   const { rendition = "original", method = "GET", headers = {} } = options;
   const outgoing = request(`${service.url}/objects/${workspaceId}/${id}?rendition=${rendition}`, {
     method,
-    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+    headers: { ...GATEWAY, ...headers },
   });
   outgoing.end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -216,7 +216,7 @@ test("the media service closes the file of a stored object when the client close
   );
   for (let round = 0; round < 5; round += 1) {
     const outgoing = request(`${service.url}/objects/${grant.workspaceId}/${grant.id}`, {
-      headers: { authorization: `Bearer ${SECRET}` },
+      headers: { ...GATEWAY },
     });
     outgoing.on("error", () => {});
     outgoing.end();
@@ -263,7 +263,7 @@ test("slow readers of one file and of one workspace leave permits for other file
   const opened: IncomingMessage[] = [];
   const open = async ({ workspaceId, id }: Ref) => {
     const outgoing = request(`${small.url}/objects/${workspaceId}/${id}`, {
-      headers: { authorization: `Bearer ${SECRET}` },
+      headers: { ...GATEWAY },
     });
     outgoing.on("error", () => undefined).end();
     const [response] = (await once(outgoing, "response")) as [IncomingMessage];

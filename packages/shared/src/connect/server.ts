@@ -1,16 +1,19 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
-import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { exemptLongUploads } from "#src/http/long-transfers.ts";
+import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
+import { readCertificate, watchCertificate, type CertificateFiles } from "./server-certificate.ts";
 
 /** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
@@ -23,22 +26,39 @@ const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
-  readonly internalSecret: string | readonly string[];
+  readonly access: Access;
   readonly logger: Logger;
   /** Maximum time to receive an RPC; only tests shorten it. */
   readonly maxRequestMs?: number;
+  /** The certificate for calls over TLS; undefined = calls are not encrypted. */
+  readonly certificate?: CertificateFiles | undefined;
 }
 
-/**
- * Refuses RPCs without the internal secret. Puts the request id and the other ids of the caller into the request
- * context.
- */
-function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
-  const authorize = createAuthorizer(internalSecret);
+/** Creates the HTTP server, over TLS when there is a certificate. */
+function createHttpServer(
+  listener: RequestListener,
+  { certificate, logger, maxRequestMs = MAX_REQUEST_MS }: ServiceServerOptions,
+): Server {
+  const limits = {
+    keepAliveTimeout: 65_000,
+    headersTimeout: Math.min(MAX_HEADERS_MS, maxRequestMs),
+    requestTimeout: maxRequestMs,
+    connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, maxRequestMs),
+  };
+  if (certificate === undefined) return createServer(limits, listener);
+  const server = createSecureServer({ ...limits, ...readCertificate(certificate) }, listener);
+  const watch = watchCertificate(server, certificate, logger);
+  server.once("close", () => watch[Symbol.dispose]());
+  return server;
+}
+
+/** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
+function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
-    authorize(request.header.get("authorization") ?? "");
-    const context = toRequestContext((name) => request.header.get(name) ?? undefined);
+    const header = (name: string) => request.header.get(name) ?? undefined;
+    const name = `${request.service.typeName}/${request.method.name}`;
+    access.authorize(await access.authenticate(header), access.callersOf(name), name);
+    const context = toRequestContext(header);
     const call = beginServing(request.method, context.traceparent);
     try {
       const answer = await runInContext(withSpan(context, call), () => next(request));
@@ -52,14 +72,9 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
 }
 
 /** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
-function refuseUnauthenticated(
-  app: FastifyInstance,
-  internalSecret: string | readonly string[],
-): void {
-  const authorize = createAuthorizer(internalSecret);
-  app.addHook("onRequest", (request, _reply, done) => {
-    authorize(request.headers.authorization ?? "");
-    done();
+function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
+  app.addHook("onRequest", async ({ raw }) => {
+    await access.authenticate((name) => firstHeader(raw, name));
   });
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = ConnectError.from(error);
@@ -77,10 +92,10 @@ function refuseUnauthenticated(
  * plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
-  const { internalSecret, logger, routes, maxRequestMs = MAX_REQUEST_MS } = options;
+  const { access, logger, routes } = options;
   const lean = createLeanHandler({
     routes,
-    internalSecret,
+    access,
     logger,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
@@ -91,26 +106,18 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
     // answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
-      createServer(
-        {
-          keepAliveTimeout: 65_000,
-          headersTimeout: Math.min(MAX_HEADERS_MS, maxRequestMs),
-          requestTimeout: maxRequestMs,
-          connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, maxRequestMs),
-        },
-        (request, response) => {
-          if (!lean(request, response)) handler(request, response);
-        },
-      ),
+      createHttpServer((request, response) => {
+        if (!lean(request, response)) handler(request, response);
+      }, options),
   });
   // Connections are closed after this many RPCs, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {
-    refuseUnauthenticated(scope, internalSecret);
+    refuseUnauthenticated(scope, access);
     await scope.register(fastifyConnectPlugin, {
       routes,
-      interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
+      interceptors: [createCallerInterceptor(access), createServerErrorInterceptor(logger)],
       maxTimeoutMs: MAX_TIMEOUT_MS,
       readMaxBytes: MAX_MESSAGE_BYTES,
       writeMaxBytes: MAX_MESSAGE_BYTES,

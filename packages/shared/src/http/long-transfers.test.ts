@@ -5,11 +5,11 @@ import { setInterval as everyMs } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createServiceServer } from "#src/connect/server.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { watchDownload, watchUpload } from "./long-transfers.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 300 };
-const SECRET = "s".repeat(32);
 
 async function listen(listener: RequestListener) {
   const server = createServer(listener);
@@ -29,7 +29,7 @@ async function listen(listener: RequestListener) {
 test("an upload to a service may take longer than the service's limit on the duration of a request", async () => {
   const app = await createServiceServer({
     routes: () => undefined,
-    internalSecret: SECRET,
+    access: createTestIdentities().accessOf("media"),
     logger: createLogger({ service: "test", level: "silent" }),
     maxRequestMs: 100,
   });

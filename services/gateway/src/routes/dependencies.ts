@@ -12,6 +12,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Locale } from "#src/http/messages.ts";
 import type { Admission } from "#src/operations/admission.ts";
+import type { UnsentLimits } from "#src/routes/hooks/unsent-answers.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** The dependencies of the REST server. */
@@ -42,6 +43,8 @@ export interface ServerDeps {
   readonly requestTimeoutMs: number;
   /** Limits on slow clients of the gateway. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
+  /** Limits on the bytes of large answers that the gateway holds. Default: the production values. */
+  readonly unsentLimits?: UnsentLimits;
   /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
@@ -54,6 +57,8 @@ export interface Patience {
   readonly requestMs: number;
   /** Uploads and downloads that are slower are aborted, unless the media service is the slow side. */
   readonly transferRate: MinimumRate;
+  /** Minimum rate at which a client reads an answer. The connection of a slower client is closed. */
+  readonly readingRate: MinimumRate;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
 }
@@ -84,6 +89,8 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
+    /** Size that an answer of the route may have, if it can be large. The request waits until its share is free. */
+    readonly answerBytes?: number;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;
     /**

@@ -20,8 +20,10 @@ import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addHeaderRules, addQueryRules } from "#src/routes/hooks/header-and-query-rules.ts";
 import { addKnownPaths } from "#src/routes/hooks/known-paths.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
+import { addReadingRate } from "#src/routes/hooks/reading-rate.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
+import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -38,6 +40,7 @@ const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
   transferRate: TRANSFER_RATE,
+  readingRate: { bytesPerSecond: 1_000, stallMs: 60_000 },
   // Maximum time without any byte on a connection; longer than any operation of the API takes.
   silenceMs: 240_000,
 };
@@ -130,6 +133,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addQueryRules(app);
   addBodyRules(app);
   addUnreadBodies(app);
+  addUnsentAnswerLimit(app, deps.unsentLimits);
+  addReadingRate(app, patience.readingRate);
   addProbes(app, deps.health);
   await registerDescription(app, deps);
   registerDocs(app);

@@ -162,8 +162,8 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The update finds no row when the media were deleted or another check holds the lease. The file that this check
-    // wrote is then not needed.
+    // The update finds no row when the media were deleted or another check holds the lease. In both cases the
+    // file that this check wrote is discarded.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();

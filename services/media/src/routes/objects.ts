@@ -33,6 +33,7 @@ export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
     app.route<ObjectRequest>({
       method: ["GET", "HEAD"],
       url: "/objects/:workspaceId/:mediaId",
+      config: { callers: ["delivery", "gateway"] },
       handler: async (request, reply) => {
         const rendition = await findRendition(deps.sql, request.params, request.query.rendition);
         const range = requestedRange(request.raw, rendition);

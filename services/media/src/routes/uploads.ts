@@ -33,13 +33,18 @@ import {
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
+interface UploadRequest {
+  Params: { uploadPath: string };
+}
+
 /**
  * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
  * can be used once.
  */
 export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
-    app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
+    const options = { config: { callers: ["gateway"] } };
+    app.put<UploadRequest>("/uploads/:uploadPath", options, async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
       const { workspaceId, mediaId } = grant;

@@ -1,5 +1,6 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import { watchUpload } from "@postrider/shared/http/long-transfers";
+import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { type FailureLimit, openFailureLimit } from "#src/routes/hooks/address-limits.ts";
@@ -13,14 +14,31 @@ interface Upload {
 type Deps = Pick<ServerDeps, "mediaBytes"> & Pick<Patience, "transferRate">;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
+/**
+ * Matches every text that can be the token of an upload grant. It is sent to the media service in a header, so it must
+ * not contain a character that a header cannot carry.
+ */
+const TOKEN = /^[!-~]{1,512}$/;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
 
-/** Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers. */
+/**
+ * Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers.
+ *
+ * @throws `not_found` for a text that is not the token of any upload grant.
+ */
 function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
-  const bearer = BEARER.exec(headers.authorization ?? "")?.[1];
-  if (bearer !== undefined) return bearer;
-  if (typeof query.token !== "string" || query.token === "") throw notFound();
-  return query.token;
+  const token = BEARER.exec(headers.authorization ?? "")?.[1] ?? query.token;
+  if (typeof token !== "string" || !TOKEN.test(token)) throw notFound();
+  return token;
+}
+
+/**
+ * Returns the upload path of the request, which is an id. @throws `not_found` for any other text: `..` would lead to
+ * another path of the media service, which the gateway calls with its own credentials.
+ */
+function uploadPathOf({ params }: FastifyRequest<Upload>): string {
+  if (!isId(params.uploadPath)) throw notFound();
+  return params.uploadPath;
 }
 
 /**
@@ -41,7 +59,7 @@ async function receive(
   const address = request.ip;
   failures.check(address, reply);
   try {
-    const { uploadPath } = request.params;
+    const uploadPath = uploadPathOf(request);
     const token = tokenOf(request);
     watchUpload(request.raw, reply.raw, transferRate);
     await mediaBytes.upload({
