@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { childExit, endChild } from "#src/child-exit.ts";
+import { endChild } from "#src/child-exit.ts";
 import { findStablePort } from "#src/free-port.ts";
 import { guardChild } from "#src/guardian.ts";
 import { poll } from "#src/poll.ts";
