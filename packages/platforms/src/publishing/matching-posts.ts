@@ -1,3 +1,4 @@
+import { composeText } from "#src/text/compose-text.ts";
 import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
 import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
@@ -27,7 +28,9 @@ export function searchStart({ calledAt }: UnknownCall): Date {
 
 /** Normalizes the parts of a post's text that platforms may change: the Unicode form and white space. */
 export function foldText(text: string | undefined): string {
-  return (text ?? "").normalize("NFC").replaceAll(/\s+/g, " ").trim();
+  return composeText(text ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
 }
 
 /**

@@ -124,9 +124,10 @@ async function prepare(
   return { ...download, handles };
 }
 
-function toCallKey({ task, content }: TaskInputs) {
+function toCallKey({ task, content, connector }: TaskInputs) {
   const { targetId, generation, fence } = task;
-  const { text, title, media } = content;
+  const { title, media } = content;
+  const text = connector.comparableText?.(content.text) ?? content.text;
   const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
   return { targetId, generation, fence, contentHash };
 }
