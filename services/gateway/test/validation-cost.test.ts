@@ -47,8 +47,21 @@ const VALUES: readonly (readonly [string, unknown])[] = [
   ["wide nested lists", times(10, times(1000, []))],
 ];
 const FIELDS = [
-  ...["content", "accountIds", "mediaIds", "options", "scheduledAt", "name", "weekdays", "times"],
-  ...["timezone", "startsOn", "url", "fileName", "contentType", "bytes", "unknown"],
+  "content",
+  "accountIds",
+  "mediaIds",
+  "options",
+  "scheduledAt",
+  "name",
+  "weekdays",
+  "times",
+  "timezone",
+  "startsOn",
+  "url",
+  "fileName",
+  "contentType",
+  "bytes",
+  "unknown",
 ];
 
 test.each(VALUES)(
@@ -74,8 +87,17 @@ test.each(ROUTES)(
 );
 
 const HEADERS = [
-  ...["if-match", "if-none-match", "accept-language", "range", "idempotency-key"],
-  ...["x-request-id", "x-workspace-id", "authorization", "content-type", "origin", "forwarded"],
+  "if-match",
+  "if-none-match",
+  "accept-language",
+  "range",
+  "idempotency-key",
+  "x-request-id",
+  "x-workspace-id",
+  "authorization",
+  "content-type",
+  "origin",
+  "forwarded",
 ];
 const PARAMETERS = ["cursor", "status", "from", "to", "limit", "platform", "unknown"];
 
