@@ -20,8 +20,9 @@ const CLAIM = {
   maxPerWorkspace: 32,
 };
 
-function claim(sql: Sql, limit = 50) {
-  return claimTasks(sql, { ...CLAIM, owner: randomUUID(), limit });
+async function claim(sql: Sql, limit = 50) {
+  const options = { ...CLAIM, owner: randomUUID(), limit };
+  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
 function toMark(task: ClaimedTask, contentHash: string) {

@@ -181,7 +181,7 @@ test.each([
     { isDraft: true, queueSlot: false, scheduledAt: "2026-11-20T09:00:00.123Z" },
     { isDraft: true, queueSlot: false, scheduledAt: SCHEDULED.scheduledAt },
   ],
-  [{ scheduledAt: "0001-01-01T00:00:00Z" }, { scheduledAt: { seconds: -62_135_596_800n } }],
+  [{ scheduledAt: "0100-01-01T00:00:00Z" }, { scheduledAt: { seconds: -59_011_459_200n } }],
 ])("POST /posts passes the fields %o to the posts service as %o", async (extra, expected) => {
   const seen: unknown[] = [];
   const answer = await ask(create(extra), {

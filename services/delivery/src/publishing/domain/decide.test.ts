@@ -4,15 +4,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide, decideInOrder } from "./decide.ts";
 import type { Learned, TaskSnapshot } from "./decision.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import type { PublishingPolicy } from "./retry-policy.ts";
 import type { Attempt, Task, TaskStatus } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
-const POLICY: RetryPolicy = {
+const POLICY: PublishingPolicy = {
   retryMs: [60_000, 300_000],
   leaseMs: 60_000,
   accountPauseMs: [60_000],
+  holdAfterUnknowns: 5,
+  probeMs: [5_000],
 };
 
 const CALLING: Task = {
@@ -76,6 +78,7 @@ const ATTEMPT: Attempt = {
   targetId: "t",
   number: 1,
   callNumber: 1,
+  fence: 3,
   startedAt: at(-11_000),
   finishedAt: null,
   outcome: null,
@@ -129,6 +132,80 @@ test("publishing a target without a platform id records that the id must be requ
   const rival = { ...PUBLISHED, generation: 2 };
   const superfluous = snapshot(RECONCILING, { siblings: [rival] });
   expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
+});
+
+test.each<[string, Task, Partial<TaskSnapshot>, object]>([
+  ["was recorded", CALLING, {}, { status: "queued", wakeAt: NOW, attempt: null }],
+  [
+    "was recorded, and its call has been lost since",
+    UNKNOWN,
+    {},
+    { status: "queued", openUnknowns: 0, attempt: "retry" },
+  ],
+  [
+    "was not recorded",
+    WORKING,
+    { attempt: { ...ATTEMPT, callNumber: 0 } },
+    { status: "queued", wakeAt: at(1_000), isReported: false },
+  ],
+])(
+  "a task whose database did not answer whether its call begins is queued again when the beginning %s",
+  (_what, task, given, expected) => {
+    expect(after(task, { kind: "mark_lost", fence: 3, callNumber: 1 }, given)).toMatchObject(
+      expected,
+    );
+  },
+);
+
+test.each<[string, Task, Partial<TaskSnapshot>]>([
+  [
+    "sends its call under the same number",
+    { ...CALLING, fence: 4 },
+    { attempt: { ...ATTEMPT, fence: 4 } },
+  ],
+  ["works on the task", { ...WORKING, fence: 4 }, { attempt: { ...ATTEMPT, callNumber: 0 } }],
+])(
+  "a worker that does not know whether its call began changes nothing when another worker %s",
+  (_what, task, given) => {
+    const lost: Learned = { kind: "mark_lost", fence: 3, callNumber: 1 };
+    expect(decide(snapshot(task, given), lost, POLICY).changes).toEqual([]);
+  },
+);
+
+test("a task whose platform is held ends its attempt as a retry that does not count, and later tries of it are not reported", () => {
+  const held: Learned = { kind: "platform_held", fence: 3 };
+  const first = after(WORKING, held);
+  expect(first).toMatchObject({
+    status: "queued",
+    wakeAt: at(5_000),
+    retryCount: 0,
+    isAttemptOpen: false,
+    errorCode: "platform_unavailable",
+    isReported: true,
+    attempt: "retry",
+  });
+  const again: Task = { ...WORKING, errorCode: "platform_unavailable", errorMessage: null };
+  const known = { ...again, errorMessage: first.errorMessage ?? null };
+  expect(after(known, held)).toMatchObject({ isReported: false, attempt: undefined });
+});
+
+test("a task with an earlier unknown outcome keeps that error while its platform is held", () => {
+  const resending: Task = { ...UNKNOWN, status: "working", isAttemptOpen: true };
+  expect(after(resending, { kind: "platform_held", fence: 3 })).toMatchObject({
+    status: "queued",
+    errorCode: "outcome_unknown",
+    openUnknowns: 1,
+    isReported: false,
+  });
+});
+
+test("an unknown outcome of a publishing call counts as a failure of its account, but a lost worker does not", () => {
+  const failed = decide(snapshot(CALLING), called(unknown), POLICY);
+  expect(failed.account).toEqual({ kind: "failed" });
+  const lost: Task = { ...CALLING, callUntil: at(-1) };
+  const crashed = decide(snapshot(lost), { kind: "call_lost", callNumber: 1 }, POLICY);
+  expect(crashed.changes[0]?.task.status).toBe("unknown");
+  expect(crashed.account).toBeUndefined();
 });
 
 test.each<[string, Outcome, object]>([

@@ -1,5 +1,6 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
-import { fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
+import { after, fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
+import { onPlatformHeld } from "./decide-hold.ts";
 import { onHistory, onLate } from "./decide-late.ts";
 import { onPublished } from "./decide-success.ts";
 import { onVerdict } from "./decide-verdict.ts";
@@ -12,9 +13,11 @@ import {
   type TaskEvent,
   type TaskSnapshot,
 } from "./decision.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import type { PublishingPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
+/** How long a task waits after the database did not answer whether its publishing call begins, in milliseconds. */
+const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";
 
 /**
@@ -42,7 +45,7 @@ function nameAttempt(targetId: string, number: number): string {
 export function decideInOrder(
   locked: LockedTargets,
   events: readonly TaskEvent[],
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
   random: () => number,
 ): ReadonlyMap<TaskEvent, Decision> {
   const { now } = locked;
@@ -72,12 +75,19 @@ export function decideInOrder(
  * tried again, searched for on its platform or given up. The function is pure: the time and a random number are part of
  * its input.
  */
-export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
+export function decide(
+  snapshot: TaskSnapshot,
+  learned: Learned,
+  policy: PublishingPolicy,
+): Decision {
   switch (learned.kind) {
     case "called":
       return onCalled(snapshot, learned.callNumber, learned.outcome, policy);
     case "call_lost":
       return onCallLost(snapshot, learned.callNumber);
+    case "mark_lost":
+      return onMarkLost(snapshot, learned, policy);
+    case "platform_held":
     case "looked":
     case "step_failed":
     case "given_up":
@@ -86,9 +96,11 @@ export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPo
   }
 }
 
-type Fenced = Extract<Learned, { fence: number }>;
+type MarkLost = Extract<Learned, { kind: "mark_lost" }>;
+type Fenced = Exclude<Extract<Learned, { fence: number }>, MarkLost>;
 
 const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
+  platform_held: ["working"],
   looked: ["reconciling"],
   step_failed: ["working"],
   given_up: ["working", "reconciling"],
@@ -100,12 +112,14 @@ function isHeld(task: Task, { fence, kind }: Fenced): boolean {
   return task.fence === fence && HOLDING[kind].includes(task.status);
 }
 
-function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): Decision {
+function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: PublishingPolicy): Decision {
   switch (learned.kind) {
     case "looked":
       return (
         onKnownAlready(snapshot) ?? onVerdict(snapshot, learned.verdict, learned.maxResends, policy)
       );
+    case "platform_held":
+      return onPlatformHeld(snapshot, policy);
     case "step_failed":
       return onFailure(snapshot, learned.failure, policy);
     case "given_up":
@@ -136,6 +150,24 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 }
 
 /**
+ * Decides what follows when a worker does not know whether the database recorded that its publishing call begins. If the
+ * database did, the call was not sent. If it did not, the task is released; a statement that still runs then finds the
+ * task queued and records nothing.
+ */
+function onMarkLost(
+  snapshot: TaskSnapshot,
+  { fence, callNumber }: MarkLost,
+  policy: PublishingPolicy,
+): Decision {
+  const { task, attempt, now } = snapshot;
+  // Another worker that has claimed the task since can have recorded a call with the same number.
+  if (attempt?.fence === fence && attempt.callNumber === callNumber)
+    return onCalled(snapshot, callNumber, { kind: "not_sent" }, policy);
+  if (task.fence !== fence || task.status !== "working") return nothing(snapshot);
+  return { task, changes: [change(requeue(task, after(now, MARK_LOST_MS)), false)] };
+}
+
+/**
  * Whether the attempt still waits for the outcome of this publishing call. An attempt in which a later call was made
  * already has the outcome of this call.
  */
@@ -147,7 +179,7 @@ function onCalled(
   snapshot: TaskSnapshot,
   callNumber: number,
   outcome: Outcome,
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
 ): Decision {
   const { task } = snapshot;
   if (!isOfCall(snapshot.attempt, callNumber)) return nothing(snapshot);
@@ -162,12 +194,13 @@ function onCalled(
 function onCurrentCall(
   snapshot: TaskSnapshot,
   outcome: Exclude<Outcome, { kind: "published" }>,
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
 ): Decision {
   const { task, now } = snapshot;
   switch (outcome.kind) {
     case "unknown":
-      return toUnknown(snapshot, outcome);
+      // An account whose calls get no answer is paused like one whose calls fail.
+      return { account: { kind: "failed" }, ...toUnknown(snapshot, outcome) };
     case "pending":
       return onPending(snapshot, outcome);
     case "not_sent":

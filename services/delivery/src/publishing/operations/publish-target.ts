@@ -2,10 +2,11 @@ import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { Unmarked } from "#src/publishing/db/marks.ts";
+import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
-import { createSendGuard, hashContent } from "#src/publishing/domain/visible-call.ts";
+import { createSendGuard } from "#src/publishing/domain/visible-call.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
+import { markCall, onUnmarked } from "./mark-call.ts";
 import {
   DONE,
   giveUp,
@@ -25,10 +26,9 @@ interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
+  /** Number of the task's latest publishing call. */
+  readonly callNumber: number;
 }
-
-/** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
-const BUSY_MS = 250;
 
 /**
  * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
@@ -47,7 +47,7 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
     case "unusable":
       return giveUp(task, attemptNumber, renewed.code, first.message);
     case "renewed": {
-      const open = { ...task, handles: first.handles };
+      const open = { ...task, handles: first.handles, callNumber: first.callNumber };
       const again = { ...inputs, credential: renewed.credential, task: open };
       const second = await tryOnce(context, again);
       if (second.kind !== "token_refused") return second;
@@ -58,27 +58,39 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
 }
 
 /**
- * Prepares the publishing call, records that it begins, sends it and records its outcome. Each part runs only if the
- * previous one succeeded.
+ * Prepares the publishing call, waits until the platform may get one more call, and sends the call. Each part runs only
+ * if the previous one succeeded.
  */
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
 ): Promise<WorkEnd | TokenRefused> {
-  const { task, attemptNumber, connector, interrupted } = inputs;
-  const { settings, clocks } = context.deps;
+  const { task, interrupted } = inputs;
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
-  const { handles } = prepared;
   await using local = prepared.parts;
+  // A call that sends media does not wait. It can take minutes, and its platform tells what became of an upload.
+  using _place = local.bytes > 0 ? undefined : await context.pace.enter(task.platform, interrupted);
   if (interrupted.aborted) return RELEASE_NOW;
+  return await sendOnce(context, inputs, local, prepared.handles);
+}
 
+/** Records that the publishing call begins, sends it and records its outcome. */
+async function sendOnce(
+  context: PublishContext,
+  inputs: TaskInputs,
+  local: LocalParts,
+  handles: Handles,
+): Promise<WorkEnd | TokenRefused> {
+  const { task, attemptNumber, connector } = inputs;
+  const { settings, clocks } = context.deps;
   failpoint("delivery.before-mark");
   // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
   // for the call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
-  const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
+  const mark = await markCall(context, inputs, callMs);
+  if (mark.kind === "learned") return mark;
   if (mark.kind === "unmarked") return onUnmarked(context, inputs, mark.reason);
 
   using _open = context.openCalls.begin(callMs);
@@ -90,15 +102,19 @@ async function tryOnce(
     : await call(context, task, () => connector.publish(local.publication, handles, guard));
   failpoint("delivery.after-call");
   const { targetId, generation } = task;
+  const { callNumber } = mark;
   const { isContinued } = await context.recorder.record({
     targetId,
     generation,
     attemptNumber,
     kind: "called",
-    callNumber: mark.callNumber,
+    callNumber,
     outcome,
   });
-  return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
+  context.pace.learn(task.platform, isAnswer(outcome));
+  return outcome.kind === "token_refused" && isContinued
+    ? { ...outcome, handles, callNumber }
+    : DONE;
 }
 
 /**
@@ -124,39 +140,13 @@ async function prepare(
   return { ...download, handles };
 }
 
-function toCallKey({ task, content, connector }: TaskInputs) {
-  const { targetId, generation, fence } = task;
-  const { title, media } = content;
-  const text = connector.comparableText?.(content.text) ?? content.text;
-  const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
-  return { targetId, generation, fence, contentHash };
-}
-
 function onStepFailure(
   { task, attemptNumber }: TaskInputs,
   failure: Failure,
   handles: Handles,
 ): WorkEnd | TokenRefused {
-  if (failure.kind === "token_refused") return { ...failure, handles };
+  if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-}
-
-function onUnmarked(
-  { deps }: PublishContext,
-  { task, attemptNumber }: TaskInputs,
-  reason: Unmarked,
-): WorkEnd {
-  switch (reason) {
-    case "lost":
-      return DONE;
-    case "busy":
-    case "held":
-      return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
-    case "missed":
-      return giveUp(task, attemptNumber, "missed");
-    case "superfluous":
-      return learned(task, attemptNumber, { kind: "not_wanted", fence: task.fence });
-  }
 }
 
 /**
