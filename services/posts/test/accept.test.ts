@@ -55,6 +55,29 @@ test("an accepted post has the status publishing, and GetPost returns the same p
   expect(posts.nudges.count).toBe(nudges + 1);
 });
 
+test("ValidatePost, CreatePost and PublishPost refuse a run of more than 30 combining marks alike, and a draft keeps it", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = [posts.peers.connectAccount(workspaceId, "telegram")];
+  const [accountId] = accountIds;
+  const content = `a${"\u0301".repeat(60_000)}`;
+  const violation = { code: "forbidden_characters", limit: 30, accountId, platform: "telegram" };
+  const refusal = {
+    reason: "validation_failed",
+    violations: [{ ...violation, path: "/content", actual: 60_000 }],
+  };
+  const posted = { workspaceId, accountIds, content };
+  await expect(posts.posts.validatePost(posted)).rejects.toMatchObject(refusal);
+  await expect(posts.createPost(posted)).rejects.toMatchObject(refusal);
+  const draft = await posts.createPost({ ...posted, isDraft: true });
+  expect(draft.content).toBe(content);
+  await expect(posts.posts.publishPost({ workspaceId, id: draft.id })).rejects.toMatchObject(
+    refusal,
+  );
+  const options = { values: { telegram: { content: "a".repeat(5) } } };
+  const updated = await posts.posts.updatePost({ workspaceId, id: draft.id, options });
+  expect(updated.post?.status).toBe("draft");
+});
+
 test("CreatePost appends the event that asks the delivery service to publish every target of the post", async () => {
   const workspaceId = newWorkspace();
   const accountIds = [

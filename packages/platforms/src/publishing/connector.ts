@@ -43,6 +43,12 @@ export interface PublishingConnector {
    * retries it.
    */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
+  /**
+   * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A search cannot tell two
+   * texts with the same form apart, so an account never has two open publishing calls with them. Without this function
+   * texts are compared in NFC with folded white space.
+   */
+  comparableText?(text: string): string;
   /** Finds out the outcome of a publishing call whose outcome is unknown or pending. */
   readonly reconcile: FindPublication;
   /**

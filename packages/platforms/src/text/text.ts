@@ -1,4 +1,5 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
+import { composeText, findLongMarkRun } from "./compose-text.ts";
 import { findUrls } from "./urls.ts";
 
 /** The kind of media that a text is published with; images and a video together count as a video. */
@@ -17,29 +18,36 @@ const COUNTERS = {
   weighted: weightedLength,
   utf8_bytes: (text) => Buffer.byteLength(text, "utf8"),
   graphemes: countGraphemes,
-} satisfies Record<TextUnit, (text: string) => number>;
+  hashtags: countHashtags,
+  mentions: countMentions,
+  long_mark_run: findLongMarkRun,
+} satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run", (text: string) => number>;
+
+/** What can be counted in a text: its length in a unit, its hashtags or its mentions, or the marks of a long run. */
+export type TextMeasure = keyof typeof COUNTERS;
 
 /**
- * Returns the length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of X,
- * `utf8_bytes` = bytes, `graphemes` = user-perceived characters.
+ * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the
+ * weights of X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many it
+ * has. `long_mark_run` = length of the first run of too many combining marks, else 0.
  */
-export function countText(text: string, unit: TextUnit): number {
-  return COUNTERS[unit](text);
+export function countText(text: string, measure: TextMeasure): number {
+  return COUNTERS[measure](text);
 }
 
-/** A function that returns the same text lengths as `countText`, and caches them. */
+/** A function that returns the same numbers as `countText`, and caches them. */
 export type TextCounter = typeof countText;
 
 /**
- * Creates a text counter for one request, which counts each text once per unit. Counting a text of the maximum size
- * takes tens of milliseconds, and a post to a hundred accounts needs the length a hundred times.
+ * Creates a text counter for one request, which counts each text once per measure. Counting a text of the maximum size
+ * takes tens of milliseconds, and a post to a hundred accounts needs the number a hundred times.
  */
 export function createTextCounter(): TextCounter {
-  const counted = new Map<string, number>();
-  return (text, unit) => {
-    const key = `${unit} ${text}`;
-    const known = counted.get(key) ?? countText(text, unit);
-    counted.set(key, known);
+  const counted = new Map<TextMeasure, Map<string, number>>();
+  return (text, measure) => {
+    const ofMeasure = counted.get(measure) ?? new Map<string, number>();
+    const known = ofMeasure.get(text) ?? countText(text, measure);
+    counted.set(measure, ofMeasure.set(text, known));
     return known;
   };
 }
@@ -64,7 +72,7 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
  * Returns the number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated
  * hashtags count again.
  */
-export function countHashtags(text: string): number {
+function countHashtags(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
 }
 
@@ -72,7 +80,7 @@ export function countHashtags(text: string): number {
  * Returns the number of mentions in a text: `@` and a user name, outside of words, so that e-mail addresses do not
  * count.
  */
-export function countMentions(text: string): number {
+function countMentions(text: string): number {
   return text.match(/(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu)?.length ?? 0;
 }
 
@@ -93,6 +101,11 @@ const LIGHT_RANGES = [
 const LIGHT = 1;
 const HEAVY = 2;
 const URL_WEIGHT = 23;
+/**
+ * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text exceeds X's limit in any form,
+ * even if it consists of the longest URLs.
+ */
+const MAX_COMPOSED_LENGTH = 65_536;
 
 /**
  * Matches an emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes
@@ -102,12 +115,12 @@ const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-
 
 /**
  * Returns the length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL
- * 23, whatever its length. The text is counted in its NFC form.
+ * 23, whatever its length. The text is counted in its NFC form, unless it is far too long for X.
  *
  * Source: the configuration and the conformance text of twitter-text v3.
  */
 export function weightedLength(text: string): number {
-  const normalized = text.normalize("NFC");
+  const normalized = text.length > MAX_COMPOSED_LENGTH ? text : composeText(text);
   let length = 0;
   let position = 0;
   for (const url of findUrls(normalized)) {

@@ -80,8 +80,12 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
   return name.split(".").every((label) => asciiLength(label) <= MAX_LABEL_LENGTH);
 }
 
-/** Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. */
+/**
+ * Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. A label that is
+ * too long even in letters of two UTF-16 units is not converted, because the conversion sorts combining marks.
+ */
 function asciiLength(label: string): number {
+  if (label.length > 2 * MAX_LABEL_LENGTH) return label.length;
   return /^\p{ASCII}*$/u.test(label) ? label.length : domainToASCII(label).length;
 }
 

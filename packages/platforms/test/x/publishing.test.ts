@@ -278,6 +278,22 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 
+  test("the X connector gives texts the same comparable form exactly if a search of the timeline cannot tell them apart", async () => {
+    const publication = await createPublication([], "a &amp; b https://example.com/a#b");
+    await publish(publication);
+    const [text, same, other] = [
+      publication.text,
+      "a & b  http://Example.com/a/",
+      "a & b https://example.com/b",
+    ];
+    const find = (words: string) =>
+      x.reconcile({ ...publication, text: words }, {}, unknownCall(), signal);
+    expect(await find(same)).toMatchObject({ kind: "present" });
+    expect(x.comparableText?.(same)).toBe(x.comparableText?.(text));
+    expect(await find(other)).toMatchObject({ kind: "cannot_tell" });
+    expect(x.comparableText?.(other)).not.toBe(x.comparableText?.(text));
+  });
+
   test("the X connector cannot tell whether a text with a link to media on X is the post with the same text and media", async () => {
     const withMedia = await createPublication([pngMedia(1)], "look");
     await publish(withMedia);

@@ -92,7 +92,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "This platform has no field for tags. Remove them, or write hashtags into the text.",
   tags_too_long:
     "The tags are too long[: they count {actual}, at most {limit} is allowed]. Remove some.",
-  forbidden_characters: "The text has characters that this platform refuses. Remove them.",
+  forbidden_characters:
+    "The text has characters that are refused[: {actual} combining marks in a row, at most {limit} are allowed]. Remove them.",
   unknown_account: "This workspace has no such connected account. Check the id.",
   platform_unavailable: "This platform is not available here. The operator has not set it up.",
   unknown_media: "This workspace has no such media. Check the id.",

@@ -79,7 +79,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   tags_unsupported:
     "이 플랫폼에는 태그 항목이 없습니다. 태그를 빼거나 본문에 해시태그로 적어 주세요.",
   tags_too_long: "태그가 너무 깁니다[({actual}, 최대 {limit})]. 줄여 주세요.",
-  forbidden_characters: "이 플랫폼이 받지 않는 문자가 있습니다. 해당 문자를 빼 주세요.",
+  forbidden_characters:
+    "받을 수 없는 문자가 있습니다[: 결합 문자가 {actual}개 이어져 있고 최대 {limit}개까지 허용됩니다]. 해당 문자를 빼 주세요.",
   unknown_account: "이 워크스페이스에 연결된 계정이 아닙니다. id를 확인해 주세요.",
   platform_unavailable: "여기서는 사용할 수 없는 플랫폼입니다. 운영자가 설정하지 않았습니다.",
   unknown_media: "이 워크스페이스에 없는 미디어입니다. id를 확인해 주세요.",

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { composeText } from "@postrider/platforms/text/compose-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
 import type { PostAccount, PostContent } from "./post.ts";
@@ -140,6 +141,8 @@ export function planTargets(
   accounts: ReadonlyMap<string, PostAccount>,
   { due, idOf }: { readonly due: Due | null; readonly idOf: (accountId: string) => string },
 ): readonly PlannedTarget[] {
+  // Most targets of a post have the same text, so each text is hashed once.
+  const hashes = new Map<string, string>();
   return post.accountIds.flatMap((accountId): PlannedTarget[] => {
     const account = accounts.get(accountId);
     if (account === undefined) return [];
@@ -147,7 +150,9 @@ export function planTargets(
     const target = { id: idOf(accountId), accountId, platform, username };
     if (due === null) return [{ ...target, dueDay: null, contentHash: null }];
     const { text } = effectiveContent(post.content, post.options, target);
-    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: contentHash(text, post.mediaIds) }];
+    const hash = hashes.get(text) ?? contentHash(text, post.mediaIds);
+    hashes.set(text, hash);
+    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash }];
   });
 }
 
@@ -156,7 +161,7 @@ export function planTargets(
  * and its white space is trimmed and collapsed; the media are in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
-  const folded = text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+  const folded = composeText(text).replaceAll(/\s+/gu, " ").trim();
   return createHash("sha256")
     .update(JSON.stringify([folded, mediaIds]))
     .digest("hex");

@@ -111,6 +111,24 @@ test("the text and title for YouTube cannot contain angle brackets", () => {
   ]);
 });
 
+test.each(PLATFORM_IDS)(
+  "%s: a text with more than 30 combining marks in a row is refused before anything is counted in it",
+  (platform) => {
+    const marks = (count: number) => `a${"\u0301".repeat(count)}`;
+    expect(check(platform, { text: marks(30) })).toEqual([]);
+    expect(check(platform, { text: marks(80_000) })).toEqual([
+      { code: "forbidden_characters", field: "content", limit: 30, actual: 80_000 },
+    ]);
+  },
+);
+
+test("a title with more than 30 combining marks in a row is refused", () => {
+  const title = `a${"\u0301".repeat(31)}`;
+  expect(check("youtube", { title })).toEqual([
+    { code: "forbidden_characters", field: "title", limit: 30, actual: 31 },
+  ]);
+});
+
 test("YouTube requires a title, and a title of white space counts as missing", () => {
   for (const title of [undefined, "", "  "]) {
     expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);

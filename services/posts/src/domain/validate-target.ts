@@ -1,8 +1,7 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
+import { MAX_MARKS } from "@postrider/platforms/text/compose-text";
 import {
-  countHashtags,
-  countMentions,
   countText,
   effectiveLimits,
   type AttachedMedia,
@@ -39,13 +38,24 @@ function validateText(
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
+  // Such a text is not counted, because counting normalizes it.
+  const marks = longMarkRun("content", text, count);
+  if (marks.length > 0) return marks;
   const { maxHashtags, maxMentions, forbidden } = rules.text;
   return [
     ...effectiveLimits(rules.text, attachedMedia(media)).flatMap(({ unit, max }) =>
       above({ code: "content_too_long", field: "content" }, count(text, unit), max),
     ),
-    ...above({ code: "too_many_hashtags", field: "content" }, countHashtags(text), maxHashtags),
-    ...above({ code: "too_many_mentions", field: "content" }, countMentions(text), maxMentions),
+    ...above(
+      { code: "too_many_hashtags", field: "content" },
+      maxHashtags === undefined ? 0 : count(text, "hashtags"),
+      maxHashtags,
+    ),
+    ...above(
+      { code: "too_many_mentions", field: "content" },
+      maxMentions === undefined ? 0 : count(text, "mentions"),
+      maxMentions,
+    ),
     ...forbiddenCharacters("content", text, forbidden),
   ];
 }
@@ -63,6 +73,8 @@ function validateTitle(
     return rule === "required" ? [{ code: "title_required", field: "title" }] : [];
   }
   if (!takesTitle(rules.title, media)) return [{ code: "title_unsupported", field: "title" }];
+  const marks = longMarkRun("title", title, count);
+  if (marks.length > 0) return marks;
   return [
     ...above({ code: "title_too_long", field: "title" }, count(title, unit), max),
     ...forbiddenCharacters("title", title, forbidden),
@@ -85,6 +97,11 @@ function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | 
 function attachedMedia(media: readonly TargetMedia[]): AttachedMedia {
   if (media.length === 0) return "none";
   return media.some(({ kind }) => kind === "video") ? "video" : "image";
+}
+
+/** Refuses a run of more combining marks than any writing system uses: normalizing it takes quadratic time. */
+function longMarkRun(field: TargetField, text: string, count: TextCounter): TargetViolation[] {
+  return above({ code: "forbidden_characters", field }, count(text, "long_mark_run"), MAX_MARKS);
 }
 
 function forbiddenCharacters(

@@ -10,6 +10,7 @@ import { deletePost } from "./delete-post.ts";
 import { limitedForMs, toFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
 import { reconcile } from "./reconcile.ts";
+import { compareSent } from "./timeline-text.ts";
 import { toPermalink, type SentPost } from "./timeline.ts";
 import { readUpload, type Upload } from "./upload-state.ts";
 import { createUploadStep } from "./upload-step.ts";
@@ -76,6 +77,7 @@ export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): P
     maxResends: mayResend ? 1 : 0,
     steps: ({ media }) => media.map((_media, index) => createUploadStep(baseUrl, index)),
     publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
+    comparableText: (text) => JSON.stringify(compareSent(text)),
     reconcile: (publication, handles, call, signal) =>
       reconcile(baseUrl, toSentPost(publication, handles), call, signal),
     findMatchingPost: (publication, handles, call, signal) =>

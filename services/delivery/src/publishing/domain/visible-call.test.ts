@@ -1,3 +1,4 @@
+import { measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import { expect, test } from "vitest";
 import { createSendGuard, hashContent } from "./visible-call.ts";
 
@@ -16,6 +17,12 @@ test("the text, the title, the media and the order of the media change the hash 
     { ...content, mediaIds: ["a"] },
   ];
   expect(new Set([content, ...others].map(hashContent)).size).toBe(5);
+});
+
+test("the hash of a post of the maximum length takes processor time that is linear in its length, also with combining marks", async () => {
+  const text = "\u0f73".repeat(63_206);
+  expect(await measureCpuMs(() => hashContent({ ...content, text }))).toBeLessThan(500);
+  expect(hashContent({ ...content, text })).toBe(hashContent({ ...content, text: ` ${text}` }));
 });
 
 function clocksAt() {

@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
 import type { SendGuard } from "@postrider/platforms/http/send-once";
+import { composeText } from "@postrider/platforms/text/compose-text";
 
 /** The parts of a post that differ when a reader can tell two posts of one account apart. */
 export interface HashedContent {
+  /** The text in the form in which the connector compares it, `PublishingConnector.comparableText`. */
   readonly text: string;
   readonly title: string | undefined;
   /** Ids of the media in the order in which the post shows them. */
@@ -10,7 +12,7 @@ export interface HashedContent {
 }
 
 function normalize(text: string): string {
-  return text.normalize("NFC").replaceAll(/\s+/gu, " ").trim();
+  return composeText(text).replaceAll(/\s+/gu, " ").trim();
 }
 
 /**

@@ -13,9 +13,10 @@ import type { MarkResult } from "./visible-calls.ts";
 /** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
 const BUSY_MS = 250;
 
-function toCallKey({ task, content }: TaskInputs) {
+function toCallKey({ task, content, connector }: TaskInputs) {
   const { targetId, generation, fence } = task;
-  const { text, title, media } = content;
+  const { title, media } = content;
+  const text = connector.comparableText?.(content.text) ?? content.text;
   const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
   return { targetId, generation, fence, contentHash };
 }
