@@ -5,7 +5,7 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /** How long after a restore all due tasks are read at each check, and afterwards only at a thorough one. */
-const RECENT_RESTORE_MINUTES = 10;
+const RECENT_RESTORE_MINUTES = 30;
 
 /**
  * Changes the status of each ready publish task that a restore from a backup made uncertain to `unknown`. A publishing
