@@ -53,6 +53,11 @@ create table delivery.deployment (
   seen_at timestamp with time zone not null,
   restored_at timestamp with time zone,
   data_until timestamp with time zone,
+  undo_for timestamp with time zone,
+  undo_restored_at timestamp with time zone,
+  undo_data_until timestamp with time zone,
+  lossy_at timestamp with time zone,
+  trusted_at timestamp with time zone,
   constraint deployment_pkey PRIMARY KEY (only_row),
   constraint deployment_only_row_check CHECK (only_row)
 );
@@ -171,6 +176,7 @@ create table delivery.publish_tasks (
   doubted_at timestamp with time zone,
   is_restored boolean not null default false,
   cause jsonb,
+  first_due_at timestamp with time zone,
   constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))
@@ -182,6 +188,7 @@ CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_i
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
+CREATE INDEX publish_tasks_restored ON delivery.publish_tasks USING btree (doubted_at) WHERE is_restored;
 CREATE INDEX publish_tasks_wake ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 
 create table delivery.schema_migrations (

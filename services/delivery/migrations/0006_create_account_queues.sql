@@ -24,7 +24,7 @@ create index publish_tasks_by_account on publish_tasks (account_id, status, wake
 create index publish_tasks_in_work on publish_tasks (wake_at)
   where status in ('working', 'calling', 'reconciling');
 
--- These triggers only ever lower the times of an account, whoever changes its tasks, also a process of the previous release.
+-- These triggers only ever lower the times of an account, whichever process changes its tasks, also one of the previous release.
 -- Only a claim raises them, after it has locked the row: a change that the claim does not see waits for its lock here and
 -- lowers the raised time again. Rows are locked in the order of accounts, and after the tasks, so that two transactions
 -- cannot deadlock. They are written even if no time changes, because the write waits for the claim.

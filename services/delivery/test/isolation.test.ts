@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import {
   consume,
+  insertPublished,
   lastDeletion,
   openDatabase,
   readTask,
@@ -131,6 +132,18 @@ test("publish tasks that are claimed together do not wait for token refreshes of
   expect(world.calls).toHaveLength(2);
 });
 
+/** Requests the deletion of published targets whose id on the platform is that of the target. */
+async function requestDeletions(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
+  await insertPublished(
+    sql,
+    targets.map((target) => ({ target, externalId: target.targetId })),
+  );
+  await consume(
+    sql,
+    targets.map((target) => toDeletionRecord(target, target.targetId)),
+  );
+}
+
 /** Creates deletions on this many accounts, older than the deletions that the test requests. */
 async function addDeletions(
   sql: Sql,
@@ -141,10 +154,7 @@ async function addDeletions(
   const targets = Array.from({ length: count }, (_, index) =>
     world.addTarget({ platform: "x", accountId: accountIds[index % accounts] ?? "" }),
   );
-  await consume(
-    sql,
-    targets.map((target) => toDeletionRecord(target, target.targetId)),
-  );
+  await requestDeletions(sql, targets);
 }
 
 test("5,000 deletions on a platform that does not respond do not delay deletions on other platforms", async () => {
@@ -154,10 +164,7 @@ test("5,000 deletions on a platform that does not respond do not delay deletions
   const bluesky = new World();
   await addDeletions(sql, world, { count: 5_000, accounts: 100 });
   const others = Array.from({ length: 30 }, () => world.addTarget({ platform: "bluesky" }));
-  await consume(
-    sql,
-    others.map((target) => toDeletionRecord(target, target.targetId)),
-  );
+  await requestDeletions(sql, others);
   const hanging = Promise.withResolvers<never>();
   world.deletionReactions = Array.from({ length: 5_000 }, () => () => hanging.promise);
   const connectors = { x: world.connector(), bluesky: bluesky.connector("bluesky") };
@@ -180,7 +187,7 @@ test("an account with many deletions does not delay deletions of other accounts 
   const world = new World();
   await addDeletions(sql, world, { count: 3_000, accounts: 1 });
   const other = world.addTarget({ platform: "x" });
-  await consume(sql, [toDeletionRecord(other, other.targetId)]);
+  await requestDeletions(sql, [other]);
   await using worker = startWorker(database, world);
 
   await eventually(async () =>

@@ -99,7 +99,7 @@ test("publish tasks of a platform that an operator paused count as paused, even 
   expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
 });
 
-test("a publish task does not count as overdue while another task of its account is in work", async () => {
+test("a publish task does not count as overdue while another task of its account is being worked on", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
