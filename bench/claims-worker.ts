@@ -40,6 +40,8 @@ interface Options {
 }
 
 const SETTINGS = {
+  holdAfterUnknowns: 0,
+  probeMs: [1_000],
   retryMs: [60_000],
   leaseMs: 60_000,
   accountPauseMs: [60_000],

@@ -90,7 +90,9 @@ test("no order of concurrent claims and changes of tasks leaves a due task that 
       const accounts = [randomUUID(), randomUUID()];
       for (const concurrent of steps) {
         await Promise.all(
-          concurrent.map(([name, index]) => OPERATIONS[name]?.(sql, world, accounts[index] ?? "")),
+          concurrent.map(async ([name, index]) => {
+            await OPERATIONS[name]?.(sql, world, accounts[index] ?? "");
+          }),
         );
         expect(await findLostAccounts(sql)).toEqual([]);
       }

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimLimits } from "./claim-limits.ts";
+import { heldPlatforms } from "./platform-brakes.ts";
 
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
@@ -27,7 +28,8 @@ export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`
     select platform
     from unnest(${platforms as string[]}::text[]) as p(platform)
-    where platform not in (select key from pauses where kind = 'platform')`;
+    where platform not in (select key from pauses where kind = 'platform')
+    and platform not in (${heldPlatforms(sql)})`;
 }
 
 /** SQL condition: neither the account nor its workspace is paused, for a row with these columns. */
@@ -39,7 +41,7 @@ export function isUnpaused(sql: ISql) {
 
 /**
  * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if one may
- * be ready now, undefined if there is no task. Tasks of paused platforms do not count.
+ * be ready now, undefined if there is no task. Tasks of paused and held platforms do not count.
  */
 export async function findNextTaskMs(
   sql: ISql,
