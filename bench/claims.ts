@@ -24,7 +24,10 @@ interface Backlog {
   readonly perAccount: number;
 }
 
-/** Inserts due tasks of new accounts, as the consumer of publish requests would, but all at once. */
+/**
+ * Inserts due tasks of new accounts, as the consumer of publish requests would, but all at once. The tasks of one account became
+ * due after those of the account before.
+ */
 async function insertBacklog(sql: postgres.Sql, backlog: Backlog): Promise<void> {
   const { platform, workspaces, accounts, perAccount } = backlog;
   const workspaceIds = Array.from({ length: workspaces }, () => randomUUID());
@@ -35,8 +38,8 @@ async function insertBacklog(sql: postgres.Sql, backlog: Backlog): Promise<void>
     await tx`
       insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
         publish_before)
-      select gen_random_uuid(), 1, (${workspaceIds}::uuid[])[(n % ${accounts}::int) % ${workspaces}::int + 1], gen_random_uuid(),
-        (${accountIds}::uuid[])[n % ${accounts}::int + 1], ${platform}, 'queued',
+      select gen_random_uuid(), 1, (${workspaceIds}::uuid[])[n / ${perAccount}::int % ${workspaces}::int + 1],
+        gen_random_uuid(), (${accountIds}::uuid[])[n / ${perAccount}::int + 1], ${platform}, 'queued',
         now() - interval '1 hour' + n * interval '1 millisecond', now() - interval '1 hour', now() + interval '1 day'
       from generate_series(0, ${accounts * perAccount - 1}::int) as n`;
   });

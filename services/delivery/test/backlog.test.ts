@@ -256,10 +256,10 @@ test("the tasks that the previous release left in the database are claimed after
   });
   const { sql } = database;
   await insertDeployment(sql, DEPLOYMENT);
-  const world = new World();
-  const targets = [world.addTarget(), world.addTarget(), world.addTarget(), world.addTarget()];
-  await request(sql, ...targets);
-  const [queued, unknown, crashed, done] = targets.map(({ targetId }) => targetId);
+  // The rows are inserted as the previous release does, without the columns of later migrations.
+  await insertBacklog(sql, { platform: "x", accounts: 4, perAccount: 1 });
+  const tasks = await sql<{ targetId: string }[]>`select target_id from publish_tasks`;
+  const [queued, unknown, crashed, done] = tasks.map(({ targetId }) => targetId);
   const set = (targetId: string | undefined, status: string) =>
     sql`update publish_tasks set status = ${status} where target_id = ${targetId ?? ""}`;
   await set(unknown, "unknown");

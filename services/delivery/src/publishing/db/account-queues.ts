@@ -15,7 +15,7 @@ const MAX_DUE_ACCOUNTS = 10_000;
  * How long an account is left alone whose due tasks cannot be claimed for a reason that no instant ends, for example because
  * this process already works on another suspect.
  */
-const RECHECK_MS = 1_000;
+const RECHECK_MS = 200;
 
 /** SQL condition: a publish task is in work, in its steps, its publishing call or a search of the platform. */
 function isInWork(sql: ISql) {

@@ -5,7 +5,7 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /** How long after a restore all due tasks are read at each check, and afterwards only at a thorough one. */
-const RECENT_RESTORE_MINUTES = 10;
+const RECENT_RESTORE_MINUTES = 30;
 
 /**
  * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. Content that
