@@ -1,14 +1,19 @@
+import { once } from "node:events";
+import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withAdmission } from "#src/connect/admission.ts";
+import { connectPeer } from "#src/connect/client.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { PoolWait } from "#src/postgres/pool-wait.ts";
+import { listenService, openDatabaseProcess } from "#src/process/service.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createTestPeer } from "#src/testing/router.ts";
-import { createDatabase } from "./test-service.ts";
+import { createDatabase, logger } from "./test-service.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -84,4 +89,59 @@ test("a service does not begin an RPC whose caller has stopped waiting for the a
     kind: "timeout",
   });
   expect(served()).toBe(0);
+});
+
+/** Starts a database server that accepts connections and never answers, until `stop` breaks all connections. */
+async function startSilentDatabase() {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `postgres://sample:sample@127.0.0.1:${port}/sample`,
+    stop: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+test("the process of a service refuses RPCs while its database does not answer", async () => {
+  const silent = await startSilentDatabase();
+  const identities = createTestIdentities();
+  const config = {
+    service: "posts",
+    host: "127.0.0.1",
+    port: 0,
+    metricsPort: 0,
+    identity: identities.of("posts"),
+    ...identities.trust,
+    logLevel: "silent",
+    failpointsDir: undefined,
+    databaseUrl: silent.url,
+    databasePoolSize: 1,
+    databasePrepare: true,
+  };
+  const migrations = new URL("./migrations", import.meta.url).pathname;
+  await using base = openDatabaseProcess(config, migrations);
+  let baseUrl = "";
+  const listening = { ...logger, info: ({ url }: { url?: string }) => (baseUrl = url ?? baseUrl) };
+  await using _server = await listenService({
+    config,
+    callers: { "postrider.posts.v1.PostService/GetPost": ["gateway"] },
+    health: base.health,
+    logger: listening as typeof logger,
+    routes: (router) => router.service(PostService, { getPost: ({ id }) => ({ post: { id } }) }),
+  });
+  await using peer = connectPeer({
+    baseUrl,
+    service: "posts",
+    identity: identities.of("gateway"),
+  });
+  const client = peer.client(PostService);
+
+  await eventually(async () => {
+    await expect(client.getPost({ id: "p" })).rejects.toMatchObject({ kind: "unavailable" });
+  });
+  silent.stop();
 });

@@ -141,7 +141,7 @@ test("the regular check of the outbox finds an event below the floor", async () 
 });
 
 test("six concurrent transactions that append thousands of events lose none of them to the floor of the outbox", async () => {
-  const topic = "floor";
+  const topic = "sample.floor";
   await using bus = createPostgresBus({ sql, logger });
   await using _relay = startRelay({ sql, bus, topic, source: "/s", logger, pollMs: 1 });
   const floor = outboxFloorOf(sql);
