@@ -27,7 +27,8 @@ beforeAll(async () => {
   app = await createTestServer({
     mediaUrl: media.url,
     media: { batchGetMedia },
-    maxInFlight: 256,
+    // One address may use half of the permits, which is more than it uploads at a time here.
+    maxInFlight: 1_024,
     trustedProxies: ["127.0.0.1"],
   });
   url = await app.listen({ host: "127.0.0.1", port: 0 });
@@ -99,7 +100,10 @@ test("concurrent uploads with unknown tokens all count towards the failure limit
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
-  const answers = Array.from({ length: count }, () => uploadFrom("192.0.2.4"));
+  // An upload grant allows one upload at a time, so each upload has a token of its own.
+  const answers = Array.from({ length: count }, (_unused, index) =>
+    uploadFrom("192.0.2.4", `?token=t${index}`),
+  );
   await eventually(() => waiting.length === count);
   for (const answer of waiting) answer();
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(
