@@ -169,13 +169,21 @@ async function startVideoServer() {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-function folderBytes(folder: string): number {
-  let bytes = 0;
-  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
-    const found = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (found?.isFile() === true) bytes += found.size;
+/** Returns the names in a folder; none when the folder was deleted meanwhile. */
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
-  return bytes;
+}
+
+function folderBytes(folder: string): number {
+  const files = listNames(folder).flatMap((name) =>
+    listNames(join(folder, name)).map((file) => join(folder, name, file)),
+  );
+  const sizes = files.map((file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+  return sizes.reduce((sum, size) => sum + size, 0);
 }
 
 async function measureImports(): Promise<string> {
@@ -205,14 +213,13 @@ async function measureImports(): Promise<string> {
   return `| ${imports.length} | ${IMPORT_BYTES / 1e6} | ${budget} | ${(peak / 1e6).toFixed(0)} |`;
 }
 
-const rows = [await measureReaders("disk", {})];
-await using s3 = await startTestS3();
-rows.push(await measureReaders("S3", s3.settings));
-const imports = await measureImports();
 process.stdout.write(
-  `\n| store | slow readers with status 200 | publishing reads a file of another workspace | publishing reads another file of their workspace | a platform downloads a file of another workspace | another workspace uploads and completes a file | slow readers connected after ${COUNT_AFTER_MS / 1000} s |\n|---|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
+  `\n| store | slow readers with status 200 | publishing reads a file of another workspace | publishing reads another file of their workspace | a platform downloads a file of another workspace | another workspace uploads and completes a file | slow readers connected after ${COUNT_AFTER_MS / 1000} s |\n|---|---|---|---|---|---|---|\n`,
 );
+process.stdout.write(`${await measureReaders("disk", {})}\n`);
+await using s3 = await startTestS3();
+process.stdout.write(`${await measureReaders("S3", s3.settings)}\n`);
 process.stdout.write(
-  `\n| imports at once | MB each | space for temporary files, MB | largest use, MB |\n|---|---|---|---|\n${imports}\n`,
+  `\n| imports at once | MB each | space for temporary files, MB | largest use, MB |\n|---|---|---|---|\n${await measureImports()}\n`,
 );
 process.exit(0);
