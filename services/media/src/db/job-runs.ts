@@ -2,7 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 
 /**
  * Claims the next run of a job, by the database's clock. The row lock lets only one of several replicas win; the others
- * then find that the next run is `intervalMs` away.
+ * then find that the next run begins `intervalMs` later.
  *
  * @returns false when the last run began less than `intervalMs` ago.
  */
