@@ -42,6 +42,8 @@ import { TempSpace } from "#src/storage/temp-space.ts";
 export const identities = createTestIdentities();
 /** The headers with which the gateway calls the media service. */
 export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
+/** The headers with which the delivery service calls the media service. */
+export const DELIVERY = await createIdentitySource(identities.of("delivery"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 

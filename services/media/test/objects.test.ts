@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, DELIVERY, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
@@ -119,7 +119,7 @@ test("GET /objects returns not_found for media that are unknown, of another work
     expect(await get(ref, { rendition: "delivery" })).toMatchObject({ status: 404 });
   }
   expect(await get(grant, { rendition: "other" })).toMatchObject({ status: 400 });
-  const unauthenticated = { authorization: "Bearer guess" };
+  const unauthenticated = { "x-identity": "guess" };
   expect(await get(grant, { headers: unauthenticated })).toMatchObject({ status: 401 });
 });
 
@@ -254,16 +254,16 @@ async function storeLarge(workspaceId: string): Promise<Ref> {
   return ref;
 }
 
-test("slow readers of one file and of one workspace leave permits for other files and other workspaces", async () => {
+test("slow readers of one file and of one workspace leave permits for other files, other workspaces and publishing", async () => {
   await using small = await service.startReplica({ maxTransfers: 4 });
   const mine = newId();
   const files = await Promise.all([1, 2, 3].map(() => storeLarge(mine)));
   const [first, second, third] = files as [Ref, Ref, Ref];
   const foreign = await storeLarge(newId());
   const opened: IncomingMessage[] = [];
-  const open = async ({ workspaceId, id }: Ref) => {
+  const open = async ({ workspaceId, id }: Ref, caller = GATEWAY) => {
     const outgoing = request(`${small.url}/objects/${workspaceId}/${id}`, {
-      headers: { ...GATEWAY },
+      headers: { ...caller },
     });
     outgoing.on("error", () => undefined).end();
     const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -275,6 +275,7 @@ test("slow readers of one file and of one workspace leave permits for other file
   expect(await open(second)).toBe(200);
   expect(await open(third)).toBe(503);
   expect(await open(foreign)).toBe(200);
+  expect(await open(first, DELIVERY)).toBe(200);
   for (const response of opened) response.destroy();
   await eventually(async () => (await open(third)) === 200);
   opened.at(-1)?.destroy();

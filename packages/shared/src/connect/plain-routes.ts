@@ -24,6 +24,13 @@ declare module "fastify" {
  */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
+const callers = new WeakMap<FastifyRequest, string>();
+
+/** Returns the name of the process that calls a plain route. */
+export function callerOf(request: FastifyRequest): string {
+  return callers.get(request) ?? "";
+}
+
 const durations = createDurationHistogram(
   "plain_route_duration_seconds",
   "Duration of requests between services outside of RPC, by route, up to the last byte.",
@@ -67,8 +74,11 @@ export async function addPlainRoutes(
   await app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
-    scope.addHook("onRequest", async ({ raw, method, routeOptions: { config, url } }) => {
+    scope.addHook("onRequest", async (request) => {
+      const { raw, method } = request;
+      const { config, url } = request.routeOptions;
       const caller = await access.authenticate((name) => firstHeader(raw, name));
+      callers.set(request, caller);
       access.authorize(caller, config.callers ?? [], `${method} ${url ?? ""}`);
     });
     scope.addHook("onRequest", (request, _reply, next) => {

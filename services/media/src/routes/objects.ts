@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { finished, Readable } from "node:stream";
-import type { PlainRoutes } from "@postrider/shared/connect/plain-routes";
+import { callerOf, type PlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
 import { isId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
@@ -28,7 +29,9 @@ interface ObjectRequest {
  * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: serves the file of ready media, as a whole
  * or one range of it.
  */
-export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
+export function createObjectRoutes(
+  deps: RouteDependencies & { readonly permitsOf: (caller: string) => Semaphore },
+): PlainRoutes {
   return (app) => {
     app.route<ObjectRequest>({
       method: ["GET", "HEAD"],
@@ -52,7 +55,7 @@ export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
         if (request.method === "HEAD") return await reply.send();
         const { workspaceId, mediaId } = request.params;
         const shares = transferShares({ workspaceId, file: mediaId });
-        const permit = await deps.permits.acquire({ shares });
+        const permit = await deps.permitsOf(callerOf(request)).acquire({ shares });
         // The connection may be closed already, which `finished` reports, too.
         finished(reply.raw, () => permit[Symbol.dispose]());
         const content = await openRange(deps, rendition, { start, length });

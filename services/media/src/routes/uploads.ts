@@ -10,6 +10,7 @@ import {
 import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId, newId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
@@ -41,7 +42,9 @@ interface UploadRequest {
  * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
  * can be used once.
  */
-export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
+export function createUploadRoutes(
+  deps: RouteDependencies & { readonly permits: Semaphore },
+): PlainRoutes {
   return (app) => {
     const options = { config: { callers: ["gateway"] } };
     app.put<UploadRequest>("/uploads/:uploadPath", options, async (request, reply) => {
