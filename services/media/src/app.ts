@@ -91,8 +91,8 @@ export async function startApp(config: Config): Promise<App> {
 }
 
 function createImports(config: Config, inspect: InspectFile): Imports {
-  const { outboundAllow, maxImageBytes, maxVideoBytes, tempDir } = config;
-  const client = new OutboundClient({ allow: outboundAllow });
+  const { outbound, maxImageBytes, maxVideoBytes, tempDir } = config;
+  const client = new OutboundClient(outbound);
   const limits = { maxImageBytes, maxVideoBytes };
   return new Imports({ client, inspect, limits, totalMs: DOWNLOAD_TIMEOUT_MS, tempDir });
 }
