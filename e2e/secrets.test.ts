@@ -183,11 +183,13 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     headers: { cookie },
     redirect: "manual",
   });
+  // The browser's secret is now in the cookie of the OAuth state.
+  const stateCookie = opened.headers.getSetCookie().map((one) => one.split(";")[0]);
   const approved = await fetch(opened.headers.get("location") ?? "", { redirect: "manual" });
   const back = new URL(approved.headers.get("location") ?? "");
   plant(`state of ${label}`, back.searchParams.get("state") ?? "");
   const { pathname: path, search } = mangle(back);
-  await send(path + search, { headers: { cookie } });
+  await send(path + search, { headers: { cookie: stateCookie.join("; ") } });
   await ended;
 }
 

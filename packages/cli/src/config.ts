@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
+import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

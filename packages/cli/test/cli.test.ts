@@ -130,7 +130,7 @@ test("`account connect --simulated` connects one account, or as many as --count 
   expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
 });
 
-test("`pause` rejects the id of an unknown account or workspace", async () => {
+test("`pause` rejects the id of an account or workspace that does not exist", async () => {
   const workspace = await createWorkspace();
   const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
   const account = await json<{ id: string }>(...connect);

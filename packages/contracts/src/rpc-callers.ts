@@ -34,6 +34,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.delivery.v1.RecoveryService/AdoptData": ["operator"],
   "postrider.delivery.v1.RecoveryService/GetRecovery": ["operator"],
   "postrider.delivery.v1.RecoveryService/MarkRestored": ["operator"],
+  "postrider.delivery.v1.RecoveryService/TrustRestore": ["operator"],
   "postrider.delivery.v1.TaskService/BatchGetTargetStates": ["posts"],
   "postrider.delivery.v1.TaskService/CancelTargets": ["posts"],
   "postrider.delivery.v1.TaskService/ResolveTarget": ["operator"],

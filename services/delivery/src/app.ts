@@ -147,7 +147,7 @@ function startClaims(
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
   const details = startAskForDetails(deps);
-  const watch = startWatchDeployment({ guard, sql, logger });
+  const watch = startWatchDeployment({ guard, sql, logger, onEvents });
   const counts = startCountTasks(sql, logger);
   watchDisk("spool", config.spool.folder);
   return {

@@ -345,6 +345,8 @@ export interface WorkerOptions {
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
+  /** Changes the database connection of the worker, for example to lose answers. */
+  readonly wrapSql?: (sql: Sql) => Sql;
 }
 
 /** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
@@ -389,7 +391,8 @@ export function startWorker(
   world: World,
   options: WorkerOptions = {},
 ): TestWorker {
-  const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
+  const pool = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
+  const sql = options.wrapSql?.(pool) ?? pool;
   const deps = { ...publishingDeps(world, sql, options), owner: newId() };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);
@@ -431,6 +434,31 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
     headers: { ce_id: newId(), ce_type: PostPublishRequestedSchema.typeName },
     value: toJsonString(PostPublishRequestedSchema, message),
   };
+}
+
+/** Records targets as published under the given ids, without publishing them. */
+export async function insertPublished(
+  sql: Sql,
+  posts: readonly { readonly target: TestTarget; readonly externalId: string }[],
+): Promise<void> {
+  const rows = posts.map(({ target, externalId }) => ({
+    target_id: target.targetId,
+    generation: target.generation,
+    workspace_id: target.workspaceId,
+    post_id: target.postId,
+    account_id: target.accountId,
+    platform: target.platform,
+    external_id: externalId,
+  }));
+  await sql`
+    insert into publish_tasks (
+      target_id, generation, workspace_id, post_id, account_id, platform, external_id, status, wake_at, due_at, publish_before
+    )
+    select k.target_id, k.generation, k.workspace_id, k.post_id, k.account_id, k.platform, k.external_id, 'published',
+      now(), now(), now()
+    from jsonb_to_recordset(${sql.json(rows)}) as k(
+      target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text, external_id text
+    )`;
 }
 
 /** Creates the event with which the posts service requests the deletion of a published target. */

@@ -31,7 +31,5 @@ test("every phase of receiving an HTTP request has a time limit", () => {
   expect(read({}).patience).toEqual({
     headersMs: 15_000,
     requestMs: 30_000,
-    stallMs: 30_000,
-    minBytesPerSecond: 1_000,
   });
 });

@@ -66,6 +66,7 @@ export interface Peers {
   readonly trustedProxies?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
+  readonly unsentLimits?: ServerDeps["unsentLimits"];
   /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
   readonly maxLoopDelayMs?: number;
 }
@@ -112,6 +113,7 @@ export async function createTestServer(
     defaultLocale: "en",
     trustedProxies: peers.trustedProxies ?? [],
     patience: peers.patience ?? {},
+    ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,

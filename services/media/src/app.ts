@@ -27,6 +27,7 @@ import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore } from "#src/storage/open-object-store.ts";
+import { TempSpace } from "#src/storage/temp-space.ts";
 
 /**
  * How long the RPC CompleteUpload waits for the check of an upload. The check continues after CompleteUpload has timed
@@ -58,11 +59,13 @@ export async function startApp(config: Config): Promise<App> {
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const { maxImageBytes, maxVideoBytes, tempDir } = config;
+  const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
+  await space.removeAbandoned(new Date(Date.now() - config.orphanMs));
   const inspector = createFileInspector({ limits: { maxImageBytes, maxVideoBytes }, logger });
   const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
   const { inspect } = inspector;
-  const checks = new UploadChecks({ sql, store, inspect, tempDir, leaseMs, logger, nudgeRelay });
-  const imports = createImports(config, inspect);
+  const checks = new UploadChecks({ sql, store, inspect, space, leaseMs, logger, nudgeRelay });
+  const imports = createImports(config, { inspect, space, logger });
   const stopping = new AbortController();
   const server = await listenService({
     config,
@@ -90,11 +93,23 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-function createImports(config: Config, inspect: InspectFile): Imports {
-  const { outbound, maxImageBytes, maxVideoBytes, tempDir } = config;
+/** Maximum number of bytes in the temporary folder: those of four of the largest files. */
+function tempBytes({ maxImageBytes, maxVideoBytes }: Config): number {
+  return 4 * Math.max(maxImageBytes, maxVideoBytes);
+}
+
+function createImports(
+  config: Config,
+  deps: {
+    readonly inspect: InspectFile;
+    readonly space: TempSpace;
+    readonly logger: Logger;
+  },
+): Imports {
+  const { outbound, maxImageBytes, maxVideoBytes } = config;
   const client = new OutboundClient(outbound);
   const limits = { maxImageBytes, maxVideoBytes };
-  return new Imports({ client, inspect, limits, totalMs: DOWNLOAD_TIMEOUT_MS, tempDir });
+  return new Imports({ ...deps, client, limits, totalMs: DOWNLOAD_TIMEOUT_MS });
 }
 
 function createAppRoutes(options: {
@@ -119,13 +134,13 @@ function createAppRoutes(options: {
 }
 
 function startJobs(
-  { pendingMs, orphanMs, leaseMs, tempDir }: Config,
+  { pendingMs, grantMs, orphanMs, leaseMs }: Config,
   deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
 ): AsyncDisposable[] {
   return [
     startRemovingObjects({ ...deps, leaseMs }),
-    startRemovingForgottenUploads({ ...deps, pendingMs }),
-    startRemovingOrphans({ ...deps, orphanMs, tempDir }),
+    startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
+    startRemovingOrphans({ ...deps, orphanMs }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
     startCleaningImportClaims(deps.sql, deps.logger),
   ];

@@ -36,6 +36,7 @@ import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { TempSpace } from "#src/storage/temp-space.ts";
 
 export const identities = createTestIdentities();
 /** The headers with which the gateway calls the media service. */
@@ -49,6 +50,9 @@ export interface ReplicaOptions {
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
+  readonly maxTransfers?: number;
+  /** Maximum number of bytes that checks and imports use in the temporary folder. */
+  readonly tempBytes?: number;
   readonly completeMs?: number;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
@@ -78,8 +82,8 @@ export async function startMedia(options: ReplicaOptions = {}) {
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
-      removeForgottenUploads({ sql, store, logger, pendingMs }),
-    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
+      removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
+    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
@@ -99,7 +103,8 @@ async function startReplica(
     readonly tempDir: string;
   },
 ) {
-  const { sql, store, tempDir } = options;
+  const { sql, store, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
+  const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
   const inspect = options.inspect?.(inspector.inspect) ?? inspector.inspect;
@@ -107,13 +112,13 @@ async function startReplica(
     sql,
     store,
     inspect,
-    tempDir,
+    space,
     leaseMs: 30_000,
     logger,
     nudgeRelay,
   });
   const client = new OutboundClient({ allow: [] });
-  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, tempDir });
+  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, space, logger });
   const routes = createRoutes({
     sql,
     store,
@@ -130,7 +135,10 @@ async function startReplica(
   const server = await createServiceServer({ routes, access, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
-    routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
+    routes: createPlainRoutes(
+      { sql, store, logger, stopping: stopping.signal },
+      options.maxTransfers,
+    ),
     access,
     logger,
   });

@@ -101,9 +101,9 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     },
     /** Runs every job of the media service once and treats every object as old enough. */
     runJobs: async (pendingMs = 86_400_000) => {
-      await removeForgottenUploads({ sql, store, logger, pendingMs });
+      await removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 0 });
       await removeObjects({ sql, store, logger, leaseMs: 0 });
-      await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
+      await removeOrphans({ sql, store, logger, orphanMs: -60_000 });
     },
     /** Lists every file of the object store, and the temporary files of inspections. */
     listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),

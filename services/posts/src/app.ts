@@ -27,6 +27,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { deriveCursorKeys } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
+import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -80,7 +81,8 @@ function startJobs(options: {
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
   const keys = startCleaningIdempotencyKeys(sql, logger);
   const guards = startCleaningDuplicateGuards(sql, logger);
-  return { scheduler, all: [scheduler, sweep, keys, guards] };
+  const quota = startCleaningQuotaUsage(sql, logger);
+  return { scheduler, all: [scheduler, sweep, keys, guards, quota] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;

@@ -8,6 +8,7 @@ import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts"
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
+import { exemptLongUploads } from "#src/http/long-transfers.ts";
 import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
@@ -17,17 +18,18 @@ import { readCertificate, watchCertificate, type CertificateFiles } from "./serv
 /** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/**
- * Maximum time in milliseconds to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on
- * a slow connection.
- */
-const MAX_REQUEST_MS = 60 * 60_000;
+/** Maximum time in milliseconds to receive an RPC. Uploads may take longer; see `long-transfers.ts`. */
+const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
+/** Interval in milliseconds at which Node looks for requests that take too long. */
+const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly access: Access;
   readonly logger: Logger;
+  /** Maximum time to receive an RPC; only tests shorten it. */
+  readonly maxRequestMs?: number;
   /** The certificate for calls over TLS; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
 }
@@ -35,12 +37,13 @@ export interface ServiceServerOptions {
 /** Creates the HTTP server, over TLS when there is a certificate. */
 function createHttpServer(
   listener: RequestListener,
-  { certificate, logger }: ServiceServerOptions,
+  { certificate, logger, maxRequestMs = MAX_REQUEST_MS }: ServiceServerOptions,
 ): Server {
   const limits = {
     keepAliveTimeout: 65_000,
-    headersTimeout: MAX_HEADERS_MS,
-    requestTimeout: MAX_REQUEST_MS,
+    headersTimeout: Math.min(MAX_HEADERS_MS, maxRequestMs),
+    requestTimeout: maxRequestMs,
+    connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, maxRequestMs),
   };
   if (certificate === undefined) return createServer(limits, listener);
   const server = createSecureServer({ ...limits, ...readCertificate(certificate) }, listener);
@@ -98,6 +101,7 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
+    clientErrorHandler: exemptLongUploads((_error, socket) => socket.destroy()),
     // While the server stops, it still answers requests on open connections and closes each connection after its
     // answer.
     return503OnClosing: false,

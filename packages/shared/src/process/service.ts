@@ -2,11 +2,13 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { EnvReader } from "#src/config.ts";
 import { readEnvironment } from "#src/config/production.ts";
+import { withAdmission } from "#src/connect/admission.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
 import { createAccess, type CallerTable } from "#src/identity/access.ts";
 import { readIdentity, type OwnIdentity, type TrustConfig } from "#src/identity/settings.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import { PoolWait } from "#src/postgres/pool-wait.ts";
 import { readDatabaseUrl } from "#src/postgres/tls.ts";
 import { watchDatabase } from "#src/postgres/watch.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
@@ -145,7 +147,8 @@ export interface DatabaseProcess extends ServiceProcess {
 
 /**
  * Opens the logger, the health checks and the connection pool of a service with a database schema, without connecting
- * yet. The process is ready once the database answers and has the last of these migrations or a newer one.
+ * yet. The process is ready once the database answers and has the last of these migrations or a newer one. It refuses
+ * RPCs while statements wait too long for a connection.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -161,7 +164,14 @@ export function openDatabaseProcess(
   base.health.checks.set("database", createDatabaseCheck(sql, migrations));
   const watch = watchDatabase(sql, config.databasePoolSize);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]) };
+  const wait = new PoolWait(() => sql`select 1`);
+  const health = { ...base.health, isOverloaded: () => wait.isTooLong() };
+  return {
+    ...base,
+    health,
+    sql,
+    [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]),
+  };
 }
 
 /**
@@ -181,7 +191,7 @@ export async function listenService(options: {
   const { config, callers, health, logger } = options;
   const access = createAccess({ ...config, callers, logger });
   const server = await createServiceServer({
-    routes: options.routes,
+    routes: withAdmission(options.routes, () => health.isOverloaded()),
     access,
     logger,
     certificate: config.certificate,

@@ -9,6 +9,7 @@ import { toServiceError } from "@postrider/shared/errors/connect";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource, type IdentitySource } from "@postrider/shared/identity/token-source";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
 import { putBody } from "#src/clients/put-body.ts";
@@ -16,6 +17,8 @@ import { putBody } from "#src/clients/put-body.ts";
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
+  /** Remote address of the client. */
+  readonly address: string;
   readonly requestId: string;
   /** The client's upload request. Its body has not been read yet. */
   readonly source: IncomingMessage;
@@ -47,10 +50,14 @@ export interface MediaBytes extends AsyncDisposable {
    * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
    * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service disconnects.
+   *   when the media service disconnects, another upload with this grant runs, or the address has no share left.
    */
   upload(upload: Upload): Promise<void>;
-  /** Requests a file from the media service. @throws ServiceError `not_found`, `unavailable`. */
+  /**
+   * Requests a file from the media service.
+   *
+   * @throws ServiceError `not_found`; `unavailable`, also when the file or its workspace has no share left.
+   */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
 }
 
@@ -75,8 +82,8 @@ interface UploadPeer {
   /** PEM of the authority that signed the certificate of the media service; undefined = the public authorities. */
   readonly ca?: string | undefined;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
-   * refused instead of waiting, because earlier transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or its owner has no
+   * share left, a transfer is refused instead of waiting, because earlier transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -107,8 +114,10 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
 }
 
 async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
-  const { source } = one;
-  using _permit = await permits.acquire();
+  const { source, address } = one;
+  // The key of the grant contains its secret, so that no other client can occupy the grant's only permit.
+  const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
+  using _permit = await permits.acquire({ shares });
   try {
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
@@ -135,7 +144,7 @@ async function open(
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
-  const permit = await permits.acquire();
+  const permit = await permits.acquire({ shares: transferShares({ workspaceId, file: mediaId }) });
   try {
     const headers = {
       ...outgoingHeaders(),
