@@ -21,7 +21,7 @@ function parseAddress(url: string): Address {
 
 /**
  * Reads a connection string. In production a connection to another machine verifies the certificate and the name of the
- * server, unless the string says `sslmode=disable`: what merely encrypts is open to whoever can redirect the
+ * server, unless the string says `sslmode=disable`: encryption alone does not keep an attacker out who redirects the
  * connection.
  */
 export function readDatabaseUrl(read: EnvReader): string {
