@@ -119,7 +119,7 @@ test("GET /objects returns not_found for media that are unknown, of another work
     expect(await get(ref, { rendition: "delivery" })).toMatchObject({ status: 404 });
   }
   expect(await get(grant, { rendition: "other" })).toMatchObject({ status: 400 });
-  const unauthenticated = { authorization: "Bearer guess" };
+  const unauthenticated = { "x-identity": "guess" };
   expect(await get(grant, { headers: unauthenticated })).toMatchObject({ status: 401 });
 });
 
