@@ -176,9 +176,11 @@ class Stage implements AsyncDisposable {
   }
 
   async append({ key, headers, value }: BusRecord): Promise<void> {
-    await this.sql`
+    // The role of delivery may not append to the topic of posts.
+    const { ownerSql } = this.database;
+    await ownerSql`
       insert into bus.records (topic, key, headers, value)
-      values ('posts.events.v1', ${key}, ${this.sql.json(headers)}, ${value})`;
+      values ('posts.events.v1', ${key}, ${ownerSql.json(headers)}, ${value})`;
   }
 
   async listVisible(target: TestTarget) {

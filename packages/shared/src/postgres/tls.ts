@@ -21,8 +21,8 @@ function parseAddress(url: string): Address {
 
 /**
  * Reads a connection string. In production a connection to another machine verifies the certificate and the name of the
- * server, unless the string says `sslmode=disable`: encryption alone does not keep an attacker out who redirects the
- * connection.
+ * server, unless the string says `sslmode=disable`: a connection that is only encrypted can be
+ * redirected to another server.
  */
 export function readDatabaseUrl(read: EnvReader): string {
   const url = read

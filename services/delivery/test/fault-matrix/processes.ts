@@ -110,6 +110,7 @@ export class Peers implements AsyncDisposable {
       VISIBLE_CALL_SECONDS: String(visibleCallMs / 1000),
       LEASE_SECONDS: String(SETTINGS.leaseMs / 1000),
       RECONCILE_TIME_SCALE: String(SETTINGS.reconcileTimeScale),
+      PLATFORM_HOLD_AFTER: String(SETTINGS.holdAfterUnknowns),
       PUBLISH_RETRY_SECONDS: SETTINGS.retryMs.map((ms) => ms / 1000).join(),
     };
   }
@@ -155,8 +156,9 @@ class DeliveryProcess implements AsyncDisposable {
    * tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
-    const { sql } = this.database;
-    await sql.begin(async (tx) => {
+    // The role of delivery may not append to the topic of posts.
+    const { ownerSql } = this.database;
+    await ownerSql.begin(async (tx) => {
       for (const { target } of rounds) {
         const { key, headers, value } = toRecord([target]);
         await tx`
