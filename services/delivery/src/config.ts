@@ -4,7 +4,7 @@ import { readPlatformAddresses } from "@postrider/platforms/addresses";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
-import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -32,7 +32,7 @@ function readPlatforms(read: EnvReader) {
     telegram: { baseUrl: at.telegram.api },
     bluesky: {
       baseUrl: at.bluesky.api,
-      outboundAllow: readOutboundAllow(read),
+      outbound: readOutboundRules(read),
       videoBaseUrl: read
         .about(
           "Address of Bluesky's video service, which serves the accounts of all Bluesky servers.",

@@ -106,8 +106,8 @@ function createImports(
     readonly logger: Logger;
   },
 ): Imports {
-  const { outboundAllow, maxImageBytes, maxVideoBytes } = config;
-  const client = new OutboundClient({ allow: outboundAllow });
+  const { outbound, maxImageBytes, maxVideoBytes } = config;
+  const client = new OutboundClient(outbound);
   const limits = { maxImageBytes, maxVideoBytes };
   return new Imports({ ...deps, client, limits, totalMs: DOWNLOAD_TIMEOUT_MS });
 }

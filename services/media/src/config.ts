@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
-import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
 import {
@@ -80,7 +80,7 @@ export function readSettings(read: EnvReader) {
         },
       )
       .seconds("LEASE_SECONDS", 60, 0.1),
-    outboundAllow: readOutboundAllow(read),
+    outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
   };
 }

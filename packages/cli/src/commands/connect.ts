@@ -32,6 +32,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   expired: "the link was not used within 10 minutes; run the command again for a new link",
   no_account: "the approved access includes no account that can publish; select one on the page",
   unavailable: "the platform did not answer; run the command again for a new link",
+  unanswered:
+    "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
 };
 
 function toResult(accounts: readonly Account[], isList: boolean): Result {
@@ -105,22 +107,17 @@ async function waitForAccounts(
   for (;;) {
     const progress = await findProgress(services, id);
     if (progress?.status === "connected") return progress.accounts;
-    if (progress?.status === "failed") {
-      const code = progress.failure ?? "refused";
-      throw new CommandFailure(
-        code,
-        FAILURES[code] ??
-          "the platform rejected the authorization; run the command again for a new link",
-      );
-    }
+    if (progress?.status === "failed") throw toFailure(progress.failure ?? "refused");
     const isOver = expiresAt !== undefined && timestampMs(expiresAt) < Date.now();
-    if (progress === undefined && isOver)
-      throw new CommandFailure(
-        "unavailable",
-        "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
-      );
+    if (progress === undefined && isOver) throw toFailure("unanswered");
     await sleep(POLL_MS);
   }
+}
+
+/** Returns the failure of an authorization with this code. */
+function toFailure(code: string): CommandFailure {
+  const refused = "the platform rejected the authorization; run the command again for a new link";
+  return new CommandFailure(code, FAILURES[code] ?? refused);
 }
 
 async function connectByLink(

@@ -1,4 +1,4 @@
-import type { EnvReader } from "#src/config.ts";
+import type { EnvReader } from "#src/config/env-reader.ts";
 
 /** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];

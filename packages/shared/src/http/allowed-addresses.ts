@@ -25,7 +25,7 @@ export function parseAllowedAddress(text: string): AllowedAddress | undefined {
  * Whether the text is an IP address in a strict form. IPv4 must have four decimal parts, because other forms such as
  * `0177.1` are ambiguous.
  */
-function isStrictAddress(address: string): boolean {
+export function isStrictAddress(address: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address);
 }
 

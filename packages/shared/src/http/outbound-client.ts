@@ -1,17 +1,15 @@
 import type { Readable } from "node:stream";
 import { Client } from "undici";
-import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { Deadline } from "#src/http/deadline.ts";
 import { OutboundError, type OutboundFailure } from "#src/http/outbound-error.ts";
 import type { OutboundAnswer, OutboundRequest } from "#src/http/outbound-exchange.ts";
-import { mayConnect, parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
+import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 import { connectPinned } from "#src/http/pinned-connection.ts";
 import { followRedirect } from "#src/http/redirect.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
-export interface OutboundClientOptions {
-  /** Private addresses to which the operator allows connections. */
-  readonly allow: readonly AllowedAddress[];
+export interface OutboundClientOptions extends OutboundRules {
   readonly resolve?: ResolveName;
   /** Certificate authorities in PEM, which replace the authorities of Node. */
   readonly ca?: string;
@@ -29,23 +27,23 @@ interface Hop {
 
 /**
  * Sends requests to URLs that customers provide, over HTTP/1.1 with a new connection each. It connects only to public
- * addresses and to addresses that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in
+ * addresses that the operator does not deny and to addresses that the operator allows, whatever the DNS answers and wherever redirects lead. Proxies in
  * the environment are ignored.
  */
 export class OutboundClient {
-  readonly #allow: readonly AllowedAddress[];
+  readonly #rules: OutboundRules;
   readonly #resolve: ResolveName;
   readonly #ca: string | undefined;
 
-  constructor({ allow, resolve = createNameResolver(), ca }: OutboundClientOptions) {
-    this.#allow = allow;
+  constructor({ resolve = createNameResolver(), ca, ...rules }: OutboundClientOptions) {
+    this.#rules = rules;
     this.#resolve = resolve;
     this.#ca = ca;
   }
 
   /** Sends a request to a customer's URL. @throws OutboundError, or the reason of the caller's signal. */
   async send(request: OutboundRequest): Promise<OutboundAnswer> {
-    let target = parseOutboundUrl(request.url, this.#allow);
+    let target = parseOutboundUrl(request.url, this.#rules);
     const deadline = new Deadline(request.totalMs, request.signal);
     let headers = { ...BASE_HEADERS, ...request.headers };
     try {
@@ -70,7 +68,7 @@ export class OutboundClient {
     answer: OutboundAnswer,
   ): Promise<OutboundUrl | undefined> {
     if (request.method !== "GET" || request.redirects === undefined) return undefined;
-    return await followRedirect(target, answer, this.#allow);
+    return await followRedirect(target, answer, this.#rules);
   }
 
   async #exchange(target: OutboundUrl, hop: Hop): Promise<OutboundAnswer> {
@@ -112,7 +110,7 @@ export class OutboundClient {
   #createClient({ url, hostname, port }: OutboundUrl, addresses: readonly string[], hop: Hop) {
     const { deadline, request } = hop;
     const options = {
-      allow: this.#allow,
+      ...this.#rules,
       connectMs: request.connectMs ?? CONNECT_MS,
       signal: deadline.signal,
       ca: this.#ca,
@@ -137,7 +135,7 @@ export class OutboundClient {
   async #addressesOf(target: OutboundUrl, deadline: Deadline): Promise<readonly string[]> {
     if (target.isLiteral) return [target.hostname];
     const addresses = await this.#lookUp(target.hostname, deadline);
-    if (!addresses.every((address) => mayConnect(this.#allow, address, target.port)))
+    if (!addresses.every((address) => mayConnect(this.#rules, address, target.port)))
       throw new OutboundError("address_not_allowed");
     return addresses;
   }

@@ -11,7 +11,7 @@ import { isPublicAddress } from "#src/http/public-address.ts";
 
 function failureOf(url: string, allow: readonly AllowedAddress[] = []): string {
   try {
-    return parseOutboundUrl(url, allow).hostname;
+    return parseOutboundUrl(url, { allow }).hostname;
   } catch (error) {
     if (error instanceof OutboundError) return error.failure;
     throw error;
@@ -206,9 +206,9 @@ test.each(GOOD)("a customer's URL with a public address is accepted: %j", (url, 
 });
 
 test("a customer's URL without a port gets the default port of its scheme", () => {
-  expect(parseOutboundUrl("http://example.com/", []).port).toBe(80);
-  expect(parseOutboundUrl("https://example.com/", []).port).toBe(443);
-  expect(parseOutboundUrl("https://example.com:8443/", []).port).toBe(8443);
+  expect(parseOutboundUrl("http://example.com/", { allow: [] }).port).toBe(80);
+  expect(parseOutboundUrl("https://example.com/", { allow: [] }).port).toBe(443);
+  expect(parseOutboundUrl("https://example.com:8443/", { allow: [] }).port).toBe(8443);
 });
 
 test.each(["", "example.com", "8.8.8.8.", "fe80::1%eth0", "::ffff:10.0.0.1"])(

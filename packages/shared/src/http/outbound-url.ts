@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import { isAllowed, type AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
-import { isLocalName, isPublicAddress } from "#src/http/public-address.ts";
+import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
+import { isLocalName } from "#src/http/public-address.ts";
 
 /** A customer's URL that has been checked as far as is possible without DNS. */
 export interface OutboundUrl {
@@ -20,7 +20,7 @@ const PORTS: Readonly<Record<string, number>> = { "http:": 80, "https:": 443 };
  * @throws OutboundError `url_invalid`, or `address_not_allowed` for IP addresses and host names that are not public.
  *   The addresses of a host name are checked when connecting.
  */
-export function parseOutboundUrl(text: string, allow: readonly AllowedAddress[]): OutboundUrl {
+export function parseOutboundUrl(text: string, rules: OutboundRules): OutboundUrl {
   const url = parseUrl(text);
   const defaultPort = PORTS[url.protocol];
   if (defaultPort === undefined || url.username !== "" || url.password !== "")
@@ -30,7 +30,7 @@ export function parseOutboundUrl(text: string, allow: readonly AllowedAddress[])
   if (hostname === "") throw new OutboundError("url_invalid");
   if (port === 0) throw new OutboundError("address_not_allowed");
   const isLiteral = isIP(hostname) !== 0;
-  const allowed = isLiteral ? mayConnect(allow, hostname, port) : !isLocalName(hostname);
+  const allowed = isLiteral ? mayConnect(rules, hostname, port) : !isLocalName(hostname);
   if (!allowed) throw new OutboundError("address_not_allowed");
   return { url, hostname, isLiteral, port };
 }
@@ -39,13 +39,4 @@ function parseUrl(text: string): URL {
   const url = URL.parse(text);
   if (url === null) throw new OutboundError("url_invalid");
   return url;
-}
-
-/** Whether an outbound request may connect to this IP address and port. */
-export function mayConnect(
-  allow: readonly AllowedAddress[],
-  address: string,
-  port: number,
-): boolean {
-  return isPublicAddress(address) || isAllowed(allow, address, port);
 }

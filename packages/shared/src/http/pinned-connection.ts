@@ -1,8 +1,7 @@
 import { connect, isIPv6, type LookupFunction, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
-import { mayConnect } from "#src/http/outbound-url.ts";
+import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 
 /** The target of an outbound connection: a host name with its checked addresses, or a checked IP address. */
 export interface PinnedTarget {
@@ -13,8 +12,7 @@ export interface PinnedTarget {
   readonly tls: boolean;
 }
 
-export interface ConnectOptions {
-  readonly allow: readonly AllowedAddress[];
+export interface ConnectOptions extends OutboundRules {
   readonly connectMs: number;
   readonly signal: AbortSignal;
   /** Certificate authorities in PEM, which replace the authorities of Node. */
@@ -65,7 +63,7 @@ export async function connectPinned(
 
 async function open(
   target: PinnedTarget,
-  { allow, ca }: ConnectOptions,
+  { ca, ...rules }: ConnectOptions,
   opened: Socket[],
 ): Promise<Socket | TLSSocket> {
   const socket = connect({
@@ -79,7 +77,7 @@ async function open(
   opened.push(socket);
   await connected(socket, "connect");
   const { remoteAddress = "" } = socket;
-  if (!mayConnect(allow, remoteAddress, target.port))
+  if (!mayConnect(rules, remoteAddress, target.port))
     throw new Error("the socket is connected to an address that is not allowed");
   if (!target.tls) return socket;
   const secured = connectTls({

@@ -1,7 +1,8 @@
 import type { buildConnector } from "undici";
 import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
-import { mayConnect, parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
+import { mayConnect } from "#src/http/outbound-rules.ts";
+import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 import { connectPinned } from "#src/http/pinned-connection.ts";
 import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
@@ -30,10 +31,9 @@ export function createPublicConnector({
     const opening = async () => {
       const named =
         hostname.includes(":") && !hostname.startsWith("[") ? `[${hostname}]` : hostname;
-      const target = parseOutboundUrl(
-        `${protocol}//${named}${port === "" ? "" : `:${port}`}`,
+      const target = parseOutboundUrl(`${protocol}//${named}${port === "" ? "" : `:${port}`}`, {
         allow,
-      );
+      });
       const addresses = await addressesOf(target, { allow, resolve, signal });
       const tls = target.url.protocol === "https:";
       return await connectPinned({ ...target, addresses, tls }, { allow, connectMs, signal, ca });
@@ -58,7 +58,7 @@ async function addressesOf(
 ): Promise<readonly string[]> {
   if (isLiteral) return [hostname];
   const addresses = await resolve(hostname, signal);
-  if (!addresses.every((address) => mayConnect(allow, address, port)))
+  if (!addresses.every((address) => mayConnect({ allow }, address, port)))
     throw new OutboundError("address_not_allowed");
   return addresses;
 }

@@ -1,6 +1,6 @@
-import type { AllowedAddress } from "#src/http/allowed-addresses.ts";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import type { OutboundAnswer } from "#src/http/outbound-exchange.ts";
+import type { OutboundRules } from "#src/http/outbound-rules.ts";
 import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -15,7 +15,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export async function followRedirect(
   from: OutboundUrl,
   answer: OutboundAnswer,
-  allow: readonly AllowedAddress[],
+  rules: OutboundRules,
 ): Promise<OutboundUrl | undefined> {
   if (!REDIRECTS.has(answer.status)) return undefined;
   await answer[Symbol.asyncDispose]();
@@ -25,7 +25,7 @@ export async function followRedirect(
   if (from.url.protocol === "https:" && url.protocol === "http:")
     throw new OutboundError("redirect_refused");
   try {
-    return parseOutboundUrl(url.href, allow);
+    return parseOutboundUrl(url.href, rules);
   } catch (error) {
     if (error instanceof OutboundError && error.failure === "url_invalid")
       throw new OutboundError("redirect_refused");

@@ -88,7 +88,7 @@ export class Stage implements AsyncDisposable {
       x: { baseUrl: `${url}/x`, mayResend: true },
       tiktok: { baseUrl: `${url}/tiktok` },
       telegram: { baseUrl: `${url}/telegram` },
-      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky`, outboundAllow: [] },
+      bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky` },
       youtube: { baseUrl: `${url}/youtube` },
     };
   }

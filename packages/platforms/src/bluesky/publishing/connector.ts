@@ -1,5 +1,5 @@
-import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { describeStatus, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -20,8 +20,8 @@ import { createVideoStep } from "./video-step.ts";
 import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
-  /** Private addresses from which web pages may be read for link cards, in addition to all public addresses. */
-  readonly outboundAllow?: readonly AllowedAddress[];
+  /** From where web pages may be read for link cards. Default: from every public address. */
+  readonly outbound?: OutboundRules;
 }
 
 function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
@@ -80,8 +80,8 @@ async function publish(
  * @param pages HTTP client that reads linked web pages for link cards.
  */
 export function createBlueskyPublishingConnector(
-  { outboundAllow = [], ...urls }: BlueskySettings,
-  pages: PageReader = new OutboundClient({ allow: outboundAllow }),
+  { outbound = { allow: [] }, ...urls }: BlueskySettings,
+  pages: PageReader = new OutboundClient(outbound),
 ): PublishingConnector {
   const { baseUrl } = urls;
   return {

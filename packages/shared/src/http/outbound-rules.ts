@@ -1,0 +1,93 @@
+import ipaddr from "ipaddr.js";
+import type { EnvReader } from "#src/config.ts";
+import {
+  isAllowed,
+  isStrictAddress,
+  readOutboundAllow,
+  type AllowedAddress,
+} from "#src/http/allowed-addresses.ts";
+import { isPublicAddress } from "#src/http/public-address.ts";
+
+/** A network, and the number of bits that all its addresses share. */
+type Network = ReturnType<typeof ipaddr.parseCIDR>;
+
+interface PortRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Where requests to URLs of customers may lead. */
+export interface OutboundRules {
+  /** Private addresses to which the operator allows connections. */
+  readonly allow: readonly AllowedAddress[];
+  /** Networks to which the operator allows no connection, for example its own public addresses. */
+  readonly deny?: readonly Network[];
+  /** Ports of public addresses to which connections are allowed; empty = every port. */
+  readonly ports?: readonly PortRange[];
+}
+
+function parseNetwork(text: string): Network | undefined {
+  const [address = "", bits, ...rest] = text.split("/");
+  if (!isStrictAddress(address) || rest.length > 0) return undefined;
+  const longest = ipaddr.parse(address).kind() === "ipv4" ? 32 : 128;
+  if (bits === undefined) return [ipaddr.parse(address), longest];
+  return /^\d{1,3}$/.test(bits) && Number(bits) <= longest ? ipaddr.parseCIDR(text) : undefined;
+}
+
+function parsePortRange(text: string): PortRange | undefined {
+  const [, from = "", to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? [];
+  const range = { from: Number(from), to: Number(to) };
+  return range.from >= 1 && range.from <= range.to && range.to <= 65_535 ? range : undefined;
+}
+
+/** Reads where requests to URLs of customers may lead: `OUTBOUND_ALLOW`, `OUTBOUND_DENY` and `OUTBOUND_PORTS`. */
+export function readOutboundRules(read: EnvReader): OutboundRules {
+  const allow = readOutboundAllow(read);
+  const deny = read
+    .about(
+      "Public addresses and networks that media imports and link cards must not connect to, such as `203.0.113.7` or `203.0.113.0/24`: those of your own machines that trust each other. Private addresses are always refused.",
+      { level: "advanced" },
+    )
+    .list("OUTBOUND_DENY")
+    .flatMap((entry) => {
+      const network = parseNetwork(entry);
+      if (network === undefined)
+        read.fail(
+          "OUTBOUND_DENY",
+          `has an entry that is neither an address nor a network: ${entry}`,
+        );
+      return network === undefined ? [] : [network];
+    });
+  const ports = read
+    .about(
+      "Ports that media imports and link cards may connect to, as `port` or `port-port`, for example `80,443`.",
+      { level: "advanced", default: "every port" },
+    )
+    .list("OUTBOUND_PORTS")
+    .flatMap((entry) => {
+      const range = parsePortRange(entry);
+      if (range === undefined) read.fail("OUTBOUND_PORTS", `is not port or port-port: ${entry}`);
+      return range ?? [];
+    });
+  return { allow, deny, ports };
+}
+
+/** Whether the rules allow connections to this port of any public address. */
+function isPortOpen({ ports = [] }: OutboundRules, port: number): boolean {
+  return ports.length === 0 || ports.some(({ from, to }) => from <= port && port <= to);
+}
+
+function isDenied({ deny = [] }: OutboundRules, address: string): boolean {
+  if (deny.length === 0 || !ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.process(address);
+  return deny.some(
+    ([network, bits]) => parsed.kind() === network.kind() && parsed.match(network, bits),
+  );
+}
+
+/** Whether an outbound request may connect to this IP address and port. */
+export function mayConnect(rules: OutboundRules, address: string, port: number): boolean {
+  if (isDenied(rules, address)) return false;
+  if (isAllowed(rules.allow, address, port)) return true;
+  return isPublicAddress(address) && isPortOpen(rules, port);
+}
