@@ -83,9 +83,9 @@ async function findPosition({ condition }: Filter, part: number): Promise<Positi
 }
 
 const secrets = JSON.parse(readFileSync(join(dirname(local.logs), "secrets.json"), "utf8")) as {
-  readonly internalSecret: string;
+  readonly identityKeys: { readonly posts: string };
 };
-const cursorKeys = deriveCursorKeys([secrets.internalSecret]);
+const cursorKeys = deriveCursorKeys([secrets.identityKeys.posts]);
 
 function toCursor({ name, value }: Filter, position: Position): string {
   const of = (filter: string): string => (filter === name ? value : "");
@@ -102,7 +102,7 @@ async function read(filter: Filter, limit: number, position: Position | undefine
   });
   const { posts } = (await answer.json()) as { readonly posts?: readonly unknown[] };
   if (posts === undefined || posts.length === 0)
-    throw new Error(`${query.toString()} answered no posts`);
+    throw new Error(`${query.toString()} was answered with ${answer.status} and no posts`);
 }
 
 async function time(...page: Parameters<typeof read>): Promise<string> {

@@ -33,6 +33,7 @@ const OWN = new Set([
   "HOST",
   "PORT",
   "METRICS_PORT",
+  "IDENTITY_KEYS",
   ...NODE_VARIABLES,
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
 ]);

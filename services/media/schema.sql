@@ -18,6 +18,12 @@ create table media.import_claims (
 );
 CREATE INDEX import_claims_lease ON media.import_claims USING btree (lease_until);
 
+create table media.job_runs (
+  job text not null,
+  next_at timestamp with time zone not null,
+  constraint job_runs_pkey PRIMARY KEY (job)
+);
+
 create table media.media (
   id uuid not null,
   workspace_id uuid not null,
@@ -53,6 +59,7 @@ CREATE UNIQUE INDEX media_delivery_object ON media.media USING btree (delivery_k
 CREATE UNIQUE INDEX media_object ON media.media USING btree (object_key) WHERE (object_key IS NOT NULL);
 CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status = 'pending'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
+CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
 
 create table media.media_usages (
@@ -60,7 +67,7 @@ create table media.media_usages (
   media_id uuid not null,
   post_id uuid not null,
   noted_at timestamp with time zone not null default now(),
-  post_version bigint not null,
+  post_version bigint not null default '9007199254740991'::bigint,
   claim_id uuid,
   constraint media_usages_pkey PRIMARY KEY (media_id, post_id),
   constraint media_usages_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
@@ -102,6 +109,13 @@ create table media.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table media.storage_limits (
+  workspace_id uuid not null,
+  bytes bigint not null,
+  constraint storage_limits_pkey PRIMARY KEY (workspace_id),
+  constraint storage_limits_bytes_check CHECK ((bytes >= 0))
+);
+
 create table media.upload_grants (
   media_id uuid not null,
   workspace_id uuid not null,
@@ -111,4 +125,3 @@ create table media.upload_grants (
   constraint upload_grants_pkey PRIMARY KEY (media_id),
   constraint upload_grants_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
 );
-CREATE INDEX upload_grants_open ON media.upload_grants USING btree (expires_at) WHERE (used_at IS NULL);

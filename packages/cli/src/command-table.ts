@@ -3,10 +3,12 @@ import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
+import { identityCommands } from "#src/commands/identity.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
+import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
@@ -19,7 +21,9 @@ export const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...pauseCommands,
   ...recoveryCommands,
+  ...identityCommands,
   ...setupCommands,
+  ...storageCommands,
   ...targetCommands,
 ];
 

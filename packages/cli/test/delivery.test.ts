@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
 import {
   createServiceDatabase,
+  identities,
   INSTANT,
-  INTERNAL_SECRET,
   runTool,
   SEALING_KEYS,
   startService,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   services = [accounts, delivery];
   settings = {
     urls: { accounts: accounts.url, posts: undefined, media: undefined, delivery: delivery.url },
-    internalSecret: INTERNAL_SECRET,
+    identity: identities.of("operator"),
   };
 });
 
@@ -139,11 +139,12 @@ const RECOVERY = {
   lies: PLACE,
   restoredAt: null,
   dataUntil: null,
+  trustedAt: null,
   openTargets: 0,
   tokens: { held: false, heldBecause: null },
 };
 
-test("`recovery mark` marks data as restored, and `recovery adopt` makes this deployment the owner of the data, but only once", async () => {
+test("`recovery mark` marks data as restored; `recovery adopt` makes this deployment the owner of the data, and `recovery trust` declares the restore lossless, but only once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });
@@ -170,7 +171,19 @@ test("`recovery mark` marks data as restored, and `recovery adopt` makes this de
     /^publishing +active\ntokens +active\n/,
   );
 
+  expect((await run("recovery", "trust")).printed).toMatch(
+    /^the restore at \S+Z counts as lossless: targets that it left in doubt, and new ones, are sent without a search$/,
+  );
+  expect(await runJson("recovery", "status")).toEqual({ ...marked, trustedAt: INSTANT });
+  const again = await run("recovery", "trust");
+  expect(again).toMatchObject({ exitCode: 1, printed: "" });
+  expect(again.errors).toContain("the latest restore is already trusted; nothing changed");
+
   // Only the accounts service's data is held: the command adopts it although the delivery service's data is already adopted.
   await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
-  expect(await runJson("recovery", "adopt")).toEqual({ adopted: true, ...adopted });
+  expect(await runJson("recovery", "adopt")).toEqual({
+    adopted: true,
+    ...marked,
+    trustedAt: INSTANT,
+  });
 });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -11,7 +12,8 @@ import { runCommand } from "#src/run.ts";
 /** Path of the program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
-export const INTERNAL_SECRET = "a secret that only these tests and their services know";
+/** The identities of the services that the tests start, and of the operator. */
+export const identities = createTestIdentities();
 
 /** An encryption key for the services that the tests start. */
 export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
@@ -25,7 +27,7 @@ const START_TIMEOUT_MS = 25_000;
 const SERVICES = join(import.meta.dirname, "../../../services");
 
 export async function createServiceDatabase(
-  service: "accounts" | "delivery",
+  service: "accounts" | "delivery" | "media",
 ): Promise<TestDatabase> {
   const migrationsFolder = join(SERVICES, service, "migrations");
   return await createTestDatabase({ service, migrationsFolder });
@@ -37,7 +39,7 @@ export interface RunningService extends AsyncDisposable {
 
 /** Starts a service as a process and waits until it is ready. The service chooses a free port and logs it. */
 export async function startService(
-  name: "accounts" | "delivery",
+  name: "accounts" | "delivery" | "media",
   database: TestDatabase,
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService> {
@@ -49,7 +51,7 @@ export async function startService(
       METRICS_PORT: "0",
       BUS: "postgres",
       DATABASE_URL: database.url,
-      INTERNAL_SECRET,
+      ...identities.env(name),
       ...env,
     },
   });

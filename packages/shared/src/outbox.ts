@@ -18,6 +18,11 @@ export interface OutboxEvent<T extends DescMessage = DescMessage> {
    * keep their order.
    */
   readonly key: string;
+  /**
+   * Id of the event. Default: a new one. An event that repeats another one keeps its id, so that it replaces the other
+   * one where it is parked.
+   */
+  readonly id?: string;
   /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
 }
@@ -44,8 +49,8 @@ function toRow(event: OutboxEvent, current: Cause) {
       `an event ${event.schema.typeName} has ${bytes} bytes, more than the maximum of ${MAX_PAYLOAD_BYTES}`,
     );
   }
-  const { schema, key, cause: headers = current } = event;
-  return { event_id: newId(), type: schema.typeName, key, payload, headers };
+  const { schema, key, id = newId(), cause: headers = current } = event;
+  return { event_id: id, type: schema.typeName, key, payload, headers };
 }
 
 /**
@@ -101,13 +106,17 @@ export interface OutboxBacklog {
   readonly oldestMs: number;
 }
 
-/** Measures how many events wait in the outbox by its first and last id, in constant time. */
-export async function readOutboxBacklog(sql: ISql): Promise<OutboxBacklog> {
+/**
+ * Measures how many events wait in the outbox by its first and last id, in constant time.
+ *
+ * @param floor No event has a smaller id; see `OutboxFloor`. Default: 0.
+ */
+export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`
     select
       newest.id - oldest.id + 1 as rows,
       extract(epoch from clock_timestamp() - oldest.created_at)::float8 * 1000 as oldest_ms
-    from (select id, created_at from outbox order by id limit 1) as oldest,
-      (select id from outbox order by id desc limit 1) as newest`;
+    from (select id, created_at from outbox where id >= ${floor} order by id limit 1) as oldest,
+      (select id from outbox where id >= ${floor} order by id desc limit 1) as newest`;
   return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
 }

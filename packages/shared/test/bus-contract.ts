@@ -23,6 +23,11 @@ export interface BusFixture extends AsyncDisposable {
 
 const WAIT = { timeoutMs: 20_000 };
 
+/** Returns the name of a new consumer group. On Postgres the role of the service `sample` can use only its own groups. */
+function newGroup(): string {
+  return `sample.${newId()}`;
+}
+
 /** The tests that every implementation of the bus must pass. */
 export function describeBus(name: string, createFixture: () => Promise<BusFixture>): void {
   describe(name, () => {
@@ -37,7 +42,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
     afterAll(() => fixture[Symbol.asyncDispose]());
 
     const makeTopic = async (): Promise<string> => {
-      const topic = `contract-${newId()}`;
+      const topic = `sample.contract-${newId()}`;
       await fixture.makeTopic(topic);
       return topic;
     };
@@ -76,10 +81,10 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       const topic = await makeTopic();
       await using bus = fixture.open();
       const records = plainRecords(600, 30);
-      const [first, second] = [newId(), newId()];
+      const [first, second] = [newGroup(), newGroup()];
       await bus.subscribe({ group: first, topic, handle: writeEffects(first) });
       await bus.subscribe({
-        group: newId(),
+        group: newGroup(),
         topic,
         handle: () => Promise.reject(new Error("broken group")),
       });
@@ -93,7 +98,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
     test("a consumer receives the records of one key in order as long as no record fails", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();
-      const group = newId();
+      const group = newGroup();
       const records = plainRecords(500, 10);
       await bus.subscribe({ group, topic, handle: writeEffects(group) });
       for (let start = 0; start < records.length; start += 50) {
@@ -110,7 +115,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       const record = { key: "clé", headers: { ce_id: "1", note: "ünï" }, value: '{"text":"🎉"}' };
       await publish(bus, topic, [record, ...plainRecords(450, 1)]);
       await bus.subscribe({
-        group: newId(),
+        group: newGroup(),
         topic,
         handle: async (_tx, batch) => void seen.push([...batch]),
       });
@@ -121,7 +126,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("a new consumer group starts at the beginning of a topic, and continues at its position after a restart", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       const records = plainRecords(300, 20);
       {
         await using bus = fixture.open();
@@ -138,7 +143,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("failures and restarts of a consumer lose no record, because its position is stored only after the effect of the records", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       const records = plainRecords(400, 20);
       const effect = writeEffects(group);
       let calls = 0;
@@ -161,7 +166,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("the members of a consumer group share the records, and no record is lost when a member leaves", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       const records = plainRecords(400, 40);
       await using stays = fixture.open();
       await stays.subscribe({ group, topic, handle: writeEffects(group) });
@@ -177,7 +182,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("a topic that is truncated and filled again is consumed from its beginning", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       const records = plainRecords(200, 10);
       await using bus = fixture.open();
       const subscription = await bus.subscribe({ group, topic, handle: writeEffects(group) });
@@ -218,7 +223,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("an event whose handler always fails is parked after 5 tries, and every other event takes effect once", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       await using bus = fixture.open();
       const records = events(250);
       let faultyCalls = 0;
@@ -248,7 +253,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("an event that is not valid JSON is parked, and an event with unknown fields is handled", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       await using bus = fixture.open();
       const [broken, newer, plain] = events(3);
       await consume(bus, topic, group, () => Promise.resolve());
@@ -270,7 +275,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("an event is retried until an infrastructure error ends, and is not parked because of this error", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       await using bus = fixture.open();
       const troubles = [
         unavailable(),
@@ -291,7 +296,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
 
     test("an event of an unknown type is retried for a while and then parked, and an event of a known type without a handler is skipped", async () => {
       const topic = await makeTopic();
-      const group = newId();
+      const group = newGroup();
       await using bus = fixture.open();
       const [stranger, sibling, known] = events(3);
       await consume(bus, topic, group, () => Promise.resolve(), { unknownTypeWaitMs: 1_500 });

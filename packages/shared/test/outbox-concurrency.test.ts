@@ -51,7 +51,7 @@ async function findLost(append: Append, topic: string): Promise<readonly string[
   const seen: string[] = [];
   await using bus = createPostgresBus({ sql, listenUrl: url, logger, pollMs: 2 });
   await bus.subscribe({
-    group: "reader",
+    group: "sample",
     topic,
     handle: (_tx, records) => {
       seen.push(...records.map(({ key }) => key));
@@ -88,7 +88,7 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
 
   test("12 concurrent writers and 3 outbox relays neither lose an event nor publish one twice in 20 runs", async () => {
     for (let run = 0; run < 20; run += 1) {
-      const topic = `run-${newId()}`;
+      const topic = `sample.run-${newId()}`;
       await using relays = new AsyncDisposableStack();
       for (const sql of relayPools) {
         const bus = relays.use(createPostgresBus({ sql, logger }));
@@ -101,14 +101,14 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
   test("the test for lost events finds lost events when appends to the Postgres event log are not serialised", async () => {
     let lost = 0;
     for (let run = 0; run < 5 && lost === 0; run += 1) {
-      lost += (await findLost(appendUnserialised, `naive-${newId()}`)).length;
+      lost += (await findLost(appendUnserialised, `sample.naive-${newId()}`)).length;
     }
     expect(lost).toBeGreaterThan(0);
   });
 });
 
 describe("a relay process that is suspended in the middle of a pass", () => {
-  const topic = `stopped-${newId()}`;
+  const topic = `sample.stopped-${newId()}`;
   let failpoints: string;
   let child: ChildProcess;
 

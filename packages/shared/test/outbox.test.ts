@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-const topic = "accounts.events.v1";
+const topic = "sample.events.v1";
 const source = "/postrider/sample";
 
 test("an event appended to the outbox reaches the handler of a consumer with its id, its message and the request that caused it", async () => {
@@ -38,7 +38,7 @@ test("an event appended to the outbox reaches the handler of a consumer with its
   await using _consumer = await startConsumer({
     bus,
     sql,
-    group: "delivery",
+    group: "sample",
     topic,
     handlers: [handler],
     logger,

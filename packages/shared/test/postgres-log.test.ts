@@ -43,7 +43,7 @@ test("the Postgres bus deletes records older than a week, and a consumer continu
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
   {
-    await using _subscription = await bus.subscribe({ group: "g", topic, handle });
+    await using _subscription = await bus.subscribe({ group: "sample", topic, handle });
     await publish(bus, keysFrom("old", 2_500));
     await eventually(() => seen.length === 2_500);
   }
@@ -53,7 +53,7 @@ test("the Postgres bus deletes records older than a week, and a consumer continu
   expect(await sql`select key from bus.records order by id`).toEqual(
     keysFrom("new", 3).map((key) => ({ key })),
   );
-  await bus.subscribe({ group: "g", topic, handle });
+  await bus.subscribe({ group: "sample", topic, handle });
   await eventually(() => expect(seen.slice(2_500)).toEqual(keysFrom("new", 3)));
   await database.ownerSql`update bus.records set appended_at = now() - interval '8 days'`;
   expect(await deleteOldRecords(sql, WEEK_MS)).toBe(3);
@@ -65,7 +65,7 @@ test("a consumer reads the Postgres event log from its beginning when the log wa
   const { sql, ownerSql } = database;
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
-  await bus.subscribe({ group: "g", topic, handle });
+  await bus.subscribe({ group: "sample", topic, handle });
   await publish(bus, keysFrom("first", 50));
   await eventually(() => seen.length === 50);
   await ownerSql`truncate bus.records`;
@@ -78,7 +78,7 @@ test("a consumer whose stored position was deleted creates the position again an
   const { sql, ownerSql } = database;
   await using bus = createPostgresBus({ sql, logger, pollMs: 5 });
   const { seen, handle } = collect();
-  await bus.subscribe({ group: "g", topic, handle });
+  await bus.subscribe({ group: "sample", topic, handle });
   await publish(bus, ["a"]);
   await eventually(() => seen.length === 1);
   await ownerSql`truncate bus.positions`;
@@ -90,7 +90,7 @@ test("a consumer is notified of an append to the Postgres log, even after its li
   const { sql, url, ownerSql } = database;
   await using bus = createPostgresBus({ sql, listenUrl: url, logger, pollMs: 60_000 });
   const { seen, handle } = collect();
-  await bus.subscribe({ group: "g", topic, handle });
+  await bus.subscribe({ group: "sample", topic, handle });
   const listeners = async () =>
     (
       await ownerSql<{ pid: number }[]>`

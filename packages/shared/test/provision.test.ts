@@ -57,3 +57,60 @@ test("a database owner who is not a superuser can provision twice with different
     await expect(reading).rejects.toThrow("permission denied for schema");
   });
 });
+
+test("the role of a service appends to its own topics on the Postgres bus, and neither to topics nor to positions of another service", async () => {
+  await provisionDatabase(ownerUrl, roles);
+  const [one = "", other = ""] = services;
+  const append = (sql: Sql, topic: string) =>
+    sql`insert into bus.records (topic, key, headers, value) values (${topic}, 'k', '{}', 'v')`;
+  await as(serviceDatabaseUrl(ownerUrl, { service: other, password: "secret" }), async (sql) => {
+    await append(sql, `${other}.events.v1`);
+    await sql`insert into bus.positions (group_name, topic) values (${other}, ${`${one}.events.v1`})`;
+  });
+  await as(serviceDatabaseUrl(ownerUrl, { service: one, password: "secret" }), async (sql) => {
+    await append(sql, `${one}.events.v1`);
+    await expect(append(sql, `${other}.events.v1`)).rejects.toThrow("row-level security");
+    await expect(
+      sql`insert into bus.records (id, topic, key, headers, value) values (9, ${`${one}.events.v1`}, 'k', '{}', 'v')`,
+    ).rejects.toThrow("permission denied");
+    await expect(
+      sql`insert into bus.positions (group_name, topic) values (${other}, 'topic')`,
+    ).rejects.toThrow("row-level security");
+    const moved = await sql`update bus.positions set position = 9 where group_name = ${other}`;
+    const deleted = await sql`delete from bus.records`;
+    expect([moved.count, deleted.count]).toEqual([0, 0]);
+    expect(await sql`select topic from bus.records order by id`).toEqual([
+      { topic: `${other}.events.v1` },
+      { topic: `${one}.events.v1` },
+    ]);
+  });
+});
+
+test("provisioning again takes the right to append to all topics from the roles of an older release", async () => {
+  await provisionDatabase(ownerUrl, roles);
+  const [one = "", other = ""] = services;
+  await as(ownerUrl, async (sql) => {
+    await sql.unsafe(`grant insert on bus.records to postrider_${one}`);
+    await sql.unsafe("alter table bus.records disable row level security");
+    await sql.unsafe(`drop policy append_${one} on bus.records`);
+  });
+  await provisionDatabase(ownerUrl, roles);
+  await as(serviceDatabaseUrl(ownerUrl, { service: one, password: "secret" }), async (sql) => {
+    await expect(
+      sql`insert into bus.records (topic, key, headers, value) values (${`${other}.events.v1`}, 'k', '{}', 'v')`,
+    ).rejects.toThrow("row-level security");
+    await sql`insert into bus.records (topic, key, headers, value) values (${`${one}.events.v1`}, 'k', '{}', 'v')`;
+  });
+});
+
+test("provisioning again does not wait for transactions that use the Postgres bus", async () => {
+  await provisionDatabase(ownerUrl, roles);
+  const [one = ""] = services;
+  await as(serviceDatabaseUrl(ownerUrl, { service: one, password: "secret" }), async (sql) => {
+    await sql.begin(async (tx) => {
+      await tx`insert into bus.records (topic, key, headers, value) values (${`${one}.events.v1`}, 'k', '{}', 'v')`;
+      await tx`insert into bus.positions (group_name, topic) values (${one}, 'topic')`;
+      await provisionDatabase(ownerUrl, roles);
+    });
+  });
+});

@@ -3,6 +3,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import {
   consume,
+  insertPublished,
   lastDeletion,
   lastUpdate,
   openDatabase,
@@ -104,6 +105,10 @@ test("events about deletions each carry the id of the API request that led to th
   await using database = await openDatabase();
   const world = new World();
   const targets = Array.from({ length: COUNT }, () => world.addTarget());
+  await insertPublished(
+    database.sql,
+    targets.map((target, number) => ({ target, externalId: `id-${number}` })),
+  );
   await consume(
     database.sql,
     targets.map((target, number) => causedBy(toDeletionRecord(target, `id-${number}`), number)),

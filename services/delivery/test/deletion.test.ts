@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import {
   consume,
   createRpcClients,
+  insertPublished,
   lastDeletion,
   listDeletionUpdates,
   openDatabase,
@@ -206,6 +207,10 @@ test("a deletion fails with its reason when the post has no id, the platform can
     world.addTarget({ platform: "tiktok" }),
   ];
 
+  await insertPublished(sql, [
+    { target: unable, externalId: "id" },
+    { target: foreign, externalId: "id" },
+  ]);
   await consume(sql, [
     toDeletionRecord(nameless, ""),
     toDeletionRecord(unable, "id"),
@@ -279,6 +284,11 @@ test("a worker whose deletion task was claimed by another worker cannot record t
   const target = world.addTarget();
   const late = Promise.withResolvers<DeletionOutcome>();
   world.deletionReactions = [() => late.promise];
+  const other = world.addTarget();
+  await insertPublished(sql, [
+    { target, externalId: "id" },
+    { target: other, externalId: "other" },
+  ]);
   await using _slow = startWorker(database, world);
   await consume(sql, [toDeletionRecord(target, "id")]);
   await eventually(() => world.deletes.length === 1);
@@ -287,7 +297,6 @@ test("a worker whose deletion task was claimed by another worker cannot record t
   await expectDeletion(sql, target, "deleted");
   late.resolve({ kind: "refused", code: "permission_missing", message: "too late" });
 
-  const other = world.addTarget();
   await consume(sql, [toDeletionRecord(other, "other")]);
   await expectDeletion(sql, other, "deleted");
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
@@ -315,6 +324,10 @@ test("two workers run all deletions of an account one at a time", async () => {
   await using _one = startWorker(database, world);
   await using _other = startWorker(database, world);
 
+  await insertPublished(
+    sql,
+    targets.map((target) => ({ target, externalId: target.targetId })),
+  );
   await consume(
     sql,
     targets.map((target) => toDeletionRecord(target, target.targetId)),
@@ -329,29 +342,70 @@ test("a deletion waits until no lost publishing call of its target can still arr
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
-  await using _worker = startWorker(database, world, { settings: { visibleCallMs: 800 } });
+  await using _worker = startWorker(database, world);
   const target = world.addTarget();
-  world.reactions = [() => ({ kind: "unknown", message: "reset" })];
-  world.verdicts = [() => ({ kind: "repeat" })];
-  await request(sql, target);
-  await untilStatus(sql, target, "unknown");
-  await consume(sql, [toDeletionRecord(target, "id-1")]);
+  const id = await publishOne(sql, target);
+  // An earlier publishing call had no answer, and can still arrive at the platform.
+  await sql`
+    insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence, outcome, call_until)
+    values (
+      ${target.targetId}, 2, 1, ${target.workspaceId}, ${target.accountId}, 1, 'unknown', now() + interval '800 milliseconds'
+    )`;
+  await consume(sql, [toDeletionRecord(target, id)]);
 
   const [row] = await sql<{ isLate: boolean }[]>`
     select d.wake_at >= a.call_until as is_late
     from deletion_tasks d
-    join publish_attempts a on a.target_id = d.target_id and a.number = 1`;
+    join publish_attempts a on a.target_id = d.target_id and a.number = 2`;
   expect(row?.isLate).toBe(true);
   await expectDeletion(sql, target, "deleted");
 });
 
-test("BatchGetTargetStates returns the states of the requested deletions and reports those that do not exist as unknown", async () => {
+test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarget, string]]>([
+  ["another post of the account", (target, other) => [target, other.targetId]],
+  [
+    "another account",
+    (target, other) => [{ ...target, accountId: other.accountId }, target.targetId],
+  ],
+  ["another platform", (target) => [{ ...target, platform: "bluesky" }, target.targetId]],
+  [
+    "another workspace",
+    (target, other) => [{ ...target, workspaceId: other.workspaceId }, target.targetId],
+  ],
+  ["a target that was not published", (target) => [{ ...target, targetId: target.postId }, "id"]],
+])(
+  "an event that requests a deletion with the id of %s deletes nothing and does not prevent the right deletion",
+  async (_name, forge) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    const target = world.addTarget();
+    const other = world.addTarget();
+    await insertPublished(sql, [
+      { target, externalId: target.targetId },
+      { target: other, externalId: other.targetId },
+    ]);
+    const connectors = { x: world.connector(), bluesky: world.connector("bluesky") };
+    await using _worker = startWorker(database, world, { connectors });
+    const [forged, externalId] = forge(target, other);
+    await consume(sql, [toDeletionRecord(forged, externalId)]);
+    await expectDeletion(sql, forged, "delete_failed", "internal_error");
+    expect(world.deletes).toEqual([]);
+
+    await consume(sql, [toDeletionRecord(target, target.targetId)]);
+    await expectDeletion(sql, target, "deleted");
+    expect(world.deletes).toMatchObject([{ externalId: target.targetId }]);
+  },
+);
+
+test("BatchGetTargetStates returns the state of every deletion that its request names, and lists the named deletions that do not exist", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
   const { tasks } = createRpcClients(sql);
   const target = world.addTarget();
   const { workspaceId, targetId } = target;
+  await insertPublished(sql, [{ target, externalId: "id" }]);
   await consume(sql, [toDeletionRecord(target, "id")]);
   const refs = [
     { workspaceId, targetId, deletion: 1 },

@@ -438,6 +438,31 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
+/** Records targets as published under the given ids, without publishing them. */
+export async function insertPublished(
+  sql: Sql,
+  posts: readonly { readonly target: TestTarget; readonly externalId: string }[],
+): Promise<void> {
+  const rows = posts.map(({ target, externalId }) => ({
+    target_id: target.targetId,
+    generation: target.generation,
+    workspace_id: target.workspaceId,
+    post_id: target.postId,
+    account_id: target.accountId,
+    platform: target.platform,
+    external_id: externalId,
+  }));
+  await sql`
+    insert into publish_tasks (
+      target_id, generation, workspace_id, post_id, account_id, platform, external_id, status, wake_at, due_at, publish_before
+    )
+    select k.target_id, k.generation, k.workspace_id, k.post_id, k.account_id, k.platform, k.external_id, 'published',
+      now(), now(), now()
+    from jsonb_to_recordset(${sql.json(rows)}) as k(
+      target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text, external_id text
+    )`;
+}
+
 /** Creates the event with which the posts service requests the deletion of a published target. */
 export function toDeletionRecord(target: TestTarget, externalId: string, deletion = 1): BusRecord {
   const { workspaceId, postId, targetId, accountId, platform } = target;

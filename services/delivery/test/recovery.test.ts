@@ -8,6 +8,7 @@ import {
   consume,
   createRpcClients,
   DEPLOYMENT,
+  insertPublished,
   lastUpdate,
   listAttempts,
   logger,
@@ -17,6 +18,7 @@ import {
   startWorker,
   toDeletionRecord,
   World,
+  type TestTarget,
   type TestWorker,
   type WorkerOptions,
   untilStatus,
@@ -78,14 +80,16 @@ test.each([
     await using database = await openDatabase();
     const world = new World();
     const { sql } = database;
-    const published = world.make({ targetId: "before", text: "before" });
+    const before = world.addTarget();
+    const externalId = world.make(before).externalId ?? "";
+    await insertPublished(sql, [{ target: before, externalId }]);
     const target = world.addTarget();
     await pretendBackup(database, change);
     const rpc = createRpcClients(sql);
     {
       await using worker = startSearchable(database, world);
       await request(sql, target);
-      await consume(sql, [toDeletionRecord(world.addTarget(), published.externalId ?? "")]);
+      await consume(sql, [toDeletionRecord(before, externalId)]);
       await untilPassed(worker);
       const { recovery } = await rpc.recovery.getRecovery({});
       expect(recovery?.heldBecause).toBe(
@@ -157,15 +161,116 @@ test("after a restore from a backup, a target on a platform that cannot be searc
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that becomes due after a restore from a backup is sent without a search of the platform", async () => {
+/** Moves the latest restore into the past. */
+async function ageRestore({ sql }: TestDatabase, age: string): Promise<void> {
+  await sql`
+    update deployment
+    set restored_at = restored_at - ${age}::interval,
+      undo_for = undo_for - ${age}::interval`;
+}
+
+test("a target that becomes due 15 minutes after a restore from a backup or later is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
+  await ageRestore(database, "15 minutes");
   const target = world.addTarget({ dueAt: new Date(Date.now() + 50) });
   await request(database.sql, target);
   await using seeing = startSearchable(database, world);
   await untilStatus(database.sql, target, "published");
   expect(seeing.looks).toEqual([]);
+});
+
+test("a request that is repeated shortly after a restore from a backup, because the restored data lacks the first one, does not publish the content again", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const lost = world.addTarget();
+  const { externalId } = world.make(lost);
+  await adoptElsewhere(database);
+  const repeated = world.addTarget({ text: lost.text, dueAt: new Date() });
+  await request(database.sql, repeated);
+  await using seeing = startSearchable(database, world);
+
+  expect(await untilStatus(database.sql, repeated, "published")).toMatchObject({ externalId });
+  expect(world.calls).toEqual([]);
+  // The search starts at the time of the backup, although the repeated request is newer.
+  expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
+});
+
+test("a request that is repeated after an operator marked the data as restored is searched for over the last day, because the age of the backup is not known", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  await createRpcClients(database.sql).recovery.markRestored({});
+  const repeated = world.addTarget({ dueAt: new Date(Date.now() + 10) });
+  await request(database.sql, repeated);
+  await using seeing = startSearchable(database, world);
+  await untilStatus(database.sql, repeated, "published");
+  expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 23 * 3_600_000);
+});
+
+/** Lets the first publish request of a target end with a certain failure before the backup. */
+async function failBeforeBackup(database: TestDatabase, world: World) {
+  const target = world.addTarget({ dueAt: new Date(Date.now() - 2 * 3_600_000) });
+  world.reactions = [() => ({ kind: "refused", code: "permission_missing", message: "refused" })];
+  await request(database.sql, target);
+  {
+    await using _worker = startSearchable(database, world);
+    await untilStatus(database.sql, target, "failed");
+  }
+  world.calls.length = 0;
+  return target;
+}
+
+function retry(target: TestTarget): void {
+  target.generation += 1;
+  target.dueAt = new Date();
+}
+
+test("a retry long after a restore from a backup does not publish again what an earlier retry, which the restored data lacks, has published", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = await failBeforeBackup(database, world);
+  const { externalId } = world.make(target);
+  await adoptElsewhere(database);
+  await ageRestore(database, "1 hour");
+
+  retry(target);
+  await request(database.sql, target);
+  await using _worker = startSearchable(database, world);
+  expect(await untilStatus(database.sql, target, "published")).toMatchObject({ externalId });
+  expect(world.calls).toEqual([]);
+});
+
+test("a retry after a restore from a backup is sent without another search when an earlier publish request was searched for after the restore", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await adoptElsewhere(database);
+  world.reactions = [() => ({ kind: "refused", code: "permission_missing", message: "refused" })];
+  await using seeing = startSearchable(database, world);
+  await untilStatus(database.sql, target, "failed");
+  retry(target);
+  await request(database.sql, target);
+  await untilStatus(database.sql, target, "published");
+  expect(seeing.looks).toHaveLength(1);
+});
+
+test("a target that an operator resolves as absent after a restore from a backup is sent by the next retry on a platform that cannot be searched", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const target = world.addTarget();
+  world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
+  world.verdicts = [() => ({ kind: "cannot_tell", message: "the platform cannot tell" })];
+  await request(database.sql, target);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(database.sql, target, "failed");
+  const { recovery, tasks } = createRpcClients(database.sql);
+  await recovery.markRestored({});
+  await tasks.resolveTarget({ targetId: target.targetId });
+  retry(target);
+  await request(database.sql, target);
+  await untilStatus(database.sql, target, "published");
 });
 
 async function adoptElsewhere(database: TestDatabase): Promise<void> {

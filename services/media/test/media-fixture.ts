@@ -9,15 +9,19 @@ import {
   MediaReadySchema,
 } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import sharp from "sharp";
 import { MIGRATIONS } from "#src/config.ts";
@@ -26,15 +30,18 @@ import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
-import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { TempSpace } from "#src/storage/temp-space.ts";
 
-export const SECRET = "s".repeat(32);
+export const identities = createTestIdentities();
+/** The headers with which the gateway calls the media service. */
+export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -44,6 +51,10 @@ export interface ReplicaOptions {
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
+  readonly maxTransfers?: number;
+  readonly storageBytes?: number;
+  /** Maximum number of bytes that checks and imports use in the temporary folder. */
+  readonly tempBytes?: number;
   readonly completeMs?: number;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
@@ -73,8 +84,10 @@ export async function startMedia(options: ReplicaOptions = {}) {
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
-      removeForgottenUploads({ sql, store, logger, pendingMs }),
-    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
+      removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
+    removeOrphansWhenDue: (intervalMs: number) =>
+      removeOrphansWhenDue({ sql, store, logger, orphanMs: 0 }, intervalMs),
+    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
@@ -94,7 +107,8 @@ async function startReplica(
     readonly tempDir: string;
   },
 ) {
-  const { sql, store, tempDir } = options;
+  const { sql, store, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
+  const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
   const inspect = options.inspect?.(inspector.inspect) ?? inspector.inspect;
@@ -102,13 +116,13 @@ async function startReplica(
     sql,
     store,
     inspect,
-    tempDir,
+    space,
     leaseMs: 30_000,
     logger,
     nudgeRelay,
   });
   const client = new OutboundClient({ allow: [] });
-  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, tempDir });
+  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, space, logger });
   const routes = createRoutes({
     sql,
     store,
@@ -117,21 +131,28 @@ async function startReplica(
     posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
+    storageBytes: options.storageBytes ?? 10_000_000_000,
     completeMs: options.completeMs ?? 20_000,
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
-  const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+  const access = identities.accessOf("media", RPC_CALLERS);
+  const server = await createServiceServer({ routes, access, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
-    routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
-    internalSecret: SECRET,
+    routes: createPlainRoutes(
+      { sql, store, logger, stopping: stopping.signal },
+      options.maxTransfers,
+    ),
+    access,
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
-  const media = createTestPeer(routes).client(MediaService);
+  const peer = createTestPeer(routes);
+  const media = peer.client(MediaService);
   return {
     media,
+    storage: peer.client(StorageService),
     /** Completes an upload and returns the ready media. */
     complete: async ({
       workspaceId,

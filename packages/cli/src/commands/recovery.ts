@@ -3,6 +3,7 @@ import type { DataPlace, Recovery } from "@postrider/contracts/delivery/v1/recov
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { required } from "#src/answers.ts";
 import type { Command, Result } from "#src/command.ts";
+import { CommandFailure } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
@@ -36,6 +37,7 @@ async function toJson(services: Services, recovery: Recovery) {
     lies: toPlace(recovery.lies),
     restoredAt: toInstant(recovery.restoredAt),
     dataUntil: toInstant(recovery.dataUntil),
+    trustedAt: toInstant(recovery.trustedAt),
     openTargets: recovery.openTargets,
     tokens: toHold(tokens.heldBecause),
   };
@@ -54,7 +56,7 @@ function formatHold({ heldBecause }: ReturnType<typeof toHold>) {
 }
 
 function formatStatus(status: Json) {
-  const { belongs, lies, restoredAt, dataUntil, openTargets, tokens } = status;
+  const { belongs, lies, restoredAt, dataUntil, trustedAt, openTargets, tokens } = status;
   return formatRecord({
     publishing: formatHold(status),
     tokens: formatHold(tokens),
@@ -62,6 +64,7 @@ function formatStatus(status: Json) {
     "data lies in": formatPlace(lies),
     "restored at": restoredAt ?? "never",
     "data until": dataUntil ?? "unknown",
+    "trusted restore": trustedAt ?? "none",
     "in doubt": `${openTargets} targets`,
   });
 }
@@ -94,6 +97,41 @@ async function mark(services: Services): Promise<Result> {
   return { json, text };
 }
 
+const NOT_TRUSTED: Readonly<Record<string, string>> = {
+  held: "the data belongs to another deployment; run `postrider recovery adopt` first",
+  unnoticed:
+    "delivery has not recorded the latest restore yet; repeat the command in a few seconds, and if it fails again, check that delivery runs",
+  not_restored:
+    "no restore is recorded, so no target is in doubt; if the switchover was only seconds ago, look at `postrider recovery status` again",
+  already_trusted: "the latest restore is already trusted; nothing changed",
+  data_lost:
+    "the latest restore lost data: before it, a delivery process had read later data. Targets in doubt have to be searched for",
+  older_release:
+    "a process of an older release recorded the latest restore, which therefore cannot be undone; resolve targets with `postrider target resolve`",
+  too_old:
+    "the latest restore is more than 24 hours old; resolve the targets that it left in doubt with `postrider target resolve`",
+};
+
+/**
+ * Declares the latest restore lossless, if the delivery service allows it. The restore is named in the call, so that a restore
+ * that happens in between is not trusted.
+ */
+async function trust(services: Services): Promise<Result> {
+  const client = clientOf(services);
+  const { restoredAt, trustRefusedBecause: reason } = required(
+    (await client.getRecovery({})).recovery,
+  );
+  if (reason !== "")
+    throw new CommandFailure(
+      reason,
+      NOT_TRUSTED[reason] ?? `the restore is not trusted: ${reason}`,
+    );
+  const { recovery } = await client.trustRestore({ restoredAt: required(restoredAt) });
+  const json = await toJson(services, required(recovery));
+  const text = `the restore at ${json.trustedAt} counts as lossless: targets that it left in doubt, and new ones, are sent without a search`;
+  return { json, text };
+}
+
 /** Commands for data that was restored or copied. */
 export const recoveryCommands: readonly Command[] = [
   {
@@ -116,8 +154,16 @@ export const recoveryCommands: readonly Command[] = [
     words: "recovery mark",
     synopsis: "",
     summary:
-      "mark the data as restored now: every target that was due is searched on its platform before it is sent",
+      "mark the data as restored now: every target that was due, or becomes due within 15 minutes, is searched on its platform before it is sent",
     options: {},
     run: mark,
+  },
+  {
+    words: "recovery trust",
+    synopsis: "",
+    summary:
+      "declare that the latest restore lost no commit, for example a switchover to a synchronous standby: targets that it left in doubt are sent without a search; otherwise posts may appear twice",
+    options: {},
+    run: trust,
   },
 ];

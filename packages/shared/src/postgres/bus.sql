@@ -16,8 +16,6 @@ create table if not exists bus.records (
   appended_at timestamptz not null default now()
 );
 
-create index if not exists records_topic_id on bus.records (topic, id);
-
 create table if not exists bus.positions (
   group_name text not null,
   topic text not null,
@@ -25,3 +23,18 @@ create table if not exists bus.positions (
   updated_at timestamptz not null default now(),
   primary key (group_name, topic)
 ) with (fillfactor = 50);
+
+-- These statements lock the tables even if they have nothing to do, so they are executed once. Provisioning can then be
+-- repeated while the services run.
+do $$
+begin
+  if to_regclass('bus.records_topic_id') is null then
+    create index records_topic_id on bus.records (topic, id);
+  end if;
+  -- Each service appends only to its own topics: see `bus-rights.ts`.
+  if not (select relrowsecurity from pg_class where oid = 'bus.records'::regclass) then
+    alter table bus.records enable row level security;
+    alter table bus.positions enable row level security;
+  end if;
+end
+$$;

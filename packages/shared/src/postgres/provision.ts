@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
+import { grantBus } from "#src/postgres/bus-rights.ts";
 
 export interface ServiceRole {
   /** Name of the service and of its schema, for example `posts`. */
@@ -30,16 +31,13 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
   if (may?.set !== true)
     await tx.unsafe(`grant ${name} to current_user with inherit false, set true`);
   await tx.unsafe(`create schema if not exists ${role.service} authorization ${name}`);
-  await tx.unsafe(`grant usage on schema bus to ${name}`);
-  await tx.unsafe(`grant select, insert, delete on bus.records to ${name}`);
-  await tx.unsafe(`grant usage on sequence bus.record_ids to ${name}`);
-  await tx.unsafe(`grant select, insert, update on bus.positions to ${name}`);
+  await grantBus(tx, role.service, name);
 }
 
 /**
  * Prepares the database for the services: a schema and a login role for each, and the schema of the Postgres bus. It
- * needs a connection of the database owner. Repeating it only sets the passwords again. A role can use its own schema
- * and the bus, but no schema of another service.
+ * needs a connection of the database owner. Repeating it sets the passwords again and adds rights that a newer release needs.
+ * A role can use its own schema and its part of the bus, but no schema of another service.
  */
 export async function provisionDatabase(
   ownerUrl: string,
@@ -49,6 +47,9 @@ export async function provisionDatabase(
   try {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;
+      // The first run of a release that adds rights locks the bus for a moment. It fails instead of making the services wait
+      // behind a long transaction, and can be repeated.
+      await tx`set local lock_timeout = '5s'`;
       await tx.unsafe(BUS_SQL);
       for (const role of roles) await provisionService(tx, role);
     });

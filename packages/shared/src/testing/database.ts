@@ -90,8 +90,8 @@ function withDatabase(url: string, name: string): string {
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
-  for (const file of [join(shared, "bus.sql"), join(shared, "provision.ts")])
-    hash.update(readFileSync(file));
+  for (const file of ["bus.sql", "bus-rights.ts", "provision.ts"])
+    hash.update(readFileSync(join(shared, file)));
   for (const file of readdirSync(folder).toSorted()) {
     hash.update(file).update(readFileSync(join(folder, file)));
   }

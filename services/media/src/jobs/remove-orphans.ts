@@ -1,14 +1,16 @@
 import { startLoop } from "@postrider/shared/process/loop";
+import { claimRun } from "#src/db/job-runs.ts";
 import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
-import { removeAbandonedFolders } from "#src/storage/temp-folder.ts";
 
-const INTERVAL_MS = 10 * 60_000;
+/** Time between two runs on all replicas together, because each run lists the whole object store. */
+const INTERVAL_MS = 60 * 60_000;
+/** How often per interval a replica looks whether a run is due. */
+const LOOKS = 6;
 const PAGE_SIZE = 500;
 
 export interface RemoveOrphansOptions extends JobDependencies {
-  readonly tempDir: string;
   /**
    * Minimum age of an object that counts as orphaned. Every operation commits the row that names its object in less
    * time.
@@ -17,14 +19,13 @@ export interface RemoveOrphansOptions extends JobDependencies {
 }
 
 /**
- * Deletes what crashed processes left behind: stored objects that no row names, unfinished writes, and temporary files
- * of inspections. Only data older than any running operation is deleted, so several replicas may run the job at the
+ * Deletes what crashed processes left behind: stored objects that no row names, and unfinished writes. Only data older than any running operation is deleted, so several replicas may run the job at the
  * same time.
  *
  * @returns The number of deleted objects.
  */
 export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
-  const { store, tempDir } = deps;
+  const { store } = deps;
   const before = new Date(Date.now() - deps.orphanMs);
   let count = 0;
   for (const prefix of OBJECT_PREFIXES) {
@@ -38,7 +39,6 @@ export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number>
     count += await deleteUnnamed(deps, page);
   }
   await store.removeUnfinished(before);
-  await removeAbandonedFolders(tempDir, before);
   return count;
 }
 
@@ -59,17 +59,28 @@ async function deleteUnnamed(
   return orphans.length;
 }
 
+/** Runs the job remove-orphans if it is due and no other replica has begun this run. Returns whether it ran. */
+export async function removeOrphansWhenDue(
+  deps: RemoveOrphansOptions,
+  intervalMs: number,
+): Promise<boolean> {
+  if (!(await claimRun(deps.sql, "remove-orphans", intervalMs))) return false;
+  const count = await removeOrphans(deps);
+  if (count > 0)
+    deps.logger.info(
+      { job: "remove-orphans", count },
+      "deleted stored objects that no row in the database references",
+    );
+  return true;
+}
+
 export function startRemovingOrphans(deps: RemoveOrphansOptions): AsyncDisposable {
   const { logger } = deps;
+  const intervalMs = Math.min(INTERVAL_MS, Math.max(1_000, deps.orphanMs));
   return startLoop({
-    idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.orphanMs)),
+    idleMs: intervalMs / LOOKS,
     work: async () => {
-      const count = await removeOrphans(deps);
-      if (count > 0)
-        logger.info(
-          { job: "remove-orphans", count },
-          "deleted stored objects that no row in the database references",
-        );
+      await removeOrphansWhenDue(deps, intervalMs);
       return false;
     },
     onError: (error) =>

@@ -1,3 +1,4 @@
+import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { PostsClient } from "#src/clients/posts.ts";
@@ -15,6 +16,8 @@ export interface MediaDependencies {
   readonly imports: Imports;
   readonly logger: Logger;
   readonly limits: SizeLimits;
+  /** Maximum number of bytes that a workspace without a limit of its own may store. */
+  readonly storageBytes: number;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */
@@ -29,6 +32,9 @@ export interface MediaDependencies {
 
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
+export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping"> & {
+  /** Permits of transfers in one direction; see `transferShares`. */
+  readonly permits: Semaphore;
+};
 
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

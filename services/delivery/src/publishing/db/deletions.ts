@@ -14,12 +14,30 @@ export interface DeletionRequest extends DeletionKey {
   readonly cause?: Cause;
 }
 
+/**
+ * SQL condition: this service itself published the post that a deletion names. The event that requests a deletion is not
+ * proof of that, because another service wrote it.
+ *
+ * @param request SQL alias of a row with the columns of `DeletionRequest`.
+ */
+function isPublishedByUs(sql: ISql, request: ReturnType<typeof sql>) {
+  return sql`
+    exists (
+      select 1
+      from publish_tasks t
+      where t.target_id = ${request}.target_id
+      and t.status = 'published'
+      and (t.workspace_id, t.post_id, t.account_id, t.platform, t.external_id)
+        = (${request}.workspace_id, ${request}.post_id, ${request}.account_id, ${request}.platform, ${request}.external_id)
+    )`;
+}
+
 /** The columns of a `DeletionTask`, for an SQL query in which the table `deletion_tasks` has the alias `d`. */
 export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
     d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
-    d.created_at, d.cause`;
+    d.created_at, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us`;
 }
 
 /**
@@ -31,9 +49,9 @@ export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
 }
 
 /**
- * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed. A deletion waits until no
- * publishing call of its target with an unknown outcome can still arrive at the platform, because such a call could
- * publish the post after its deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post that this
+ * service has not published and the new request names the right one. A deletion waits until no publishing call of its target
+ * with an unknown outcome can still arrive at the platform, because such a call could publish the post after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -51,7 +69,7 @@ export async function insertDeletions(
   }));
   // Deletion tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
   await sql`
-    insert into deletion_tasks (
+    insert into deletion_tasks as d (
       target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at, cause
     )
     select distinct on (r.target_id, r.deletion)
@@ -69,7 +87,26 @@ export async function insertDeletions(
       external_id text, cause jsonb
     )
     order by r.target_id, r.deletion
-    on conflict (target_id, deletion) do nothing`;
+    -- A deletion that names a foreign post was not sent to a platform. It must not keep the number of the right one.
+    on conflict (target_id, deletion) do update
+    set workspace_id = excluded.workspace_id,
+      post_id = excluded.post_id,
+      account_id = excluded.account_id,
+      platform = excluded.platform,
+      external_id = excluded.external_id,
+      status = 'queued',
+      wake_at = excluded.wake_at,
+      fence = d.fence + 1,
+      lease_owner = null,
+      crash_count = 0,
+      retry_count = 0,
+      version = d.version + 1,
+      error_code = null,
+      error_message = null,
+      updated_at = now(),
+      cause = excluded.cause
+    where not ${isPublishedByUs(sql, sql`d`)}
+    and ${isPublishedByUs(sql, sql`excluded`)}`;
 }
 
 /**

@@ -1,23 +1,27 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
-import type { DataCopy } from "#src/publishing/domain/restore.ts";
+import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
 
 /**
  * The deployment of Postrider that the stored data belongs to, the instant at which the data was last in use there, and
  * the latest restore of the data from a backup.
  */
-export interface DeploymentRow extends Deployment, DataCopy {
+export interface DeploymentRow extends Deployment, DataCopy, RestoreRecord {
   /**
    * Time at which the data was last in use in its own deployment. It only decreases when the data is restored from a backup.
    */
   readonly seenAt: Date;
-  readonly restoredAt: Date | null;
-  readonly dataUntil: Date | null;
 }
 
 /** Number of hours within which several restores of the data count as one restore, with the oldest of their backups. */
-const ONE_RESTORE_HOURS = 24;
+export const ONE_RESTORE_HOURS = 24;
+
+/**
+ * How long after a restore a target that becomes due may repeat content that was published before the restore, in minutes. A
+ * client repeats a request whose answer it never got, and the record of the first request may be lost.
+ */
+const REPEATS_MINUTES = 15;
 
 function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;
@@ -44,13 +48,22 @@ export function isInPlace(sql: ISql) {
 }
 
 /**
- * SQL condition: a restore from a backup made it uncertain whether publish task `t` published its post, and the
- * platform has not been searched for the post since then. The table `publish_tasks` has the alias `t` and `deployment`
- * the alias `d`.
+ * SQL expression: the earliest time at which the content of publish task `t` was due, over all publish requests
+ * (generations) of its target.
+ */
+export function firstDueAt(sql: ISql) {
+  return sql`coalesce(t.first_due_at, t.due_at)`;
+}
+
+/**
+ * SQL condition: a restore from a backup made it uncertain whether the target of publish task `t` was published, and the
+ * platform has not been searched for the post since then. The first due time counts, because an earlier generation or the
+ * lost generation may have published the target. The table `publish_tasks` has the alias `t` and `deployment` the alias `d`.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
-    (d.restored_at is not null and t.due_at < d.restored_at
+    (d.restored_at is not null
+      and ${firstDueAt(sql)} < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
       and (t.doubted_at is null or t.doubted_at < d.restored_at))`;
 }
 
@@ -73,11 +86,17 @@ export async function findDeployment(
   sql: ISql,
   deploymentId: string,
 ): Promise<
-  { readonly stored: DeploymentRow; readonly current: Deployment & DataCopy } | undefined
+  | {
+      readonly stored: DeploymentRow;
+      readonly current: Deployment & DataCopy;
+      /** The database's time. */
+      readonly readAt: Date;
+    }
+  | undefined
 > {
-  const [row] = await sql<(DeploymentRow & { current: Deployment & DataCopy })[]>`
+  const [row] = await sql<(DeploymentRow & { current: Deployment & DataCopy; readAt: Date })[]>`
     select d.system_identifier, d.database_oid, d.table_oid, d.timeline, d.deployment_id, d.seen_at,
-      d.restored_at, d.data_until,
+      d.restored_at, d.data_until, d.trusted_at, d.undo_for, d.lossy_at, now() as read_at,
       json_build_object(
         'systemIdentifier', p.system_identifier,
         'databaseOid', p.database_oid,
@@ -87,7 +106,7 @@ export async function findDeployment(
       ) as current
     from deployment d
     cross join (${deployments.currentPlace(sql)}) as p`;
-  return row === undefined ? undefined : { stored: row, current: row.current };
+  return row === undefined ? undefined : { stored: row, current: row.current, readAt: row.readAt };
 }
 
 /** Records that the data is in use in its own deployment, at most once in 30 s over all processes. */
@@ -110,12 +129,28 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
 }
 
 /**
- * SQL expression: the time of the current restore. It is later than that of any earlier restore, even if the clock of the
- * machine is behind.
+ * SQL expression: the time of the current restore, which has the same value everywhere in a statement. It is later than that
+ * of any earlier restore, even if the clock of the machine is behind. It has whole milliseconds, so that a process that reads
+ * the time and sends it back names the same restore.
  */
 function restoredNow(sql: ISql) {
   return sql`
-    greatest(clock_timestamp(), d.restored_at + interval '1 millisecond')`;
+    date_trunc('milliseconds', greatest(
+      now(), d.restored_at + interval '1 millisecond', d.trusted_at + interval '1 millisecond'
+    ))`;
+}
+
+/**
+ * Columns that every restore writes, and their SQL values.
+ *
+ * @param known SQL expression for the time up to which the restored data is complete; null if it is not known.
+ */
+function restoreColumns(sql: ISql, known: ReturnType<typeof sql>) {
+  return {
+    names: sql`restored_at, data_until, undo_for, undo_restored_at, undo_data_until`,
+    values: sql`
+      ${restoredNow(sql)}, ${dataUntil(sql, known)}, ${restoredNow(sql)}, d.restored_at, d.data_until`,
+  };
 }
 
 /**
@@ -126,11 +161,11 @@ function restoredNow(sql: ISql) {
  * @returns False if the data already belongs to this deployment.
  */
 export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
+  const restore = restoreColumns(sql, sql`d.seen_at`);
   return await deployments.adoptDeployment(sql, deploymentId, {
-    names: sql`table_oid, timeline, restored_at, data_until, seen_at`,
+    names: sql`table_oid, timeline, seen_at, ${restore.names}`,
     values: sql`
-      ${currentTable(sql)}, ${currentTimeline(sql)}, ${restoredNow(sql)}, ${dataUntil(sql, sql`d.seen_at`)},
-      greatest(clock_timestamp(), d.seen_at)`,
+      ${currentTable(sql)}, ${currentTimeline(sql)}, greatest(clock_timestamp(), d.seen_at), ${restore.values}`,
   });
 }
 
@@ -138,7 +173,8 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
  * Records that the deployment's own data was restored from a backup. The publish tasks that were due become uncertain:
  * their posts are searched for before they are sent. If several processes notice the restore, one of them records it.
  *
- * @param rememberedAt The latest `seenAt` that the process had read before it noticed the restore.
+ * @param rememberedAt The latest `seenAt` that the process had read before it noticed the restore. If the restored data is
+ *   older, the restore lost commits.
  */
 export async function recordRestore(
   sql: ISql,
@@ -146,13 +182,15 @@ export async function recordRestore(
   rememberedAt: Date | undefined,
 ): Promise<void> {
   const remembered = rememberedAt?.toISOString() ?? null;
+  const restore = restoreColumns(sql, sql`d.seen_at`);
   await sql`
     update deployment d
-    set table_oid = ${currentTable(sql)},
-      timeline = ${currentTimeline(sql)},
-      restored_at = ${restoredNow(sql)},
-      data_until = ${dataUntil(sql, sql`d.seen_at`)},
-      seen_at = greatest(clock_timestamp(), d.seen_at, ${remembered}::timestamptz)
+    set (table_oid, timeline, seen_at, lossy_at, ${restore.names}) = row(
+      ${currentTable(sql)}, ${currentTimeline(sql)},
+      greatest(clock_timestamp(), d.seen_at, ${remembered}::timestamptz),
+      case when d.seen_at < ${remembered}::timestamptz then ${restoredNow(sql)} else d.lossy_at end,
+      ${restore.values}
+    )
     where ${deployments.isOwnData(sql, deploymentId)}
     and (
       (d.table_oid, d.timeline) <> (${currentTable(sql)}, ${currentTimeline(sql)})
@@ -165,8 +203,8 @@ export async function recordRestore(
  * the backup is.
  */
 export async function markRestored(sql: ISql): Promise<void> {
+  const restore = restoreColumns(sql, sql`null::timestamptz`);
   await sql`
     update deployment d
-    set restored_at = ${restoredNow(sql)},
-      data_until = ${dataUntil(sql, sql`null::timestamptz`)}`;
+    set (${restore.names}) = row(${restore.values})`;
 }

@@ -1,8 +1,23 @@
-import type { ISql } from "@postrider/shared/postgres";
-import { isDoubtful } from "./deployment.ts";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS } from "./deployment.ts";
 
 const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
+
+/** How long after a restore all due tasks are read at each check, and afterwards only at a thorough one. */
+const RECENT_RESTORE_MINUTES = 10;
+
+/**
+ * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. Content that
+ * became due after the restore repeats a lost request. If the age of the backup is not known, the request was made at most as
+ * long ago as clients may repeat a request.
+ */
+function searchFrom(sql: ISql) {
+  return sql`
+    least(t.first_unknown_at, ${firstDueAt(sql)}, coalesce(d.data_until, case
+      when ${firstDueAt(sql)} >= d.restored_at then d.restored_at - ${ONE_RESTORE_HOURS} * interval '1 hour'
+    end))`;
+}
 
 /**
  * Changes the status of each ready publish task that a restore from a backup made uncertain to `unknown`. A publishing
@@ -10,10 +25,15 @@ const MESSAGE = "the data was restored from a backup; the target may have been p
  * when every call that was open at the restore has ended. The raised fencing token stops a worker that holds the task
  * from beginning a call.
  *
- * @param visibleCallMs Maximum duration of a publishing call, in milliseconds. @returns Whether there may be more such
- * tasks.
+ * @param visibleCallMs Maximum duration of a publishing call, in milliseconds.
+ * @param isThorough Whether tasks are also looked for that became ready long after the restore. This reads all due tasks.
+ * @returns Whether there may be more such tasks.
  */
-export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<boolean> {
+export async function doubtTasks(
+  sql: ISql,
+  visibleCallMs: number,
+  isThorough: boolean,
+): Promise<boolean> {
   const result = await sql`
     with doubtful as (
       select t.target_id, t.generation
@@ -22,6 +42,12 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
       where t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
       and ${isDoubtful(sql)}
+      -- Postgres evaluates this once, before it reads a task.
+      and (
+        select r.restored_at is not null
+          and (${isThorough} or r.restored_at > now() - ${RECENT_RESTORE_MINUTES} * interval '1 minute')
+        from deployment r
+      )
       order by t.wake_at
       limit ${BATCH}
       for update of t skip locked
@@ -36,7 +62,7 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
       -- The recorded outcome of an earlier call does not decide whether the target was published.
       call_number = t.call_number + 1,
       call_until = greatest(t.call_until, d.restored_at + ${visibleCallMs} * interval '1 millisecond'),
-      first_unknown_at = least(t.first_unknown_at, t.due_at, d.data_until),
+      first_unknown_at = ${searchFrom(sql)},
       -- If the data contains no call of the task, sending the target after proved absence does not count as a resend.
       is_limited = t.is_limited or t.open_unknowns = 0,
       unknown_count = t.unknown_count + 1,
@@ -52,6 +78,17 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
     where t.target_id = k.target_id
     and t.generation = k.generation`;
   return result.count === BATCH;
+}
+
+/**
+ * Records that an operator has stated whether the target was published. A restore before that statement no longer makes the
+ * outcome of the target, or of a retry, uncertain.
+ */
+export async function settleDoubts(tx: TransactionSql, targetId: string): Promise<void> {
+  await tx`
+    update publish_tasks
+    set doubted_at = now()
+    where target_id = ${targetId}`;
 }
 
 /** Counts the unfinished publish tasks that a restore made uncertain and whose outcome is still unknown. */

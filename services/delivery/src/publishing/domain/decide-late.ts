@@ -12,7 +12,8 @@ const REOPEN_MS = 5_000;
 
 type NotPublished = Exclude<Outcome, { kind: "published" }>;
 
-function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
+/** Returns the publish task with a later `wakeAt` if it is queued although its target was reported as failed. */
+export function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
   const earliest = after(now, REOPEN_MS);
   const isTooSoon =
     before.status === "failed" && task.status === "queued" && task.wakeAt < earliest;

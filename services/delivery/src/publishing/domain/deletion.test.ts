@@ -16,6 +16,7 @@ function taskWith(given: Partial<DeletionTask> = {}): DeletionTask {
     accountId: "account",
     platform: "x",
     externalId: "id",
+    isPublishedByUs: true,
     status: "working",
     wakeAt: NOW,
     crashCount: 1,

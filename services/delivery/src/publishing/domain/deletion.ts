@@ -33,6 +33,8 @@ export interface DeletionTask extends HeldDeletion {
   readonly platform: string;
   /** The id that the platform gave the published post; empty if it is not known. */
   readonly externalId: string;
+  /** Whether this service published the post under this id for this target and account. No other post is deleted. */
+  readonly isPublishedByUs: boolean;
   readonly status: "queued" | "working" | "deleted" | "failed";
   /** No process acts on the deletion task before this instant. */
   readonly wakeAt: Date;

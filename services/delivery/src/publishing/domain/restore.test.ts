@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findRestore } from "./restore.ts";
+import { findRestore, findTrustRefusal } from "./restore.ts";
 
 const COPY = { tableOid: 16_500, timeline: 1 };
 const SEEN_AT = new Date("2026-11-21T12:00:00Z");
@@ -22,4 +22,43 @@ test("data in a Postgres table that was created again is reported as restored fr
 
 test("data that is older than what the process has already read is reported as restored", () => {
   expect(findRestore(STORED, COPY, new Date(SEEN_AT.getTime() + 1))).toBe("rewound");
+});
+
+const RESTORED_AT = new Date("2026-11-21T13:00:00Z");
+const RESTORED = {
+  ...STORED,
+  restoredAt: RESTORED_AT,
+  dataUntil: SEEN_AT,
+  undoFor: RESTORED_AT,
+  lossyAt: null,
+  trustedAt: null,
+};
+
+function hoursLater(hours: number): Date {
+  return new Date(RESTORED_AT.getTime() + hours * 3_600_000);
+}
+
+test("a restore can be declared lossless for a day", () => {
+  expect(findTrustRefusal(RESTORED, COPY, hoursLater(24))).toBeUndefined();
+  expect(findTrustRefusal(RESTORED, COPY, hoursLater(25))).toBe("too_old");
+});
+
+test.each([
+  ["another timeline shows a restore that is not recorded yet", "unnoticed", { timeline: 2 }],
+  ["no restore is recorded", "not_restored", { restoredAt: null, undoFor: null }],
+  ["the restore is trusted", "already_trusted", { restoredAt: null, trustedAt: RESTORED_AT }],
+  [
+    "a later restore is trusted",
+    "already_trusted",
+    { undoFor: hoursLater(1), trustedAt: hoursLater(1) },
+  ],
+  ["an older release recorded it", "older_release", { undoFor: hoursLater(-1) }],
+  ["it lost data", "data_lost", { lossyAt: RESTORED_AT }],
+])("a restore cannot be declared lossless when %s", (_case, refusal, changes) => {
+  expect(findTrustRefusal({ ...RESTORED, ...changes }, COPY, hoursLater(1))).toBe(refusal);
+});
+
+test("a restore can be declared lossless after an earlier one that lost data or was trusted", () => {
+  const earlier = { lossyAt: hoursLater(-2), trustedAt: hoursLater(-1) };
+  expect(findTrustRefusal({ ...RESTORED, ...earlier }, COPY, hoursLater(1))).toBeUndefined();
 });

@@ -2,16 +2,23 @@ import { startDeploymentWatch, type DeploymentGuard } from "@postrider/shared/de
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { touchDeployment } from "#src/publishing/db/deployment.ts";
+import { releaseTrustedDoubts } from "#src/publishing/operations/release-trusted-doubts.ts";
 
 /**
  * Records regularly that the database is in use, so that a restore from a backup can be detected later. Logs and
- * reports in a metric while the data belongs to another deployment of Postrider.
+ * reports in a metric while the data belongs to another deployment of Postrider. Releases the targets that a restore left in
+ * doubt which an operator declared lossless.
  */
 export function startWatchDeployment(options: {
   readonly guard: DeploymentGuard;
   readonly sql: Sql;
   readonly logger: Logger;
+  /** Called after each transaction that appended events to the outbox was committed. */
+  readonly onEvents: () => void;
 }): AsyncDisposable {
   const { guard, sql, logger } = options;
-  return startDeploymentWatch(guard, logger, () => touchDeployment(sql));
+  return startDeploymentWatch(guard, logger, async () => {
+    await touchDeployment(sql);
+    await releaseTrustedDoubts(options);
+  });
 }

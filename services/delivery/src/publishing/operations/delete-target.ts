@@ -58,6 +58,8 @@ function findConnector(
 ): { readonly kind: "found"; readonly connector: PublishingConnector } | DeletionResult {
   if (task.externalId === "")
     return giveUp("account_action_needed", "the platform's id of the post is not known");
+  if (!task.isPublishedByUs)
+    return giveUp("internal_error", "the post was not published by Postrider for this target");
   if (credential.accountStatus === "reconnect_required")
     return giveUp("account_reconnect_required");
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");

@@ -19,7 +19,7 @@ export interface PublishContext {
   readonly recorder: EventRecorder;
   readonly leases: LeaseKeeper;
   readonly openCalls: OpenCalls;
-  /** Aborted when the process stops: no publishing call begins after that, and running steps end. */
+  /** Signal that is aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;
 }
 

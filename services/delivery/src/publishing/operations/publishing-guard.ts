@@ -48,7 +48,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     }
     logger.warn(
       { reason },
-      "the data was restored from a backup; each target that was due is searched for on its platform before it is sent",
+      "the data was restored from a backup; each target that was due, or becomes due within 15 minutes, is searched for on its platform before it is sent",
     );
     await recordRestore(sql, deploymentId, rememberedAt);
     // The remembered time comes from the data before the restore, so it must not be compared with the restored data.

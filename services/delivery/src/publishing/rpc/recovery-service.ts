@@ -1,16 +1,18 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type {
   RecoverySchema,
   RecoveryService,
+  TrustRestoreRequest,
 } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { compareDeployments, type Deployment } from "@postrider/shared/deployment/ownership";
-import { unavailable } from "@postrider/shared/errors";
+import { conflict, invalidRequest, unavailable } from "@postrider/shared/errors";
 import type { ISql } from "@postrider/shared/postgres";
 import { adoptDeployment, findDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { countDoubts } from "#src/publishing/db/doubts.ts";
-import type { DataCopy } from "#src/publishing/domain/restore.ts";
+import { trustRestore } from "#src/publishing/db/trusted-restores.ts";
+import { findTrustRefusal, type DataCopy } from "#src/publishing/domain/restore.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 function toPlace(deployment: Deployment & DataCopy) {
@@ -31,17 +33,39 @@ async function readRecovery(
     countDoubts(sql),
   ]);
   if (found === undefined) throw unavailable();
-  const { stored, current } = found;
+  const { stored, current, readAt } = found;
   const ownership = compareDeployments(stored, current);
-  const { restoredAt, dataUntil } = stored;
+  const { restoredAt, dataUntil, trustedAt } = stored;
+  const isForeign = ownership.kind === "foreign";
   return {
-    heldBecause: ownership.kind === "foreign" ? ownership.reason : "",
+    heldBecause: isForeign ? ownership.reason : "",
+    trustRefusedBecause: isForeign ? "held" : (findTrustRefusal(stored, current, readAt) ?? ""),
     belongs: toPlace(stored),
     lies: toPlace(current),
     openTargets,
     ...(restoredAt === null ? {} : { restoredAt: timestampFromDate(restoredAt) }),
     ...(dataUntil === null ? {} : { dataUntil: timestampFromDate(dataUntil) }),
+    ...(trustedAt === null ? {} : { trustedAt: timestampFromDate(trustedAt) }),
   };
+}
+
+/**
+ * Declares a restore lossless. Several calls for the same restore have the same result, because a caller repeats a call whose
+ * answer it did not get.
+ */
+async function trust(
+  sql: ISql,
+  deploymentId: string,
+  { restoredAt }: TrustRestoreRequest,
+): Promise<MessageInitShape<typeof RecoverySchema>> {
+  if (restoredAt === undefined) throw invalidRequest([{ code: "required", path: "/restoredAt" }]);
+  const isTrusted = await trustRestore(sql, deploymentId, timestampDate(restoredAt));
+  const recovery = await readRecovery(sql, deploymentId);
+  const { trustedAt } = recovery;
+  const isTrustedBefore =
+    trustedAt?.seconds === restoredAt.seconds && trustedAt.nanos === restoredAt.nanos;
+  if (!isTrusted && !isTrustedBefore) throw conflict("invalid_transition");
+  return recovery;
 }
 
 export function createRecoveryService({
@@ -62,6 +86,9 @@ export function createRecoveryService({
       await markRestored(sql);
       nudgeClaims();
       return { recovery: await readRecovery(sql, deploymentId) };
+    },
+    async trustRestore(request) {
+      return { recovery: await trust(sql, deploymentId, request) };
     },
   } satisfies ServiceImpl<typeof RecoveryService>;
 }

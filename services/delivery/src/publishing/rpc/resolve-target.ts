@@ -10,6 +10,7 @@ import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { toTargetUpdated } from "#src/events.ts";
 import { listLatestAttempts } from "#src/publishing/db/attempts.ts";
+import { settleDoubts } from "#src/publishing/db/doubts.ts";
 import type { TaskSnapshot } from "#src/publishing/domain/decision.ts";
 import { decideResolution, type OperatorsWord } from "#src/publishing/domain/resolution.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
@@ -58,6 +59,7 @@ export async function resolveTarget(
     const resolution = decideResolution({ task, ...known }, toWord(task, link));
     if (resolution.kind === "not_in_question") throw conflict("invalid_transition");
     const updates = await writeDecisions(tx, [resolution.decision], new Map());
+    await settleDoubts(tx, targetId);
     const update = updates.find((each) => each.task.generation === task.generation);
     return { update: toTargetUpdated(update ?? { task, attempt: known.attempt }) };
   });

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/delivery/v1/recovery_service.proto.
  */
 export const file_postrider_delivery_v1_recovery_service: GenFile = /*@__PURE__*/
-  fileDesc("Cixwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxImUKCURhdGFQbGFjZRIZChFzeXN0ZW1faWRlbnRpZmllchgBIAEoCRIUCgxkYXRhYmFzZV9vaWQYAiABKAMSEAoIdGltZWxpbmUYAyABKAUSFQoNZGVwbG95bWVudF9pZBgEIAEoCSKjAgoIUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEjEKB2JlbG9uZ3MYAiABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEi4KBGxpZXMYAyABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEjQKC3Jlc3RvcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCmRhdGFfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESFAoMb3Blbl90YXJnZXRzGAYgASgFQg4KDF9yZXN0b3JlZF9hdEINCgtfZGF0YV91bnRpbCIUChJHZXRSZWNvdmVyeVJlcXVlc3QiSAoTR2V0UmVjb3ZlcnlSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSISChBBZG9wdERhdGFSZXF1ZXN0IlcKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgSMQoIcmVjb3ZlcnkYAiABKAsyHy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVjb3ZlcnkiFQoTTWFya1Jlc3RvcmVkUmVxdWVzdCJJChRNYXJrUmVzdG9yZWRSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeTLFAgoPUmVjb3ZlcnlTZXJ2aWNlEmkKC0dldFJlY292ZXJ5EikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFJlY292ZXJ5UmVxdWVzdBoqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRSZWNvdmVyeVJlc3BvbnNlIgOQAgESXgoJQWRvcHREYXRhEicucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkFkb3B0RGF0YVJlcXVlc3QaKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQWRvcHREYXRhUmVzcG9uc2USZwoMTWFya1Jlc3RvcmVkEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLk1hcmtSZXN0b3JlZFJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTWFya1Jlc3RvcmVkUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Cixwb3N0cmlkZXIvZGVsaXZlcnkvdjEvcmVjb3Zlcnlfc2VydmljZS5wcm90bxIVcG9zdHJpZGVyLmRlbGl2ZXJ5LnYxImUKCURhdGFQbGFjZRIZChFzeXN0ZW1faWRlbnRpZmllchgBIAEoCRIUCgxkYXRhYmFzZV9vaWQYAiABKAMSEAoIdGltZWxpbmUYAyABKAUSFQoNZGVwbG95bWVudF9pZBgEIAEoCSKGAwoIUmVjb3ZlcnkSFAoMaGVsZF9iZWNhdXNlGAEgASgJEjEKB2JlbG9uZ3MYAiABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEi4KBGxpZXMYAyABKAsyIC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuRGF0YVBsYWNlEjQKC3Jlc3RvcmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgAiAEBEjMKCmRhdGFfdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wSAGIAQESFAoMb3Blbl90YXJnZXRzGAYgASgFEh0KFXRydXN0X3JlZnVzZWRfYmVjYXVzZRgHIAEoCRIzCgp0cnVzdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEgCiAEBQg4KDF9yZXN0b3JlZF9hdEINCgtfZGF0YV91bnRpbEINCgtfdHJ1c3RlZF9hdCIUChJHZXRSZWNvdmVyeVJlcXVlc3QiSAoTR2V0UmVjb3ZlcnlSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSISChBBZG9wdERhdGFSZXF1ZXN0IlcKEUFkb3B0RGF0YVJlc3BvbnNlEg8KB2Fkb3B0ZWQYASABKAgSMQoIcmVjb3ZlcnkYAiABKAsyHy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuUmVjb3ZlcnkiFQoTTWFya1Jlc3RvcmVkUmVxdWVzdCJJChRNYXJrUmVzdG9yZWRSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeSJGChNUcnVzdFJlc3RvcmVSZXF1ZXN0Ei8KC3Jlc3RvcmVkX2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJJChRUcnVzdFJlc3RvcmVSZXNwb25zZRIxCghyZWNvdmVyeRgBIAEoCzIfLnBvc3RyaWRlci5kZWxpdmVyeS52MS5SZWNvdmVyeTKuAwoPUmVjb3ZlcnlTZXJ2aWNlEmkKC0dldFJlY292ZXJ5EikucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkdldFJlY292ZXJ5UmVxdWVzdBoqLnBvc3RyaWRlci5kZWxpdmVyeS52MS5HZXRSZWNvdmVyeVJlc3BvbnNlIgOQAgESXgoJQWRvcHREYXRhEicucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLkFkb3B0RGF0YVJlcXVlc3QaKC5wb3N0cmlkZXIuZGVsaXZlcnkudjEuQWRvcHREYXRhUmVzcG9uc2USZwoMTWFya1Jlc3RvcmVkEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLk1hcmtSZXN0b3JlZFJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuTWFya1Jlc3RvcmVkUmVzcG9uc2USZwoMVHJ1c3RSZXN0b3JlEioucG9zdHJpZGVyLmRlbGl2ZXJ5LnYxLlRydXN0UmVzdG9yZVJlcXVlc3QaKy5wb3N0cmlkZXIuZGVsaXZlcnkudjEuVHJ1c3RSZXN0b3JlUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * DataPlace identifies the database and the deployment in which data is, or to which data belongs.
@@ -85,7 +85,8 @@ export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   lies?: DataPlace | undefined;
 
   /**
-   * When the data was last restored or adopted. Targets that were due before are searched before they are sent.
+   * When the data was last restored or adopted. Targets that were due before, or became due shortly after, are searched
+   * before they are sent.
    *
    * @generated from field: optional google.protobuf.Timestamp restored_at = 4;
    */
@@ -104,6 +105,21 @@ export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
    * @generated from field: int32 open_targets = 6;
    */
   openTargets: number;
+
+  /**
+   * Why TrustRestore is refused: `held`, `unnoticed`, `not_restored`, `already_trusted`, `data_lost`, `older_release` or
+   * `too_old`. Empty when the latest restore can be declared lossless.
+   *
+   * @generated from field: string trust_refused_because = 7;
+   */
+  trustRefusedBecause: string;
+
+  /**
+   * The restore that was declared lossless last.
+   *
+   * @generated from field: optional google.protobuf.Timestamp trusted_at = 8;
+   */
+  trustedAt?: Timestamp | undefined;
 };
 
 /**
@@ -229,6 +245,48 @@ export const MarkRestoredResponseSchema: GenMessage<MarkRestoredResponse> = /*@_
   messageDesc(file_postrider_delivery_v1_recovery_service, 7);
 
 /**
+ * TrustRestoreRequest names the restore that lost no commit.
+ *
+ * @generated from message postrider.delivery.v1.TrustRestoreRequest
+ */
+export type TrustRestoreRequest = Message<"postrider.delivery.v1.TrustRestoreRequest"> & {
+  /**
+   * The `restored_at` of the restore. A restore that was recorded in the meantime is thus not trusted by mistake.
+   *
+   * @generated from field: google.protobuf.Timestamp restored_at = 1;
+   */
+  restoredAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.TrustRestoreRequest.
+ * Use `create(TrustRestoreRequestSchema)` to create a new message.
+ */
+export const TrustRestoreRequestSchema: GenMessage<TrustRestoreRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_recovery_service, 8);
+
+/**
+ * TrustRestoreResponse carries the origin of the data.
+ *
+ * @generated from message postrider.delivery.v1.TrustRestoreResponse
+ */
+export type TrustRestoreResponse = Message<"postrider.delivery.v1.TrustRestoreResponse"> & {
+  /**
+   * The state afterwards.
+   *
+   * @generated from field: postrider.delivery.v1.Recovery recovery = 1;
+   */
+  recovery?: Recovery | undefined;
+};
+
+/**
+ * Describes the message postrider.delivery.v1.TrustRestoreResponse.
+ * Use `create(TrustRestoreResponseSchema)` to create a new message.
+ */
+export const TrustRestoreResponseSchema: GenMessage<TrustRestoreResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_delivery_v1_recovery_service, 9);
+
+/**
  * RecoveryService tells an operator whether publishing is held because the data is a copy, and lets an operator adopt data
  * or mark it as restored.
  *
@@ -248,8 +306,8 @@ export const RecoveryService: GenService<{
     output: typeof GetRecoveryResponseSchema;
   },
   /**
-   * AdoptData records that the data belongs to this deployment, and publishing resumes. Targets that were due before are
-   * searched on their platforms before they are sent. A repeated call changes nothing.
+   * AdoptData records that the data belongs to this deployment, and publishing resumes. Targets that were due before, or
+   * become due shortly after, are searched on their platforms before they are sent. A repeated call changes nothing.
    * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.AdoptData
@@ -260,8 +318,8 @@ export const RecoveryService: GenService<{
     output: typeof AdoptDataResponseSchema;
   },
   /**
-   * MarkRestored records that the data was restored: targets that were due before now are searched on their platforms
-   * before they are sent. Each call marks the data again.
+   * MarkRestored records that the data was restored: targets that were due before now, or become due shortly after, are
+   * searched on their platforms before they are sent. Each call marks the data again.
    * Errors: unavailable until a process has read where the data belongs.
    *
    * @generated from rpc postrider.delivery.v1.RecoveryService.MarkRestored
@@ -270,6 +328,20 @@ export const RecoveryService: GenService<{
     methodKind: "unary";
     input: typeof MarkRestoredRequestSchema;
     output: typeof MarkRestoredResponseSchema;
+  },
+  /**
+   * TrustRestore records that the latest restore lost no commit, for example a switchover to a standby that had confirmed
+   * every commit. Targets that only this restore left in doubt are sent without a search, also those that ended with
+   * `outcome_unknown` because of it. A repeated call changes nothing.
+   * Errors: invalid_request without a time; invalid_transition when `trust_refused_because` gives a reason, or when the time
+   * is not that of the latest restore; unavailable until a process has read where the data belongs.
+   *
+   * @generated from rpc postrider.delivery.v1.RecoveryService.TrustRestore
+   */
+  trustRestore: {
+    methodKind: "unary";
+    input: typeof TrustRestoreRequestSchema;
+    output: typeof TrustRestoreResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_delivery_v1_recovery_service, 0);

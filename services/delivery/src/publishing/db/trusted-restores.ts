@@ -1,0 +1,68 @@
+import * as deployments from "@postrider/shared/deployment/table";
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
+import { isInPlace, ONE_RESTORE_HOURS } from "./deployment.ts";
+import { toKeyRows } from "./tasks.ts";
+
+/**
+ * Declares the restore at `restoredAt` lossless. The restore before it counts again, if there was one. The publish tasks that
+ * the restore left in doubt are released later, in batches. The conditions are those of `findTrustRefusal`. They are repeated
+ * here because another process may record a restore at the same time.
+ *
+ * @returns False if nothing was changed.
+ */
+export async function trustRestore(
+  sql: ISql,
+  deploymentId: string,
+  restoredAt: Date,
+): Promise<boolean> {
+  const result = await sql`
+    update deployment d
+    set restored_at = d.undo_restored_at,
+      data_until = d.undo_data_until,
+      trusted_at = d.restored_at
+    where d.restored_at = ${restoredAt.toISOString()}::timestamptz
+    and d.undo_for = d.restored_at
+    and d.lossy_at is distinct from d.restored_at
+    and d.restored_at >= now() - ${ONE_RESTORE_HOURS} * interval '1 hour'
+    and ${deployments.isOwnData(sql, deploymentId)}
+    and ${isInPlace(sql)}`;
+  return result.count > 0;
+}
+
+/** A publish task whose outcome only a restore made uncertain that an operator declared lossless later. */
+export interface TrustedDoubt extends TaskKey {
+  readonly cause: ClaimedTask["cause"];
+}
+
+/**
+ * Lists publish tasks that only the trusted restore left in doubt, including those that ended with an unknown outcome. A task
+ * whose platform is being searched is left out until the search has ended.
+ */
+export async function listTrustedDoubts(
+  sql: ISql,
+  options: { readonly limit: number; readonly targetIds?: readonly string[] },
+): Promise<readonly TrustedDoubt[]> {
+  const { limit, targetIds } = options;
+  return await sql<TrustedDoubt[]>`
+    select t.target_id, t.generation, t.cause
+    from publish_tasks t
+    join deployment d on d.trusted_at = t.doubted_at
+    where t.is_restored
+    -- The doubt itself counts as one unknown outcome. A task with more of them was uncertain before the restore.
+    and t.open_unknowns = 1
+    and (t.status = 'unknown' or (t.status = 'failed' and t.error_code = 'outcome_unknown'))
+    ${targetIds === undefined ? sql`` : sql`and t.target_id in ${sql(targetIds)}`}
+    order by t.target_id, t.generation
+    limit ${limit}`;
+}
+
+/** Forgets that the trusted restore left the publish tasks in doubt, so that an earlier restore can do so again. */
+export async function forgetDoubts(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
+  await sql`
+    update publish_tasks t
+    set doubted_at = null
+    from jsonb_to_recordset(${sql.json(toKeyRows(keys))}) as k(target_id uuid, generation int)
+    where t.target_id = k.target_id
+    and t.generation = k.generation`;
+}

@@ -1,0 +1,50 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { causeOf } from "@postrider/shared/telemetry/cause";
+import { forgetDoubts, listTrustedDoubts } from "#src/publishing/db/trusted-restores.ts";
+import { releaseDoubt } from "#src/publishing/domain/release-doubt.ts";
+import { nameTask } from "#src/publishing/domain/task.ts";
+import { lockTargets, writeDecisions } from "./write-decisions.ts";
+
+/** Maximum number of publish tasks that one transaction releases. */
+const BATCH = 100;
+
+interface ReleaseOptions {
+  readonly sql: Sql;
+  /** Called after each transaction that appended events to the outbox was committed. */
+  readonly onEvents: () => void;
+}
+
+/**
+ * Releases the publish tasks that only a restore left in doubt which an operator declared lossless later. Each batch is one
+ * transaction, so that a process that stops in between leaves the rest to the next run. Several processes can run it at once.
+ */
+export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): Promise<void> {
+  for (;;) {
+    const found = await listTrustedDoubts(sql, { limit: BATCH });
+    if (found.length === 0) return;
+    const targetIds = [...new Set(found.map(({ targetId }) => targetId))];
+    const count = await sql.begin(async (tx) => {
+      const { tasks, now } = await lockTargets(
+        tx,
+        targetIds.map((targetId) => ({ targetId, number: 0 })),
+      );
+      // The tasks are listed again under their locks, because another process may have released them in the meantime.
+      const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
+      const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
+      const doubted = new Set(doubts.map(nameTask));
+      const decisions = tasks
+        .filter((task) => doubted.has(nameTask(task)))
+        .map((task) => {
+          const siblings = tasks.filter(
+            ({ targetId, generation }) =>
+              targetId === task.targetId && generation !== task.generation,
+          );
+          return releaseDoubt({ task, siblings, attempt: undefined, now, random: 0 });
+        });
+      const updates = await writeDecisions(tx, decisions, causes);
+      if (doubts.length > 0) await forgetDoubts(tx, doubts);
+      return updates.length;
+    });
+    if (count > 0) onEvents();
+  }
+}

@@ -1,0 +1,236 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { adoptDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
+import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import { releaseTrustedDoubts } from "#src/publishing/operations/release-trusted-doubts.ts";
+import {
+  createRpcClients,
+  DEPLOYMENT,
+  lastUpdate,
+  listUpdates,
+  logger,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  untilStatus,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
+
+/** Records a restore that moved the data to a new timeline, as a switchover to a standby does. */
+async function switchOver({ sql }: TestDatabase): Promise<void> {
+  await sql`update deployment set timeline = timeline + 1`;
+  await recordRestore(sql, DEPLOYMENT, undefined);
+}
+
+/** Declares the restore lossless that an operator sees as the latest one. */
+async function trustLatest({ sql }: TestDatabase) {
+  const { recovery } = createRpcClients(sql);
+  const { restoredAt } = (await recovery.getRecovery({})).recovery ?? {};
+  return (await recovery.trustRestore(restoredAt === undefined ? {} : { restoredAt })).recovery;
+}
+
+async function release({ sql }: TestDatabase): Promise<void> {
+  await releaseTrustedDoubts({ sql, onEvents: () => undefined });
+}
+
+/** Lets a switchover leave a target in doubt whose platform cannot be searched, until the target fails. */
+async function failInDoubt(database: TestDatabase, world: World): Promise<TestTarget> {
+  const target = world.addTarget();
+  await request(database.sql, target);
+  await switchOver(database);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(database.sql, target, "failed");
+  return target;
+}
+
+/** Makes a queued task ready, which otherwise waits until the posts service knows that the target is open again. */
+async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
+  await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
+}
+
+test("a target that failed only because of a switchover is published after an operator declares the switchover lossless", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = await failInDoubt(database, world);
+
+  expect(await trustLatest(database)).toMatchObject({ openTargets: 0 });
+  const guard = createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });
+  let events = 0;
+  {
+    await using _watch = startWatchDeployment({
+      guard,
+      sql,
+      logger,
+      onEvents: () => (events += 1),
+    });
+    await untilStatus(sql, target, "queued");
+  }
+  const update = await lastUpdate(sql, target);
+  expect([update?.status, update?.errorCode]).toEqual(["publishing", undefined]);
+  expect(events).toBe(1);
+  // The posts service must learn first that the target is open again, because delivery asks it whether the target is wanted.
+  const [row] = await sql<{ waitMs: number }[]>`
+    select extract(epoch from wake_at - updated_at)::float8 * 1000 as wait_ms from publish_tasks`;
+  expect(row?.waitMs).toBeGreaterThanOrEqual(5_000);
+
+  await wake(database, target);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(sql, target, "published");
+  expect(world.calls).toHaveLength(1);
+  expect(world.looks).toEqual([]);
+});
+
+test("targets that wait for a search after a switchover, and new targets, are sent without a search after an operator declares the switchover lossless", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const waiting = world.addTarget();
+  await request(sql, waiting);
+  await switchOver(database);
+  await using _worker = startWorker(database, world, {
+    settings: { ...SETTINGS, visibleCallMs: 60_000 },
+  });
+  await untilStatus(sql, waiting, "unknown");
+
+  await trustLatest(database);
+  const added = world.addTarget();
+  await request(sql, added);
+  await release(database);
+  await untilStatus(sql, waiting, "published");
+  await untilStatus(sql, added, "published");
+  expect(world.looks).toEqual([]);
+});
+
+test("a target whose publishing call had an unknown outcome before a switchover is not sent when an operator declares the switchover lossless", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await request(sql, target);
+  world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
+  world.verdicts = [() => ({ kind: "look_again", afterMs: 50 })];
+  await using worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(sql, target, "unknown");
+  await switchOver(database);
+  await untilStatus(sql, target, "failed");
+
+  await trustLatest(database);
+  await release(database);
+  worker.claims.nudge();
+  expect(await readTask(sql, target)).toMatchObject({
+    status: "failed",
+    errorCode: "outcome_unknown",
+  });
+  expect(world.calls).toHaveLength(1);
+});
+
+test("the doubts of an earlier restore from a backup hold again when an operator declares a later switchover lossless", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await request(sql, target);
+  await sql`update deployment set system_identifier = '1'`;
+  await adoptDeployment(sql, DEPLOYMENT);
+  const [restore] = await sql<{ restoredAt: Date }[]>`select restored_at from deployment`;
+  await switchOver(database);
+  {
+    await using _worker = startWorker(database, world, { settings: SETTINGS });
+    await untilStatus(sql, target, "failed");
+  }
+
+  const recovery = await trustLatest(database);
+  const restoredAt = recovery?.restoredAt;
+  expect(restoredAt && timestampDate(restoredAt)).toEqual(restore?.restoredAt);
+  expect(recovery?.trustRefusedBecause).toBe("already_trusted");
+  await release(database);
+  expect((await readTask(sql, target)).status).toBe("queued");
+  await wake(database, target);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(sql, target, "failed");
+  expect(world.calls).toEqual([]);
+});
+
+test("several processes that release the doubts of a trusted restore at once release each target once", async () => {
+  await using database = await openDatabase(8);
+  const { sql } = database;
+  const world = new World();
+  const targets = Array.from({ length: 150 }, () => world.addTarget());
+  await request(sql, ...targets);
+  await switchOver(database);
+  {
+    await using _worker = startWorker(database, world, {
+      settings: { ...SETTINGS, visibleCallMs: 60_000 },
+    });
+    await eventually(async () => {
+      const rows = await sql`select 1 from publish_tasks where status = 'unknown'`;
+      return rows.length === targets.length;
+    });
+  }
+  await trustLatest(database);
+  await Promise.all([release(database), release(database), release(database)]);
+  const rows = await sql<{ status: string; count: number }[]>`
+    select status, count(*)::int as count from publish_tasks group by status`;
+  expect(rows.map((row) => ({ ...row }))).toEqual([{ status: "queued", count: 150 }]);
+  for (const target of targets) expect(await listUpdates(sql, target)).toHaveLength(1);
+});
+
+test("a call that declares a restore lossless can be repeated, but does not apply to another restore", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { recovery } = createRpcClients(sql);
+  await sql`update deployment set system_identifier = '1'`;
+  await recovery.adoptData({});
+  const { restoredAt: first } = (await recovery.getRecovery({})).recovery ?? {};
+  await switchOver(database);
+  const { restoredAt: second } = (await recovery.getRecovery({})).recovery ?? {};
+  if (first === undefined || second === undefined) throw new Error("no restore was recorded");
+
+  await expect(recovery.trustRestore({ restoredAt: first })).rejects.toThrow("invalid_transition");
+  await expect(recovery.trustRestore({})).rejects.toThrow("invalid_request");
+  const trusted = await Promise.all([
+    recovery.trustRestore({ restoredAt: second }),
+    recovery.trustRestore({ restoredAt: second }),
+  ]);
+  for (const answer of trusted) expect(answer.recovery?.restoredAt).toEqual(first);
+  await expect(recovery.trustRestore({ restoredAt: first })).rejects.toThrow("invalid_transition");
+});
+
+test("a restore is not declared lossless when a delivery process had read later data before it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const guard = createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });
+  await guard.isOwn();
+  await sql`update deployment set timeline = 99, seen_at = seen_at - interval '1 second'`;
+  await guard.isOwn();
+
+  const { recovery } = createRpcClients(sql);
+  expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("data_lost");
+  await expect(trustLatest(database)).rejects.toThrow("invalid_transition");
+  await switchOver(database);
+  expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");
+});
+
+test("a restore is not declared lossless before a delivery process has recorded it, nor while the data belongs to another deployment", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const { recovery } = createRpcClients(sql);
+  const refusal = async () => (await recovery.getRecovery({})).recovery?.trustRefusedBecause;
+  expect(await refusal()).toBe("not_restored");
+  await recovery.markRestored({});
+  expect(await refusal()).toBe("");
+  await sql`update deployment set timeline = 99`;
+  expect(await refusal()).toBe("unnoticed");
+  await expect(trustLatest(database)).rejects.toThrow("invalid_transition");
+  await sql`update deployment set deployment_id = 'production'`;
+  expect(await refusal()).toBe("held");
+  await expect(trustLatest(database)).rejects.toThrow("invalid_transition");
+});
