@@ -235,19 +235,21 @@ test("a target of a held platform is neither claimed nor counted as late", async
   expect(states.find(({ state }) => state === "due")).toBeUndefined();
 });
 
-test("a target of a held platform whose time has passed fails as missed", async () => {
+test("a target of a held platform whose time has passed fails as missed when the next probe is due, without being sent", async () => {
   await using run = await holdPlatform(6);
-  const { sql, targets } = run;
+  const { sql, world, targets } = run;
   const [held] = await listQueued(sql, targets);
   if (held === undefined) throw new Error("no target is held");
 
   await sql`
     update publish_tasks
-    set publish_before = now(), wake_at = now()
+    set publish_before = now()
     where target_id = ${held.targetId}`;
+  await makeProbeDue(sql);
 
   await untilStatus(sql, held, "failed");
   expect(await lastUpdate(sql, held)).toMatchObject({ errorCode: "missed" });
+  expect(world.calls.map(({ targetId }) => targetId)).not.toContain(held.targetId);
 });
 
 test("a target that is being prepared when its platform is held is released without a publishing call", async () => {
