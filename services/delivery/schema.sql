@@ -116,6 +116,8 @@ create table delivery.pauses (
 create table delivery.platform_brakes (
   platform text not null,
   unknowns_in_row integer not null default 0,
+  account_id uuid,
+  is_several_accounts boolean not null default false,
   failed_probes integer not null default 0,
   held_since timestamp with time zone,
   probe_at timestamp with time zone,

@@ -1,8 +1,11 @@
--- One row per platform on which a publishing call had an unknown outcome. While `held_since` is set, only a probe, one
+-- One row per platform on which a publishing call had an unknown outcome. `account_id` is the account of the first of the
+-- unknown outcomes in a row, and `is_several_accounts` says whether others are of another account. While `held_since` is set, only a probe, one
 -- publishing call at a time, is sent to the platform; `probe_at` is the time of the next one.
 create table platform_brakes (
   platform text primary key,
   unknowns_in_row int not null default 0,
+  account_id uuid,
+  is_several_accounts boolean not null default false,
   failed_probes int not null default 0,
   held_since timestamptz,
   probe_at timestamptz,

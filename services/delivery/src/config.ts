@@ -68,7 +68,7 @@ function readBrake(read: EnvReader) {
   return {
     holdAfterUnknowns: read
       .about(
-        "Number of publishing calls in a row that a platform leaves without an answer, over all accounts, after which Postrider holds the platform's targets back. 0 never holds them back.",
+        "Number of publishing calls in a row that a platform leaves without an answer, of at least two accounts, after which Postrider holds the platform's targets back. 0 never holds them back.",
         { level: "advanced" },
       )
       .integer("PLATFORM_HOLD_AFTER", { default: 5, min: 0 }),

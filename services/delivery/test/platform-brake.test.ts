@@ -235,19 +235,21 @@ test("a target of a held platform is neither claimed nor counted as late", async
   expect(states.find(({ state }) => state === "due")).toBeUndefined();
 });
 
-test("a target of a held platform whose time has passed fails as missed", async () => {
+test("a target of a held platform whose time has passed fails as missed when the next probe is due, without being sent", async () => {
   await using run = await holdPlatform(6);
-  const { sql, targets } = run;
+  const { sql, world, targets } = run;
   const [held] = await listQueued(sql, targets);
   if (held === undefined) throw new Error("no target is held");
 
   await sql`
     update publish_tasks
-    set publish_before = now(), wake_at = now()
+    set publish_before = now()
     where target_id = ${held.targetId}`;
+  await makeProbeDue(sql);
 
   await untilStatus(sql, held, "failed");
   expect(await lastUpdate(sql, held)).toMatchObject({ errorCode: "missed" });
+  expect(world.calls.map(({ targetId }) => targetId)).not.toContain(held.targetId);
 });
 
 test("a target that is being prepared when its platform is held is released without a publishing call", async () => {
@@ -287,19 +289,20 @@ test("a target that is being prepared when its platform is held is released with
   expect(world.calls).toHaveLength(HOLD_AFTER);
 });
 
-test("publishing calls with an unknown outcome count as failures of their account, which is paused after five", async () => {
+test("publishing calls with an unknown outcome count as failures of their account, which is paused after five, and its platform is not held", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
   const accountId = randomUUID();
   world.reactions = Array.from({ length: 10 }, () => badGateway);
   const targets = Array.from({ length: 6 }, () => world.addTarget({ accountId }));
-  const settings = { ...SETTINGS, visibleCallMs: 50, holdAfterUnknowns: 100 };
+  const settings = { ...SETTINGS, visibleCallMs: 50 };
   const pause = { accountPauseMs: [3_600_000] };
   await using _worker = startWorker(database, world, { settings: { ...settings, ...pause } });
   await request(sql, ...targets);
 
   await eventually(async () => expect(await countByStatus(sql)).toEqual({ failed: 5, queued: 1 }));
+  expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
   const [gate] = await sql<{ isPaused: boolean }[]>`
     select not_before > now() + interval '30 minutes' as is_paused
     from account_gates`;

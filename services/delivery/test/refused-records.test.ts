@@ -36,7 +36,7 @@ async function publishBoth(
   if (fault !== undefined)
     await sql.unsafe(`alter table publish_tasks add constraint fault check (${fault})`);
   {
-    await using _worker = startWorker(database, world, { settings: { visibleCallMs: 250 } });
+    await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
     await request(sql, first, second);
     await untilStatus(sql, first, status);
     await untilStatus(sql, second, "published");
@@ -143,7 +143,7 @@ test("a success that the database refuses to record does not block the account o
     alter table publish_tasks
     add constraint fault check (target_id <> '${first.targetId}' or status <> 'published')`);
   {
-    await using _worker = startWorker(database, world);
+    await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
     await request(sql, first, second);
     await untilStatus(sql, second, "published");
     await untilStatus(sql, first, "unknown");

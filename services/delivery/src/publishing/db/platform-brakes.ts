@@ -22,7 +22,8 @@ export function isPlatformHeld(sql: ISql) {
 }
 
 function brakeColumns(sql: ISql) {
-  return sql`platform, unknowns_in_row, failed_probes, held_since, probe_at`;
+  return sql`
+    platform, unknowns_in_row, account_id, is_several_accounts, failed_probes, held_since, probe_at`;
 }
 
 /** Returns the stored brakes of the given platforms. A platform without a row is not held. */
@@ -65,6 +66,8 @@ export async function updateBrakes(
   const rows = brakes.map((brake) => ({
     platform: brake.platform,
     unknowns_in_row: brake.unknownsInRow,
+    account_id: brake.accountId,
+    is_several_accounts: brake.isSeveralAccounts,
     failed_probes: brake.failedProbes,
     held_since: brake.heldSince?.toISOString() ?? null,
     probe_at: brake.probeAt?.toISOString() ?? null,
@@ -72,11 +75,14 @@ export async function updateBrakes(
   await tx`
     update platform_brakes b
     set unknowns_in_row = k.unknowns_in_row,
+      account_id = k.account_id,
+      is_several_accounts = k.is_several_accounts,
       failed_probes = k.failed_probes,
       held_since = k.held_since,
       probe_at = k.probe_at
     from jsonb_to_recordset(${tx.json(rows)}) as k(
-      platform text, unknowns_in_row int, failed_probes int, held_since timestamptz, probe_at timestamptz
+      platform text, unknowns_in_row int, account_id uuid, is_several_accounts boolean,
+      failed_probes int, held_since timestamptz, probe_at timestamptz
     )
     where b.platform = k.platform`;
 }

@@ -6,12 +6,13 @@ const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
 const POLICY = { holdAfterUnknowns: 3, probeMs: [5_000, 30_000] };
 const OPEN = releasedBrake("x");
-const unanswered: CallSignal = { isAnswered: false, calledAt: at(-100) };
-const answered: CallSignal = { isAnswered: true, calledAt: at(-100) };
-const HELD = nextBrake(OPEN, [unanswered, unanswered, unanswered], NOW, POLICY);
+const unanswered: CallSignal = { isAnswered: false, accountId: "a", calledAt: at(-100) };
+const ofOther: CallSignal = { ...unanswered, accountId: "b" };
+const answered: CallSignal = { ...unanswered, isAnswered: true };
+const HELD = nextBrake(OPEN, [unanswered, ofOther, unanswered], NOW, POLICY);
 
 test("a platform is held after the configured number of calls in a row with an unknown outcome", () => {
-  expect(nextBrake(OPEN, [unanswered, unanswered], NOW, POLICY)).toMatchObject({
+  expect(nextBrake(OPEN, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
     unknownsInRow: 2,
     heldSince: null,
     probeAt: null,
@@ -19,14 +20,22 @@ test("a platform is held after the configured number of calls in a row with an u
   expect(HELD).toMatchObject({ unknownsInRow: 3, heldSince: NOW, probeAt: at(5_000) });
 });
 
+test("a platform is not held when all calls with an unknown outcome are of one account", () => {
+  const many = Array.from({ length: 10 }, () => unanswered);
+  const brake = nextBrake(OPEN, many, NOW, POLICY);
+
+  expect(brake).toMatchObject({ unknownsInRow: 10, heldSince: null });
+  expect(nextBrake(brake, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
+});
+
 test("an answer between two calls with an unknown outcome starts the count again", () => {
-  const brake = nextBrake(OPEN, [unanswered, unanswered, answered, unanswered], NOW, POLICY);
+  const brake = nextBrake(OPEN, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
 
   expect(brake).toMatchObject({ unknownsInRow: 1, heldSince: null });
 });
 
 test("a failed probe delays the next probe, and an unknown outcome of a call that was sent before the hold does not", () => {
-  const probe = { isAnswered: false, calledAt: at(6_000) };
+  const probe = { ...unanswered, calledAt: at(6_000) };
 
   expect(nextBrake(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
     unknownsInRow: 4,
@@ -43,7 +52,7 @@ test("any answer of a held platform releases it", () => {
 });
 
 test("a platform is never held when the number of calls is 0", () => {
-  const many = Array.from({ length: 100 }, () => unanswered);
+  const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
   expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
 });

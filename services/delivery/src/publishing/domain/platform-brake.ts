@@ -2,19 +2,27 @@ import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/o
 
 /** Settings that decide when publishing calls to a platform are held. */
 export interface BrakePolicy {
-  /** Number of publishing calls in a row with an unknown outcome after which a platform is held; 0 never holds one. */
+  /**
+   * Number of publishing calls in a row with an unknown outcome, of at least two accounts, after which a platform is held;
+   * 0 never holds one.
+   */
   readonly holdAfterUnknowns: number;
   /** Waits before the first, second … probe of a platform that is held, in milliseconds; the last value repeats. */
   readonly probeMs: readonly number[];
 }
 
 /**
- * The brake of a platform. After several publishing calls in a row with an unknown outcome, over all accounts, the
- * platform is held: only a probe, one publishing call at a time, is sent until the platform answers one.
+ * The brake of a platform. After several publishing calls in a row with an unknown outcome, the platform is held: only a
+ * probe, one publishing call at a time, is sent until the platform answers one. A single account never causes a hold,
+ * because the fault may be its own server, as on Bluesky; such an account is paused by itself.
  */
 export interface PlatformBrake {
   readonly platform: string;
   readonly unknownsInRow: number;
+  /** The account of the first of these calls; null if there is none. */
+  readonly accountId: string | null;
+  /** Whether these calls are of more than one account. */
+  readonly isSeveralAccounts: boolean;
   /** Number of probes with an unknown outcome since the platform is held. */
   readonly failedProbes: number;
   /** Null while publishing calls to the platform are not held. */
@@ -27,6 +35,7 @@ export interface PlatformBrake {
 export interface CallSignal {
   /** Whether the platform answered; false if the outcome of the call is unknown. */
   readonly isAnswered: boolean;
+  readonly accountId: string;
   readonly calledAt: Date | null;
 }
 
@@ -55,12 +64,28 @@ export function isAnswer(outcome: Outcome): boolean | undefined {
 
 /** Returns the brake of a platform on which no publishing call had an unknown outcome since the last answer. */
 export function releasedBrake(platform: string): PlatformBrake {
-  return { platform, unknownsInRow: 0, failedProbes: 0, heldSince: null, probeAt: null };
+  const row = { unknownsInRow: 0, accountId: null, isSeveralAccounts: false };
+  return { platform, ...row, failedProbes: 0, heldSince: null, probeAt: null };
 }
 
 function afterProbe(brake: PlatformBrake, now: Date, { probeMs }: BrakePolicy): PlatformBrake {
   const waitMs = probeMs[Math.min(brake.failedProbes, probeMs.length - 1)] ?? 0;
   return { ...brake, probeAt: new Date(now.getTime() + waitMs) };
+}
+
+function countUnknown(brake: PlatformBrake, { accountId }: CallSignal): PlatformBrake {
+  const first = brake.accountId ?? accountId;
+  return {
+    ...brake,
+    unknownsInRow: brake.unknownsInRow + 1,
+    accountId: first,
+    isSeveralAccounts: brake.isSeveralAccounts || first !== accountId,
+  };
+}
+
+function isToBeHeld(brake: PlatformBrake, { holdAfterUnknowns }: BrakePolicy): boolean {
+  if (holdAfterUnknowns === 0 || !brake.isSeveralAccounts) return false;
+  return brake.unknownsInRow >= holdAfterUnknowns;
 }
 
 function next(
@@ -70,10 +95,10 @@ function next(
   policy: BrakePolicy,
 ): PlatformBrake {
   if (signal.isAnswered) return releasedBrake(brake.platform);
-  const counted = { ...brake, unknownsInRow: brake.unknownsInRow + 1 };
+  const counted = countUnknown(brake, signal);
   const { heldSince } = counted;
   if (heldSince === null)
-    return policy.holdAfterUnknowns > 0 && counted.unknownsInRow >= policy.holdAfterUnknowns
+    return isToBeHeld(counted, policy)
       ? afterProbe({ ...counted, heldSince: now }, now, policy)
       : counted;
   // A call that was sent before the hold is not a probe and does not delay the next one.

@@ -95,7 +95,7 @@ class Claims {
     this.#context = {
       deps: options,
       marker: new CallMarker(sql),
-      pace: new CallPace(options),
+      pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: new EventRecorder(options),
       leases: new LeaseKeeper({ sql, leaseMs: settings.leaseMs, logger }),
       openCalls: new OpenCalls(),

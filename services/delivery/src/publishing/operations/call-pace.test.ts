@@ -7,7 +7,7 @@ const RUNNING = new AbortController().signal;
 function openPace(holdAfterUnknowns = 5) {
   let now = 0;
   const pace = new CallPace({
-    clocks: { monotonic: () => now },
+    now: () => now,
     settings: { holdAfterUnknowns },
   });
   const begun: Disposable[] = [];

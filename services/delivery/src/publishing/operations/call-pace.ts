@@ -1,6 +1,5 @@
 import { maxOpenCalls } from "#src/publishing/domain/call-pace.ts";
 import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
-import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 
 /**
  * How long publishing calls wait for the answers of the open calls before one more is sent, in milliseconds. Otherwise
@@ -18,7 +17,8 @@ interface PlatformCalls {
 }
 
 interface CallPaceOptions {
-  readonly clocks: Pick<Clocks, "monotonic">;
+  /** Returns the time of a monotonic clock in milliseconds. */
+  readonly now: () => number;
   /** If no platform is ever held, any number of publishing calls may be open at a time. */
   readonly settings: Pick<BrakePolicy, "holdAfterUnknowns">;
 }
@@ -48,7 +48,9 @@ export class CallPace {
     if (isAnswered === undefined) return;
     const calls = this.#of(platform);
     calls.isUnanswered = !isAnswered;
-    if (isAnswered) calls.answeredAt = this.#options.clocks.monotonic();
+    if (!isAnswered) return;
+    calls.answeredAt = this.#options.now();
+    this.#beginFree(calls);
   }
 
   #of(platform: string): PlatformCalls {
@@ -66,8 +68,8 @@ export class CallPace {
   }
 
   #isFree(calls: PlatformCalls): boolean {
-    const { clocks, settings } = this.#options;
-    return settings.holdAfterUnknowns === 0 || calls.open < maxOpenCalls(calls, clocks.monotonic());
+    const { now, settings } = this.#options;
+    return settings.holdAfterUnknowns === 0 || calls.open < maxOpenCalls(calls, now());
   }
 
   async #wait(calls: PlatformCalls, signal: AbortSignal): Promise<void> {
@@ -95,6 +97,10 @@ export class CallPace {
 
   #leave(calls: PlatformCalls): void {
     calls.open -= 1;
+    this.#beginFree(calls);
+  }
+
+  #beginFree(calls: PlatformCalls): void {
     while (calls.waiting.size > 0 && this.#isFree(calls)) this.#begin(calls);
   }
 }

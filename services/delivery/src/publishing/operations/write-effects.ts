@@ -61,8 +61,8 @@ function toSignals(
 ): ReadonlyMap<string, readonly CallSignal[]> {
   const signals = [...decisions].flatMap(([event, { task }]) => {
     const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
-    const { platform, calledAt } = task;
-    return isAnswered === undefined ? [] : [{ platform, isAnswered, calledAt }];
+    const { platform, accountId, calledAt } = task;
+    return isAnswered === undefined ? [] : [{ platform, isAnswered, accountId, calledAt }];
   });
   return Map.groupBy(signals, ({ platform }) => platform);
 }
