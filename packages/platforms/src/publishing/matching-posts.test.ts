@@ -13,6 +13,7 @@ function call(afterMs: number, looks: number, owned: readonly string[] = []): Un
     now: new Date(UNTIL.getTime() + afterMs),
     timeScale: 1,
     isOwned: () => Promise.resolve(new Set(owned)),
+    hasSimilarPost: () => Promise.resolve(false),
   };
 }
 
@@ -39,6 +40,17 @@ test("a post whose id proves that it is the published post counts even if anothe
   const posts = [post("1"), { ...post("2"), isProven: true }];
   expect(await judgeMatchingPosts(posts, PUBLICATION, call(0, 0, ["2"]))).toMatchObject({
     kind: "present",
+    externalId: "2",
+  });
+});
+
+test("a person must decide whose post was found by its text when another post of the account has the same text and other media", async () => {
+  const similar = { ...call(0, 0), hasSimilarPost: () => Promise.resolve(true) };
+  expect(await judgeMatchingPosts([post("1")], PUBLICATION, similar)).toMatchObject({
+    kind: "cannot_tell",
+  });
+  const proven = { ...post("2"), isProven: true };
+  expect(await judgeMatchingPosts([post("1"), proven], PUBLICATION, similar)).toMatchObject({
     externalId: "2",
   });
 });

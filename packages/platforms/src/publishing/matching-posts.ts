@@ -21,6 +21,12 @@ export interface MatchingPost {
   readonly isProven?: boolean;
 }
 
+/** The result of a search that found a post by its text, which may also be that of another Postrider post. */
+export const SIMILAR_POST: Verdict = {
+  kind: "cannot_tell",
+  message: "another post of the account with the same text and other media has an unknown outcome",
+};
+
 /** Returns the earliest creation time that the post of a publishing call can have on the platform. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
@@ -55,7 +61,7 @@ export async function judgeMatchingPosts(
   if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
   if (others.length > 0 || text.trim() === "")
     return { kind: "cannot_tell", message: "several posts match the publication" };
-  return toPresent(post);
+  return (await call.hasSimilarPost()) ? SIMILAR_POST : toPresent(post);
 }
 
 function toPresent({ id, permalink }: MatchingPost): Verdict {

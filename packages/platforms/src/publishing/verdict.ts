@@ -45,4 +45,9 @@ export interface UnknownCall {
    * deleted posts. They cannot be the post that is searched for.
    */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Whether the account has another Postrider post with the same text but other media that may be the one on the
+   * platform, because its outcome is not known either. A search by the text then cannot tell whose post it has found.
+   */
+  hasSimilarPost(): Promise<boolean>;
 }

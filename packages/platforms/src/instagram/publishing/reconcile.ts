@@ -5,7 +5,7 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { shorten, type PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { searchStart } from "#src/publishing/matching-posts.ts";
+import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listAccountMedia, listMatchingMedia, type AccountMedia } from "./account-media.ts";
@@ -106,7 +106,9 @@ function judge(
  */
 async function onMissing(context: ReconcileContext): Promise<Verdict> {
   const [match, other] = (await listMatches(context)) ?? [];
-  return match !== undefined && other === undefined
+  const isOnlyMatch = match !== undefined && other === undefined;
+  if (isOnlyMatch && (await context.call.hasSimilarPost())) return SIMILAR_POST;
+  return isOnlyMatch
     ? { kind: "present", externalId: match.id, permalink: match.permalink }
     : repeatLook(context.call);
 }

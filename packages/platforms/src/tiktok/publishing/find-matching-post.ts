@@ -1,6 +1,6 @@
 import { list, number, text } from "#src/http/platform-answer.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
-import { foldText, searchStart } from "#src/publishing/matching-posts.ts";
+import { foldText, searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
@@ -108,6 +108,7 @@ export async function findMatchingPost(
         message: "TikTok's list of the account's posts does not contain the post",
       }
     );
+  if (await call.hasSimilarPost()) return SIMILAR_POST;
   const permalink = toPermalink(publication, kindOf(publication), match.id);
   return { kind: "present", externalId: match.id, permalink };
 }

@@ -2,6 +2,7 @@ import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdi
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
+import { hasSimilarPost } from "./has-similar-post.ts";
 import {
   DONE,
   learned,
@@ -28,8 +29,9 @@ const CANNOT_TELL: Verdict = {
     "the data was restored from a backup, and the platform cannot say whether the target was published before",
 };
 
-function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownCall {
-  const { sql, settings } = deps;
+function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall {
+  const { sql, settings } = context.deps;
+  const { task } = inputs;
   const calledAt = task.firstUnknownAt ?? task.calledAt;
   if (calledAt === null || task.callUntil === null)
     throw new Error("the task has an unknown outcome, although none of its publishing calls began");
@@ -42,6 +44,7 @@ function toUnknownCall({ deps }: PublishContext, { task }: TaskInputs): UnknownC
     // A publishing call with an unknown outcome has an error code; a call whose post is still being processed has none.
     isPending: task.errorCode === null,
     isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
+    hasSimilarPost: () => hasSimilarPost(context, inputs),
   };
 }
 

@@ -1,0 +1,44 @@
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import { fetchContents } from "#src/publishing/clients/posts.ts";
+import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
+import { hashContent } from "#src/publishing/domain/visible-call.ts";
+import type { PublishContext, TaskInputs } from "./publish-context.ts";
+
+/** Maximum number of uncertain tasks of an account whose contents are compared; with more, any may be similar. */
+const MAX_TASKS = 500;
+/** Maximum number of contents that one call of the posts service returns. */
+const BATCH = 100;
+
+/** Returns two hashes of a content: of the text and the title as a search compares them, and of the media too. */
+function toHashes(
+  { comparableText }: PublishingConnector,
+  { text: sent, title, media }: TargetContent,
+): { readonly words: string; readonly whole: string } {
+  const text = comparableText?.(sent) ?? sent;
+  const mediaIds = media.map(({ id }) => id);
+  return {
+    words: hashContent({ text, title, mediaIds: [] }),
+    whole: hashContent({ text, title, mediaIds }),
+  };
+}
+
+/**
+ * Whether the account has another target with the same text and other media whose outcome is not known either. Targets
+ * with the same media are interchangeable: readers see the same, whichever of them is taken for the published one.
+ */
+export async function hasSimilarPost(
+  { deps }: PublishContext,
+  { task, content, connector }: TaskInputs,
+): Promise<boolean> {
+  const ours = toHashes(connector, content);
+  const tasks = await listUncertainTasks(deps.sql, task, MAX_TASKS);
+  if (tasks.length === MAX_TASKS) return true;
+  for (let from = 0; from < tasks.length; from += BATCH) {
+    const contents = await fetchContents(deps.posts, tasks.slice(from, from + BATCH));
+    const hashes = contents.map((each) => toHashes(connector, each));
+    if (hashes.some(({ words, whole }) => words === ours.words && whole !== ours.whole))
+      return true;
+  }
+  return false;
+}
