@@ -1,4 +1,7 @@
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import { judgeMatchingPosts } from "@postrider/platforms/publishing/matching-posts";
+import { pngMedia } from "@postrider/platforms/test/test-media";
+import { newId } from "@postrider/shared/ids";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -368,6 +371,37 @@ test("after a restore from a backup, a target is published once when its worker 
   await untilStatus(database.sql, there, "published");
   await untilStatus(database.sql, missing, "published");
   expect(world.visible).toHaveLength(2);
+});
+
+test("after a restore from a backup, a post that could be that of two targets with the same text and other media is not published again", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const common = { accountId: newId(), text: "the same text" };
+  const there = world.addTarget({ ...common, media: [pngMedia(1)] });
+  const missing = world.addTarget({ ...common, media: [pngMedia(2)] });
+  world.make(there);
+  await pretendBackup(database, { timeline: 99 });
+  await request(database.sql, there, missing);
+  await using _worker = startWorker(database, world, {
+    settings: SETTINGS,
+    connectors: {
+      x: {
+        ...world.connector(),
+        findMatchingPost: (publication, _handles, call) => {
+          const posts = world.visible.map(({ id }) => ({ id, permalink: null }));
+          return judgeMatchingPosts(posts, publication, call, []);
+        },
+      },
+    },
+  });
+  const statuses = await eventually(async () => {
+    const tasks = await Promise.all([there, missing].map((each) => readTask(database.sql, each)));
+    const found = tasks.map((task) => task?.status ?? "").toSorted();
+    return found.every((status) => status === "failed" || status === "published") && found;
+  });
+  expect(statuses).toEqual(["failed", "published"]);
+  expect(world.calls).toEqual([]);
+  expect(world.visible).toHaveLength(1);
 });
 
 test("a running delivery process notices that its database was replaced by an older copy", async () => {

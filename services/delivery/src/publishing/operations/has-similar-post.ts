@@ -12,10 +12,10 @@ const BATCH = 100;
 
 /** Returns two hashes of a content: of the text and the title as a search compares them, and of the media too. */
 function toHashes(
-  { comparableText }: PublishingConnector,
+  connector: PublishingConnector,
   { text: sent, title, media }: TargetContent,
 ): { readonly words: string; readonly whole: string } {
-  const text = comparableText?.(sent) ?? sent;
+  const text = connector.comparableText?.(sent) ?? sent;
   const mediaIds = media.map(({ id }) => id);
   return {
     words: hashContent({ text, title, mediaIds: [] }),
