@@ -83,9 +83,9 @@ async function findPosition({ condition }: Filter, part: number): Promise<Positi
 }
 
 const secrets = JSON.parse(readFileSync(join(dirname(local.logs), "secrets.json"), "utf8")) as {
-  readonly internalSecret: string;
+  readonly identityKeys: { readonly posts: string };
 };
-const cursorKeys = deriveCursorKeys([secrets.internalSecret]);
+const cursorKeys = deriveCursorKeys([secrets.identityKeys.posts]);
 
 function toCursor({ name, value }: Filter, position: Position): string {
   const of = (filter: string): string => (filter === name ? value : "");

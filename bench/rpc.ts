@@ -1,7 +1,8 @@
 /**
  * Compares one RPC call of the stock Connect client and server with one RPC call of `packages/shared/connect`, without
  * tracing and with spans that both sides record and export. Each case sends the same message, with 50 calls in flight.
- * Prints a Markdown table, and the cost of a span that is not recorded.
+ * Prints a Markdown table, what a signed identity costs compared with a shared secret, and the cost of a span that is
+ * not recorded.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,15 +14,25 @@ import { createClient, type Client, type ConnectRouter } from "@connectrpc/conne
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
-import { connectPeer } from "@postrider/shared/connect/client";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { connectPeer, withServiceErrors } from "@postrider/shared/connect/client";
+import { createLeanTransport } from "@postrider/shared/connect/lean-transport";
 import { createServiceServer } from "@postrider/shared/connect/server";
+import { createAccess, type Access } from "@postrider/shared/identity/access";
+import { parsePublicKey } from "@postrider/shared/identity/identity-keys";
+import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { startExport } from "@postrider/shared/tracing/export";
 import { openSpan } from "@postrider/shared/tracing/tracing";
 import fastify from "fastify";
+import { Pool } from "undici";
 import { cpuSeconds } from "./measure.ts";
 
 const SECRET = "bench".repeat(8);
+/** The key of the caller. It is fixed, because the client and the server are separate processes. */
+const KEY = Buffer.alloc(32, 7).toString("base64url");
+/** Rounds in which a hop with an identity and a hop with a shared secret are measured one after the other. */
+const ROUNDS = 5;
 const CALLS = 10_000;
 const IN_FLIGHT = 50;
 
@@ -65,11 +76,43 @@ function serveSink(): void {
 async function serve(kind: string, endpoint: string | undefined): Promise<void> {
   if (endpoint !== undefined) record(endpoint);
   const app =
-    kind === "lean"
-      ? await createServiceServer({ internalSecret: SECRET, logger, routes })
-      : fastify();
+    kind === "stock"
+      ? fastify()
+      : await createServiceServer({ access: openAccess(), logger, routes });
   if (kind === "stock") await app.register(fastifyConnectPlugin, { routes });
   process.send?.(await app.listen({ host: "127.0.0.1", port: 0 }));
+}
+
+function getIdentity(): OwnIdentity {
+  const identity = toIdentity("gateway", [KEY]);
+  if (identity === undefined) throw new Error("the key of the benchmark is invalid");
+  return identity;
+}
+
+/** Access rules that accept the identity of the benchmark and the shared secret. */
+function openAccess(): Access {
+  const { publicKey } = getIdentity().keys[0];
+  const key = parsePublicKey(publicKey);
+  if (key === undefined) throw new Error("the key of the benchmark is invalid");
+  return createAccess({
+    service: "posts",
+    callers: RPC_CALLERS,
+    logger,
+    trustedKeys: [{ name: "gateway", publicKey, key }],
+    sharedSecrets: [SECRET],
+  });
+}
+
+function openClient(kind: string, baseUrl: string): Client<typeof PostService> {
+  if (kind === "stock")
+    return createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  const identity = getIdentity();
+  if (kind === "lean")
+    return connectPeer({ service: "posts", baseUrl, identity }).client(PostService);
+  const headers = { authorization: `Bearer ${SECRET}` };
+  const dispatcher = new Pool(baseUrl, { connections: 64, pipelining: 1 });
+  const transport = { baseUrl, dispatcher, timeoutMs: 10_000, identity: () => headers };
+  return createClient(PostService, withServiceErrors(createLeanTransport(transport)));
 }
 
 async function call(client: Client<typeof PostService>, calls: number): Promise<void> {
@@ -80,28 +123,49 @@ async function call(client: Client<typeof PostService>, calls: number): Promise<
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
-async function measurePair(kind: string, endpoint?: string): Promise<string> {
+interface Measured {
+  readonly row: string;
+  /** CPU time of the client and the server per call, in microseconds. */
+  readonly cpuUs: number;
+}
+
+async function measurePair(kind: string, endpoint?: string): Promise<Measured> {
   await using _recording = endpoint === undefined ? undefined : record(endpoint);
   const server = fork(
     fileURLToPath(import.meta.url),
     endpoint === undefined ? [kind] : [kind, endpoint],
   );
   const [baseUrl] = (await once(server, "message")) as [string];
-  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
-  const client =
-    kind === "lean" ? connectPeer({ baseUrl, internalSecret: SECRET }).client(PostService) : stock;
+  const client = openClient(kind, baseUrl);
   await call(client, 2000);
   const pids = [process.pid, server.pid ?? 0];
   const before = pids.map(cpuSeconds);
   const startedAt = performance.now();
   await call(client, CALLS);
   const seconds = (performance.now() - startedAt) / 1000;
-  const [clientUs, serverUs] = pids.map((pid, index) =>
+  const [clientUs = 0, serverUs = 0] = pids.map((pid, index) =>
     Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / CALLS),
   );
   server.kill();
   const name = endpoint === undefined ? kind : `${kind}, spans exported`;
-  return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
+  const row = `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
+  return { row, cpuUs: clientUs + serverUs };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+/** Measures the CPU time of a hop with an identity relative to a hop with a shared secret: the median of the rounds. */
+async function measureIdentity(): Promise<string> {
+  const ratios: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const secret = await measurePair("secret");
+    const identity = await measurePair("lean");
+    ratios.push(identity.cpuUs / secret.cpuUs);
+  }
+  const each = ratios.map((ratio) => ratio.toFixed(2)).join(", ");
+  return `CPU of a hop with an identity, relative to a shared secret: ${median(ratios).toFixed(2)} (${each})`;
 }
 
 /** Measures the cost of a trace span that is not recorded, in nanoseconds. */
@@ -123,13 +187,15 @@ if (kind === undefined) {
   const [port] = (await once(sink, "message")) as [number];
   const rows = [
     await measurePair("stock"),
+    await measurePair("secret"),
     await measurePair("lean"),
     await measurePair("lean", `http://127.0.0.1:${port}`),
-  ];
+  ].map(({ row }) => row);
   sink.kill();
   process.stdout.write(
     `| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`,
   );
+  process.stdout.write(`${await measureIdentity()}\n`);
   process.stdout.write(`A span that is not recorded: ${Math.round(measureUnrecorded())} ns\n`);
   process.exit(0);
 } else if (kind === "sink") serveSink();

@@ -4,12 +4,18 @@ import { connectSimulated, operate } from "@postrider/local/operator";
 import { loadSecrets } from "@postrider/local/secrets";
 import { startStack } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
+import type { IdentityName } from "@postrider/shared/identity/names";
+import { toIdentity } from "@postrider/shared/identity/settings";
+import {
+  createIdentitySource,
+  type IdentityHeaders,
+} from "@postrider/shared/identity/token-source";
 
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
-  /** The shared secret with which the services authenticate their calls to each other. */
-  readonly internalSecret: string;
+  /** Returns the headers with which a service calls another one. */
+  headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
   /** Connects new simulated accounts of the given platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
@@ -38,7 +44,12 @@ export async function startBenchSystem(
   });
   return {
     local,
-    internalSecret: loadSecrets(layoutOf(dataDir).secretsFile).internalSecret,
+    headersOf: async (caller, service) => {
+      const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);
+      const identity = toIdentity(caller, identityKeys[caller].split(","));
+      if (identity === undefined) throw new Error(`the stored key of ${caller} is invalid`);
+      return await createIdentitySource(identity, service)();
+    },
     operate: (...args) => operate(stack, ...args),
     connect: (platform, count) => connectSimulated(stack, platform, count),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),

@@ -48,7 +48,7 @@ async function openGrant({ local }: BenchSystem, bytes: number): Promise<Grant> 
 }
 
 function throughSystem(system: BenchSystem, isDirect: boolean): Way["open"] {
-  const { local, internalSecret } = system;
+  const { local } = system;
   return async (bytes) => {
     const { id, uploadUrl, uploadPath, uploadToken } = await openGrant(system, bytes);
     const remove = async (): Promise<void> => {
@@ -58,7 +58,10 @@ function throughSystem(system: BenchSystem, isDirect: boolean): Way["open"] {
     if (!isDirect) return { url: uploadUrl, headers: {}, remove };
     return {
       url: `${local.services.media[0]?.url}/uploads/${uploadPath}`,
-      headers: { authorization: `Bearer ${internalSecret}`, "x-upload-token": uploadToken },
+      headers: {
+        ...(await system.headersOf("gateway", "media")),
+        "x-upload-token": uploadToken,
+      },
       remove,
     };
   };

@@ -24,6 +24,7 @@ const RPC = ["rpc_server_duration_seconds"];
 const DATABASE = [
   "database_clock_skew_seconds",
   "database_connections",
+  "database_oldest_snapshot_seconds",
   "database_pool_size",
   "database_pool_wait_seconds",
   "database_up",

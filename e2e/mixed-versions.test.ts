@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, test } from "vitest";
 import { createApi, type Api } from "./support/api.ts";
 import { expectAll, expectExactlyOnce, publishBurst } from "./support/burst.ts";
@@ -35,6 +36,8 @@ beforeAll(async () => {
   const checkout = previous.prepare();
   system = await startSystem("postgres", {
     replicas: 2,
+    // The secret of releases without identities, which both versions accept.
+    env: { INTERNAL_SECRET: randomBytes(32).toString("base64url") },
     replica: (_service, index) => (index === PREVIOUS ? { checkout } : {}),
   });
   const { services, apiKey } = system.local();

@@ -89,7 +89,7 @@ test(
 
     expectServed(report);
     expectGoodEnds(stops, system.reports().slice(settled));
-    // One in five requests creates a post.
+    // In this load, one in five requests creates a post.
     expect(report.posts.length).toBeGreaterThan(planned / 10);
     await expectAll({ ...system, api }, report, "published", SETTLE_MS);
     await expectExactlyOnce(system, report, ["bluesky"]);

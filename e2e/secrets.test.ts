@@ -183,11 +183,13 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     headers: { cookie },
     redirect: "manual",
   });
+  // The browser's secret is now in the cookie of the OAuth state.
+  const stateCookie = opened.headers.getSetCookie().map((one) => one.split(";")[0]);
   const approved = await fetch(opened.headers.get("location") ?? "", { redirect: "manual" });
   const back = new URL(approved.headers.get("location") ?? "");
   plant(`state of ${label}`, back.searchParams.get("state") ?? "");
   const { pathname: path, search } = mangle(back);
-  await send(path + search, { headers: { cookie } });
+  await send(path + search, { headers: { cookie: stateCookie.join("; ") } });
   await ended;
 }
 
@@ -439,8 +441,8 @@ test("no log, trace, event, error response, metric or table contains a secret th
 
   for (const [index, secret] of (await system.simulator.secrets()).entries())
     plant(`a platform's secret ${index}`, secret);
-  const { internalSecret, ownerPassword, rolePasswords } = system.secrets();
-  plant("internal secret", internalSecret);
+  const { identityKeys, ownerPassword, rolePasswords } = system.secrets();
+  for (const [name, key] of Object.entries(identityKeys)) plant(`identity key of ${name}`, key);
   plant("password of the owner", ownerPassword);
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);

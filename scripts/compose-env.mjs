@@ -1,11 +1,20 @@
 // Writes the settings that compose.yaml requires, with fresh secrets: node scripts/compose-env.mjs [file]
 // The file is .env unless another one is named. This is plain JavaScript without dependencies, because it runs before
 // anything is installed, on Node 20 or newer.
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 
 const secret = () => randomBytes(32).toString("base64url");
 const sealingKey = () => `k1:${randomBytes(32).toString("base64")}`;
+
+// The keys with which the services and the operator's tool prove to each other who they are.
+const names = ["gateway", "accounts", "posts", "media", "delivery", "operator"];
+const identities = names.map((name) => {
+  const { d: privateKey, x: publicKey } = generateKeyPairSync("ed25519").privateKey.export({
+    format: "jwk",
+  });
+  return { name, privateKey, publicKey };
+});
 
 const settings = {
   // Without deploy/compose/simulator.yaml Postrider publishes to the real platforms.
@@ -15,7 +24,10 @@ const settings = {
   POSTS_DATABASE_PASSWORD: secret(),
   MEDIA_DATABASE_PASSWORD: secret(),
   DELIVERY_DATABASE_PASSWORD: secret(),
-  INTERNAL_SECRET: secret(),
+  ...Object.fromEntries(
+    identities.map(({ name, privateKey }) => [`${name.toUpperCase()}_IDENTITY_KEYS`, privateKey]),
+  ),
+  TRUSTED_IDENTITIES: identities.map(({ name, publicKey }) => `${name}:${publicKey}`).join(","),
   CREDENTIAL_KEYS: sealingKey(),
   HANDLE_KEYS: sealingKey(),
   MEDIA_KEY: secret(),

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseServices, serviceNames } from "../packages/local/src/services.ts";
+import { toIdentity } from "../packages/shared/src/identity/settings.ts";
 import { stepLine } from "./check/run-steps.ts";
 import { ComposedSystem } from "./images/composed-system.ts";
 import { buildImage, CONFINED, engine, interrupted, USER_NPMRC } from "./images/engine.ts";
@@ -79,7 +80,9 @@ async function runSystem(): Promise<void> {
       });
     await step("start every service", () => system.start(["simulator", ...serviceNames]));
     await step("publish to every platform", async () => {
-      const visible = await publishEverywhere(system.secrets["INTERNAL_SECRET"] ?? "");
+      const identity = toIdentity("operator", [system.secrets["OPERATOR_IDENTITY_KEYS"] ?? ""]);
+      if (identity === undefined) throw new Error("compose-env.mjs wrote no key of the operator");
+      const visible = await publishEverywhere(identity);
       return `${visible} targets are visible`;
     });
     await step("stop every service", () => system.stop());

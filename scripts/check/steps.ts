@@ -34,6 +34,7 @@ export const STEPS: readonly Step[] = [
     "proto/baseline.binpb",
   ),
   command("Kubernetes manifests agree with the code", "node", "scripts/manifests.ts"),
+  command("RPCs admit the processes that call them", "node", "scripts/rpc-callers.ts", "--check"),
   command("settings are documented", "node", "scripts/configuration.ts", "--check"),
   { name: "contracts baseline is current", run: checkBaseline },
   { name: "licences of what we ship", run: checkLicences },

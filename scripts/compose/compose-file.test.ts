@@ -159,7 +159,7 @@ describe.each([
 });
 
 test("compose.yaml has no default for any secret, and a missing or empty secret is an error", () => {
-  expect(() => readCompose(REAL, {})).toThrow("INTERNAL_SECRET is required");
+  expect(() => readCompose(REAL, {})).toThrow("TRUSTED_IDENTITIES is required");
   const empty = Object.fromEntries(Object.keys(env).map((name) => [name, ""]));
   expect(() => readCompose(REAL, empty)).toThrow("is required");
   for (const name of Object.keys(env).filter((each) => each !== "COMPOSE_FILE")) {

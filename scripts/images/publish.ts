@@ -2,6 +2,7 @@ import { createPost, getPost, isVisible, uploadFile } from "../../packages/local
 import { demoPieces } from "../../packages/local/src/demo-pieces.ts";
 import { ensureDemoWorkspace } from "../../packages/local/src/demo-workspace.ts";
 import { poll } from "../../packages/local/src/poll.ts";
+import type { OwnIdentity } from "../../packages/shared/src/identity/settings.ts";
 
 const PUBLISH_MS = 60_000;
 const OPEN = new Set(["pending", "publishing"]);
@@ -12,9 +13,9 @@ const OPEN = new Set(["pending", "publishing"]);
  * @returns The number of publications that readers of the simulated platforms see.
  * @throws Error that names a publishing target whose publication they do not see.
  */
-export async function publishEverywhere(internalSecret: string): Promise<number> {
+export async function publishEverywhere(identity: OwnIdentity): Promise<number> {
   const accountsUrl = "http://127.0.0.1:8081";
-  const workspace = await ensureDemoWorkspace({ accountsUrl, internalSecret, known: undefined });
+  const workspace = await ensureDemoWorkspace({ accountsUrl, identity, known: undefined });
   const client = {
     ...workspace,
     baseUrl: "http://127.0.0.1:8080",

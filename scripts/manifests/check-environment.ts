@@ -34,6 +34,7 @@ const OWN = new Set([
   "HOST",
   "PORT",
   "METRICS_PORT",
+  "IDENTITY_KEYS",
   ...NODE_VARIABLES,
   // Each service has a Kafka user of its own, and so have the Jobs that create topics and rights.
   "KAFKA_USERNAME",

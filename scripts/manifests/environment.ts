@@ -20,6 +20,8 @@ type Kind = "ConfigMap" | "Secret";
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
   CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
+  IDENTITY_KEYS: Buffer.alloc(32, 3).toString("base64url"),
+  TRUSTED_IDENTITIES: `gateway:${Buffer.alloc(32, 4).toString("base64url")}`,
   HANDLE_KEYS: `k1:${Buffer.alloc(32, 2).toString("base64")}`,
 };
 const OTHER_SAMPLE = "sample-of-a-secret-that-is-long-enough";

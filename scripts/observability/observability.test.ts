@@ -137,7 +137,7 @@ describe("queryFaults", () => {
     expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
   });
 
-  test("the query check reports a label of a panel or alert rule that no metric of its PromQL query has", () => {
+  test("the query check reports a label that a panel or alert rule uses and no metric of its PromQL query has", () => {
     expect(queryFaults({ where: "x", text: "outbox_rows", shown: ["group"] }, registered)).toEqual([
       "x: none of its metrics has the label group",
     ]);

@@ -52,6 +52,8 @@ create table accounts.credentials (
   expires_at timestamp with time zone,
   refresh_lease_until timestamp with time zone,
   renew_at timestamp with time zone,
+  refresh_lease_token uuid,
+  given_up_version bigint,
   constraint credentials_pkey PRIMARY KEY (account_id),
   constraint credentials_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );

@@ -6,6 +6,17 @@ create table delivery.account_gates (
   constraint account_gates_pkey PRIMARY KEY (account_id)
 );
 
+create table delivery.account_queues (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  publish_at timestamp with time zone,
+  look_at timestamp with time zone,
+  constraint account_queues_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX account_queues_look ON delivery.account_queues USING btree (platform, look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX account_queues_publish ON delivery.account_queues USING btree (platform, publish_at) WHERE (publish_at IS NOT NULL);
+
 create table delivery.deletion_tasks (
   target_id uuid not null,
   deletion integer not null,
@@ -170,7 +181,9 @@ create table delivery.publish_tasks (
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))
 );
+CREATE INDEX publish_tasks_by_account ON delivery.publish_tasks USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_external ON delivery.publish_tasks USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX publish_tasks_in_work ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));

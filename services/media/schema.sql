@@ -60,7 +60,7 @@ create table media.media_usages (
   media_id uuid not null,
   post_id uuid not null,
   noted_at timestamp with time zone not null default now(),
-  post_version bigint not null,
+  post_version bigint not null default '9007199254740991'::bigint,
   claim_id uuid,
   constraint media_usages_pkey PRIMARY KEY (media_id, post_id),
   constraint media_usages_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
@@ -111,4 +111,3 @@ create table media.upload_grants (
   constraint upload_grants_pkey PRIMARY KEY (media_id),
   constraint upload_grants_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE
 );
-CREATE INDEX upload_grants_open ON media.upload_grants USING btree (expires_at) WHERE (used_at IS NULL);

@@ -3,6 +3,7 @@ import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
+import { identityCommands } from "#src/commands/identity.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
@@ -19,6 +20,7 @@ export const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...pauseCommands,
   ...recoveryCommands,
+  ...identityCommands,
   ...setupCommands,
   ...targetCommands,
 ];

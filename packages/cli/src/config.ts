@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
-import { secretToSend } from "@postrider/shared/connect/sent-secret";
+import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,10 +11,10 @@ export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The addresses of the services, and the secret that the tool sends with each call. */
+/** The addresses of the services, and the identity with which the tool calls them. */
 export interface Settings {
   readonly urls: Readonly<Record<ServiceName, string | undefined>>;
-  readonly internalSecret: string | undefined;
+  readonly identity: OwnIdentity | undefined;
 }
 
 const URL_VARIABLES = {
@@ -52,6 +52,25 @@ function readLocalUrl(stack: unknown, service: ServiceName): string | undefined 
   return readText(services?.[service]?.[0]?.url);
 }
 
+function splitList(text: string | undefined): readonly string[] {
+  return text?.split(",").map((part) => part.trim()) ?? [];
+}
+
+/**
+ * Reads the identity of the operator. `INTERNAL_SECRET` is sent as well while services of a release without identities
+ * run.
+ */
+function readOperator(env: Environment, localFolder: string): OwnIdentity | undefined {
+  const stored = readJson(join(localFolder, "secrets.json"))?.identityKeys;
+  const { operator } = (stored ?? {}) as { operator?: unknown };
+  const keys = splitList(readText(env.IDENTITY_KEYS) ?? readText(operator));
+  const [sharedSecret] = splitList(readText(env.INTERNAL_SECRET));
+  const identity = toIdentity("operator", keys, sharedSecret);
+  const caFile = readText(env.RPC_TLS_CA_FILE);
+  if (identity === undefined || caFile === undefined) return identity;
+  return { ...identity, ca: readFileSync(caFile, "utf8") };
+}
+
 /** Reads the settings from the environment, and missing settings from the stack that `npm start` runs. */
 export function readSettings(
   env: Environment = process.env,
@@ -60,9 +79,6 @@ export function readSettings(
   const stack = readJson(join(localFolder, "local.json"));
   const urlOf = (service: ServiceName): string | undefined =>
     readText(env[URL_VARIABLES[service]]) ?? readLocalUrl(stack, service);
-  const secrets =
-    readText(env.INTERNAL_SECRET) ??
-    readText(readJson(join(localFolder, "secrets.json"))?.internalSecret);
   return {
     urls: {
       accounts: urlOf("accounts"),
@@ -70,7 +86,7 @@ export function readSettings(
       media: urlOf("media"),
       delivery: urlOf("delivery"),
     },
-    internalSecret: secrets === undefined ? undefined : secretToSend(secrets),
+    identity: readOperator(env, localFolder),
   };
 }
 

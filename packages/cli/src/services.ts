@@ -8,7 +8,7 @@ import { NotRunningError } from "#src/failures.ts";
 const TIMEOUT_MS = 110_000;
 
 const REMEDY =
-  "start the stack with npm start, or set INTERNAL_SECRET and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
+  "start the stack with npm start, or set IDENTITY_KEYS and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
 /** The RPC clients of the services; each service is connected at its first call. */
 export class Services implements AsyncDisposable {
@@ -37,13 +37,13 @@ export class Services implements AsyncDisposable {
   #connect(name: ServiceName): Peer {
     const known = this.#peers.get(name);
     if (known !== undefined) return known;
-    const { internalSecret, urls } = this.#settings;
+    const { identity, urls } = this.#settings;
     const baseUrl = urls[name];
     if (baseUrl === undefined)
       throw new NotRunningError(`the address of ${name} is unknown; ${REMEDY}`);
-    if (internalSecret === undefined)
-      throw new NotRunningError(`INTERNAL_SECRET is unknown; ${REMEDY}`);
-    const peer = connectPeer({ baseUrl, internalSecret, timeoutMs: TIMEOUT_MS });
+    if (identity === undefined)
+      throw new NotRunningError(`IDENTITY_KEYS is missing or not a list of keys; ${REMEDY}`);
+    const peer = connectPeer({ service: name, baseUrl, identity, timeoutMs: TIMEOUT_MS });
     this.#peers.set(name, peer);
     return peer;
   }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { makeIdentityKey } from "@postrider/shared/identity/identity-keys";
 import { newId } from "@postrider/shared/ids";
 import { isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -13,8 +14,8 @@ import { readSettings, type Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 import {
   createServiceDatabase,
+  identities,
   INSTANT,
-  INTERNAL_SECRET,
   MAIN,
   runTool,
   SEALING_KEYS,
@@ -44,7 +45,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "postrider-cli-"));
   settings = {
     urls: { accounts: service.url, posts: undefined, media: undefined, delivery: undefined },
-    internalSecret: INTERNAL_SECRET,
+    identity: identities.of("operator"),
   };
 });
 
@@ -129,7 +130,7 @@ test("`account connect --simulated` connects one account, or as many as --count 
   expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
 });
 
-test("`pause` rejects the id of an unknown account or workspace", async () => {
+test("`pause` rejects the id of an account or workspace that does not exist", async () => {
   const workspace = await createWorkspace();
   const connect = ["account", "connect", "bluesky", "--workspace", workspace, "--simulated"];
   const account = await json<{ id: string }>(...connect);
@@ -218,7 +219,7 @@ test("an error names a service whose address is unknown or that does not answer"
   const silent = { ...settings, urls: { ...settings.urls, accounts: "http://127.0.0.1:9" } };
   for (const [where, message] of [
     [nothing, "the address of accounts is unknown"],
-    [{ ...settings, internalSecret: undefined }, "INTERNAL_SECRET is unknown"],
+    [{ ...settings, identity: undefined }, "IDENTITY_KEYS is missing"],
     [silent, "accounts at http://127.0.0.1:9 does not answer"],
   ] as const) {
     const { exitCode, errors } = await run(["workspace", "list", "--json"], where);
@@ -238,19 +239,21 @@ test("environment variables override the settings of the stack that `npm start` 
     delivery: service(3),
   };
   writeFileSync(join(folder, "local.json"), JSON.stringify({ services }));
-  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ internalSecret: "local,older" }));
-  expect(readSettings({ POSTS_URL: "http://posts:8082", DELIVERY_URL: "" }, folder)).toEqual({
+  const { privateKey, publicKey } = makeIdentityKey();
+  const identityKeys = { operator: `${privateKey},${makeIdentityKey().privateKey}` };
+  writeFileSync(join(folder, "secrets.json"), JSON.stringify({ identityKeys }));
+  expect(readSettings({ POSTS_URL: "http://posts:8082", DELIVERY_URL: "" }, folder)).toMatchObject({
     urls: {
       accounts: "http://127.0.0.1:1",
       posts: "http://posts:8082",
       media: "http://127.0.0.1:4",
       delivery: "http://127.0.0.1:3",
     },
-    internalSecret: "local",
+    identity: { name: "operator", keys: [{ publicKey }, {}] },
   });
   expect(readSettings({}, join(folder, "nowhere"))).toEqual({
     urls: { accounts: undefined, posts: undefined, media: undefined, delivery: undefined },
-    internalSecret: undefined,
+    identity: undefined,
   });
 });
 
@@ -269,7 +272,8 @@ test("`account connect bluesky` reads the app password from standard input", asy
   const words = [...connect, "--handle", identifier, "--json"];
   expect(await runTool(words, settings, "wrong")).toMatchObject({ exitCode: 1, printed: "" });
   // The tool runs as a separate process, so that the input, the outputs and the exit code are the real ones.
-  const env = { ACCOUNTS_URL: settings.urls.accounts, INTERNAL_SECRET };
+  const { IDENTITY_KEYS } = identities.env("operator");
+  const env = { ACCOUNTS_URL: settings.urls.accounts, IDENTITY_KEYS };
   const ended = promisify(execFile)(process.execPath, [MAIN, ...words], { env });
   ended.child.stdin?.end(`${appPassword}\n`);
   const { stdout, stderr } = await ended;

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
 import {
   createServiceDatabase,
+  identities,
   INSTANT,
-  INTERNAL_SECRET,
   runTool,
   SEALING_KEYS,
   startService,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   services = [accounts, delivery];
   settings = {
     urls: { accounts: accounts.url, posts: undefined, media: undefined, delivery: delivery.url },
-    internalSecret: INTERNAL_SECRET,
+    identity: identities.of("operator"),
   };
 });
 

@@ -17,7 +17,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 
 const NO_SERVICES: Settings = {
   urls: { accounts: undefined, posts: undefined, media: undefined, delivery: undefined },
-  internalSecret: undefined,
+  identity: undefined,
 };
 
 const VARIABLES = [

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -11,7 +12,8 @@ import { runCommand } from "#src/run.ts";
 /** Path of the program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
-export const INTERNAL_SECRET = "a secret that only these tests and their services know";
+/** The identities of the services that the tests start, and of the operator. */
+export const identities = createTestIdentities();
 
 /** An encryption key for the services that the tests start. */
 export const SEALING_KEYS = `k1:${Buffer.alloc(32, 1).toString("base64")}`;
@@ -49,7 +51,7 @@ export async function startService(
       METRICS_PORT: "0",
       BUS: "postgres",
       DATABASE_URL: database.url,
-      INTERNAL_SECRET,
+      ...identities.env(name),
       ...env,
     },
   });

@@ -5,6 +5,7 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { ServiceError } from "@postrider/shared/errors";
+import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { reasonOf } from "#src/database.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 
@@ -26,11 +27,12 @@ const limits = { requestsPerMinute: 6_000, monthlyQuota: 100_000 };
  */
 export async function ensureDemoWorkspace(options: {
   readonly accountsUrl: string;
-  readonly internalSecret: string;
+  /** The identity of the operator. */
+  readonly identity: OwnIdentity;
   readonly known: { readonly workspaceId: string; readonly apiKey: string } | undefined;
 }): Promise<DemoWorkspace> {
-  const { accountsUrl: baseUrl, internalSecret } = options;
-  await using peer = connectPeer({ baseUrl, internalSecret });
+  const { accountsUrl: baseUrl, identity } = options;
+  await using peer = connectPeer({ service: "accounts", baseUrl, identity });
   try {
     const demo = (await findKnown(peer, options.known)) ?? (await createWorkspace(peer));
     return { ...demo, accounts: await ensureAccounts(peer, demo.workspaceId) };

@@ -1,5 +1,4 @@
-import { secretToSend } from "@postrider/shared/connect/sent-secret";
-import { loadSecrets } from "#src/secrets.ts";
+import { loadSecrets, operatorIdentity } from "#src/secrets.ts";
 import type { Stack } from "#src/stack.ts";
 import { runCommand } from "../../cli/src/run.ts";
 
@@ -63,7 +62,7 @@ async function run(
       media: services.media[0]?.url,
       delivery: services.delivery[0]?.url,
     },
-    internalSecret: secretToSend(loadSecrets(stack.layout.secretsFile).internalSecret),
+    identity: operatorIdentity(loadSecrets(stack.layout.secretsFile)),
   };
   let printed = "";
   const errors: string[] = [];

@@ -25,7 +25,7 @@ export interface S3Options {
   readonly dataDir: string;
   /** Port on which the server listens; default: a free one. */
   readonly port?: number;
-  /** Access keys of an earlier start; default: new ones. */
+  /** Access keys from an earlier start of the S3 server. Default: new keys are created. */
   readonly keys?: Pick<EmbeddedS3, "accessKeyId" | "secretAccessKey">;
   /** File for the server's messages; default: `<dataDir>.log`. */
   readonly logFile?: string;

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parsePrivateKey } from "@postrider/shared/identity/identity-keys";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { forgetDemo, loadSecrets, makeSecrets, mergeSecrets, saveDemo } from "#src/secrets.ts";
 
@@ -25,28 +26,36 @@ test("a second start of a stack uses the secrets of the first start", () => {
 });
 
 test("two installations share no secret", () => {
-  const texts = [makeSecrets(), makeSecrets()].flatMap(({ rolePasswords, ...rest }) => [
-    ...Object.values(rest),
-    ...Object.values(rolePasswords),
-  ]);
+  const texts = [makeSecrets(), makeSecrets()].flatMap(
+    ({ rolePasswords, identityKeys, ...rest }) => [
+      ...Object.values(identityKeys),
+      ...Object.values(rest),
+      ...Object.values(rolePasswords),
+    ],
+  );
 
   expect(new Set(texts).size).toBe(texts.length);
 });
 
-test("the internal secret has at least 32 characters, and the credential key has a name and 32 bytes", () => {
-  const { internalSecret, credentialKeys } = makeSecrets();
+test("each process has a private key of its own, and the credential key has a name and 32 bytes", () => {
+  const { identityKeys, credentialKeys } = makeSecrets();
   const [name, key] = credentialKeys.split(":");
 
-  expect(internalSecret.length).toBeGreaterThanOrEqual(32);
+  expect(Object.values(identityKeys).map(parsePrivateKey)).not.toContain(undefined);
   expect(name).toBe("k1");
   expect(Buffer.from(key ?? "", "base64")).toHaveLength(32);
 });
 
 test("secrets that an older version did not generate are added to the secrets file, and the stored secrets stay", () => {
   const made = makeSecrets();
-  const { mediaKey: _, ...older } = makeSecrets();
+  const { mediaKey: _, identityKeys, ...older } = makeSecrets();
+  const { gateway } = identityKeys;
 
-  expect(mergeSecrets(older, made)).toEqual({ ...older, mediaKey: made.mediaKey });
+  expect(mergeSecrets({ ...older, identityKeys: { gateway } }, made)).toEqual({
+    ...older,
+    mediaKey: made.mediaKey,
+    identityKeys: { ...made.identityKeys, gateway },
+  });
 });
 
 test("the demo workspace and its API key are stored until they are removed", () => {

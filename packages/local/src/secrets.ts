@@ -1,5 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import {
+  makeIdentityKeys,
+  type IdentityKeyTexts,
+} from "@postrider/shared/identity/made-identities";
+import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
+import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/services.ts";
 
@@ -8,8 +14,8 @@ export interface Secrets {
   /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
-  /** Internal secret with which the services authenticate to each other. */
-  readonly internalSecret: string;
+  /** The private keys with which the services and the operator's tool prove who they are, as settings. */
+  readonly identityKeys: IdentityKeyTexts;
   /** Encryption keys for the credentials of accounts, as `kid:base64`, the newest first. */
   readonly credentialKeys: string;
   /**
@@ -44,12 +50,24 @@ export function makeSecrets(): Secrets {
       media: randomSecret(),
       delivery: randomSecret(),
     },
-    internalSecret: randomSecret(),
+    identityKeys: makeIdentityKeys(),
     credentialKeys: makeSealingKey(),
     handleKeys: makeSealingKey(),
     mediaKey: randomSecret(),
     platformAppSecret: randomSecret(),
   };
+}
+
+/**
+ * Returns the identity with which the operator's tool calls the services of the stack.
+ *
+ * @param sharedSecret The secret of a release without identities, when such processes belong to the stack.
+ */
+export function operatorIdentity({ identityKeys }: Secrets, sharedSecret?: string): OwnIdentity {
+  const identity = toIdentity("operator", identityKeys.operator.split(","), sharedSecret);
+  if (identity === undefined)
+    throw new Error("the stored key of the operator is invalid; delete identityKeys.operator");
+  return identity;
 }
 
 /** Reads the secrets of earlier starts, and adds secrets that an older version did not generate. */
@@ -75,13 +93,19 @@ export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   return {
     ownerPassword: text(kept.ownerPassword, made.ownerPassword),
     rolePasswords,
-    internalSecret: text(kept.internalSecret, made.internalSecret),
+    identityKeys: mergeIdentityKeys(kept.identityKeys, made.identityKeys),
     credentialKeys: text(kept.credentialKeys, made.credentialKeys),
     handleKeys: text(kept.handleKeys, made.handleKeys),
     mediaKey: text(kept.mediaKey, made.mediaKey),
     platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
     ...demoOf(kept.demo),
   };
+}
+
+function mergeIdentityKeys(stored: unknown, made: IdentityKeyTexts): IdentityKeyTexts {
+  if (!isRecord(stored)) return made;
+  const known = IDENTITY_NAMES.filter((name) => typeof stored[name] === "string");
+  return { ...made, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
 }
 
 function demoOf(value: unknown): Pick<Secrets, "demo"> {

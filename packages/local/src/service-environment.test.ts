@@ -53,7 +53,7 @@ test("the caller's settings reach the services and override defaults, but not th
     X_RESEND: "off",
     X_BASE_URL: "https://platform.test",
     PORT: "1",
-    INTERNAL_SECRET: "mine",
+    IDENTITY_KEYS: "mine",
     npm_config_cache: "/cache",
   });
 
@@ -63,10 +63,20 @@ test("the caller's settings reach the services and override defaults, but not th
     X_BASE_URL: "https://platform.test",
     TELEGRAM_BASE_URL: "http://127.0.0.1:6000/telegram",
     PORT: "7000",
-    INTERNAL_SECRET: secrets.internalSecret,
+    IDENTITY_KEYS: secrets.identityKeys.delivery,
     LEASE_SECONDS: "7",
   });
   expect(environment).not.toHaveProperty("npm_config_cache");
+});
+
+test("each service is given its own private key and no other one, and the public keys of all processes", () => {
+  const environment = environmentOf("posts");
+  const { posts, ...others } = secrets.identityKeys;
+
+  expect(environment.IDENTITY_KEYS).toBe(posts);
+  for (const key of Object.values(others)) expect(Object.values(environment)).not.toContain(key);
+  const names = environment.TRUSTED_IDENTITIES?.split(",").map((entry) => entry.split(":")[0]);
+  expect(names).toEqual(["gateway", "accounts", "posts", "media", "delivery", "operator"]);
 });
 
 test("the event bus is in Postgres unless Kafka brokers are configured", () => {

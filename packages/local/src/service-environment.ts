@@ -1,3 +1,4 @@
+import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
 import type { Secrets } from "#src/secrets.ts";
 import { databaseServices, type ServiceName } from "#src/services.ts";
@@ -47,6 +48,7 @@ export function serviceEnvironment(
   plan: StackPlan,
 ): Record<string, string> {
   const defaults = {
+    POSTRIDER_ENV: "development",
     LOG_LEVEL: "info",
     DEPLOYMENT_ID: "local",
     PUBLIC_URL: plan.urls.gateway,
@@ -56,7 +58,8 @@ export function serviceEnvironment(
     HOST: "127.0.0.1",
     PORT: String(ports.port),
     METRICS_PORT: String(ports.metricsPort),
-    INTERNAL_SECRET: plan.secrets.internalSecret,
+    IDENTITY_KEYS: plan.secrets.identityKeys[service],
+    TRUSTED_IDENTITIES: toTrustedIdentities(plan.secrets.identityKeys),
     ACCOUNTS_URL: plan.urls.accounts,
     POSTS_URL: plan.urls.posts,
     MEDIA_SERVICE_URL: plan.urls.media,

@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { secretToSend } from "@postrider/shared/connect/sent-secret";
 import { forgetData, rotateLogs } from "#src/data-folder.ts";
 import { ensureDemoWorkspace } from "#src/demo-workspace.ts";
 import { writeJsonFile } from "#src/json-file.ts";
@@ -7,7 +6,7 @@ import { type Layout, layoutOf } from "#src/layout.ts";
 import { claimFolder, releaseFolder } from "#src/leftovers.ts";
 import type { LocalStack } from "#src/local-file.ts";
 import { PartRegistry } from "#src/part-registry.ts";
-import { loadSecrets, saveDemo } from "#src/secrets.ts";
+import { loadSecrets, operatorIdentity, saveDemo } from "#src/secrets.ts";
 import type { Environment, StackPlan } from "#src/service-environment.ts";
 import type { ServiceName } from "#src/services.ts";
 import { allSteps, type StackContext } from "#src/stack-context.ts";
@@ -132,7 +131,7 @@ async function startEverything(
   const replicas = await startServices(context, plan, options.abort);
   const demo = await ensureDemoWorkspace({
     accountsUrl: urls.accounts,
-    internalSecret: secretToSend(secrets.internalSecret),
+    identity: operatorIdentity(secrets, settings.INTERNAL_SECRET?.split(",")[0]),
     known: secrets.demo,
   });
   saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });

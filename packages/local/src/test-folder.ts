@@ -10,9 +10,9 @@ const enoughBytes = 2_000_000_000;
  * It also removes the folders of earlier runs that were killed.
  *
  * @param kind Part of the name, for example `postgres`.
+ * @param base Folder in which the folder is created.
  */
-export function makeTestFolder(kind: string): string {
-  const base = temporaryBase();
+export function makeTestFolder(kind: string, base = temporaryBase()): string {
   const prefix = `postrider-test-${kind}-`;
   removeLeftovers(base, prefix);
   const folder = mkdtempSync(join(base, `${prefix}${ownerTag()}-`));
@@ -34,14 +34,14 @@ function ownerTag(): string {
   return `${process.pid}-${identifyProcess(process.pid)?.startTicks ?? 0}`;
 }
 
-// Removes the folders of test servers whose process has ended. The name of each folder contains the id of the process
-// that created it.
+/**
+ * Removes the folders of test servers whose process has ended. The name of each folder contains the id of the process that
+ * created it. A name without such an id belongs to another kind: `kafka` must not remove the folders of `kafka-recovery`.
+ */
 function removeLeftovers(base: string, prefix: string): void {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {
-    const [pid, startTicks] = name.slice(prefix.length).split("-").map(Number);
-    const owner = identifyProcess(pid ?? 0);
-    if (owner === undefined || owner.startTicks !== startTicks) {
+    const [, pid, startTicks] = /^(\d+)-(\d+)-[^-]+$/.exec(name.slice(prefix.length)) ?? [];
+    if (pid !== undefined && identifyProcess(Number(pid))?.startTicks !== Number(startTicks))
       rmSync(join(base, name), { recursive: true, force: true });
-    }
   }
 }

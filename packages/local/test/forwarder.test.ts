@@ -40,7 +40,7 @@ test("the TCP forwarder sends connections to its backends in turn", async () => 
   expect([await ask(), await ask(), await ask()]).toEqual(["first", "second", "first"]);
 });
 
-test("the address of the TCP forwarder answers while at least one backend runs", async () => {
+test("the TCP forwarder accepts connections while at least one backend runs", async () => {
   servers[0]?.close();
 
   expect([await ask(), await ask(), await ask()]).toEqual(["second", "second", "second"]);

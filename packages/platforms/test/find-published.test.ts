@@ -11,7 +11,8 @@ import { pngMedia } from "./test-media.ts";
 import { signal, TestPlatform } from "./test-platform.ts";
 import { unknownCall } from "./unknown-call.ts";
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 const files = await startMediaServer();
 
@@ -84,8 +85,19 @@ describe.each(["x", "bluesky", "instagram"] as const)(
     test(`the ${name} connector ignores matching posts that are older than the publishing call`, async () => {
       const publication = await withImage("long ago");
       await platform.publish(connector, publication);
-      const calledAt = new Date(Date.now() + 120_000);
+      const calledAt = new Date(Date.now() + 20 * MINUTE_MS);
       expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
+    });
+
+    test(`the ${name} connector finds a post although the clock of our database is ten minutes fast`, async () => {
+      const publication = await withImage("a fast clock");
+      await platform.publish(connector, publication);
+      const [entry] = await platform.visible();
+      const calledAt = new Date(Date.now() + 10 * MINUTE_MS);
+      expect(await find(publication, { calledAt })).toMatchObject({
+        kind: "present",
+        externalId: entry?.id,
+      });
     });
 
     test(`an unreadable list of posts of ${name} leaves the outcome of the publishing call unknown`, async () => {

@@ -1,4 +1,5 @@
 import { ConfigError } from "#src/config/config-error.ts";
+import { findProductionFaults, isProduction } from "#src/config/production.ts";
 import {
   describeChoice,
   describeRange,
@@ -97,7 +98,7 @@ export class EnvReader {
 
   /** Whether the environment variable is set and not empty. This check does not record a setting. */
   has(name: string): boolean {
-    return this.#find(name) !== undefined;
+    return this.find(name) !== undefined;
   }
 
   /**
@@ -106,10 +107,11 @@ export class EnvReader {
    */
   optionalString(name: string): string | undefined {
     this.#record(name, "text", "");
-    return this.#find(name);
+    return this.find(name);
   }
 
-  #find(name: string): string | undefined {
+  /** Returns the value of an environment variable; undefined when it is absent or empty. This records no setting. */
+  find(name: string): string | undefined {
     const value = this.#env[name];
     return value === undefined || value === "" ? undefined : value;
   }
@@ -117,7 +119,7 @@ export class EnvReader {
   string(name: string, rule: StringRule = {}): string {
     const atLeast = rule.minLength === undefined ? "" : `, at least ${rule.minLength} characters`;
     this.#record(name, `text${atLeast}`, rule.default);
-    const value = this.#find(name) ?? rule.default;
+    const value = this.find(name) ?? rule.default;
     if (value === undefined) {
       this.fail(name, "is required");
       return "";
@@ -130,7 +132,7 @@ export class EnvReader {
 
   number(name: string, rule: NumberRule = {}): number {
     this.#record(name, describeRange("number", rule), rule.default);
-    const text = this.#find(name);
+    const text = this.find(name);
     if (text === undefined) {
       if (rule.default === undefined) this.fail(name, "is required");
       return rule.default ?? 0;
@@ -169,7 +171,7 @@ export class EnvReader {
   /** Reads a setting of comma-separated seconds and returns milliseconds. */
   secondsList(name: string, defaultSeconds: readonly number[]): readonly number[] {
     this.#record(name, "list of seconds", defaultSeconds.join(","));
-    const text = this.#find(name);
+    const text = this.find(name);
     const parts =
       text === undefined ? defaultSeconds : text.split(",").map((part) => Number(part.trim()));
     if (parts.length === 0 || parts.some((part) => !Number.isFinite(part) || part < 0)) {
@@ -181,7 +183,7 @@ export class EnvReader {
 
   oneOf<const T extends string>(name: string, values: readonly T[], defaultValue: NoInfer<T>): T {
     this.#record(name, describeChoice(values), defaultValue);
-    const text = this.#find(name) ?? defaultValue;
+    const text = this.find(name) ?? defaultValue;
     const found = values.find((value) => value === text);
     if (found === undefined) this.fail(name, `is not one of ${values.join(", ")}: ${text}`);
     return found ?? defaultValue;
@@ -203,17 +205,24 @@ export class EnvReader {
   /** Reads a comma-separated list without empty entries. An absent setting is an empty list. */
   list(name: string): readonly string[] {
     this.#record(name, "list", "");
-    return splitList(this.#find(name) ?? "");
+    return splitList(this.find(name) ?? "");
   }
 
   /** Reads a comma-separated list of at least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);
-    const [first, ...others] = splitList(this.#find(name) ?? "");
+    const [first, ...others] = this.optionalSecrets(name, minLength);
     if (first === undefined) this.fail(name, "is required");
-    else if ([first, ...others].some((each) => each.length < minLength))
-      this.fail(name, `needs at least ${minLength} characters in each place`);
     return [first ?? "", ...others];
+  }
+
+  /** Reads a comma-separated list of secrets, each with at least `minLength` characters; it may be empty. */
+  optionalSecrets(name: string, minLength: number): readonly string[] {
+    this.#record(name, `list of texts, at least ${minLength} characters each`, "");
+    const secrets = splitList(this.find(name) ?? "");
+    if (secrets.some((each) => each.length < minLength))
+      this.fail(name, `needs at least ${minLength} characters in each place`);
+    return secrets;
   }
 }
 
@@ -231,7 +240,10 @@ export function loadConfig<T extends object>(
 ): Readonly<T> {
   const reader = new EnvReader(env);
   const config = read(reader);
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
+  const faults = isProduction(reader)
+    ? [...reader.faults, ...findProductionFaults(reader)]
+    : reader.faults;
+  if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);
 }
 

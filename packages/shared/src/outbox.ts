@@ -101,13 +101,17 @@ export interface OutboxBacklog {
   readonly oldestMs: number;
 }
 
-/** Measures how many events wait in the outbox by its first and last id, in constant time. */
-export async function readOutboxBacklog(sql: ISql): Promise<OutboxBacklog> {
+/**
+ * Measures how many events wait in the outbox by its first and last id, in constant time.
+ *
+ * @param floor No event has a smaller id; see `OutboxFloor`. Default: 0.
+ */
+export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`
     select
       newest.id - oldest.id + 1 as rows,
       extract(epoch from clock_timestamp() - oldest.created_at)::float8 * 1000 as oldest_ms
-    from (select id, created_at from outbox order by id limit 1) as oldest,
-      (select id from outbox order by id desc limit 1) as newest`;
+    from (select id, created_at from outbox where id >= ${floor} order by id limit 1) as oldest,
+      (select id from outbox where id >= ${floor} order by id desc limit 1) as newest`;
   return { rows: row?.rows ?? 0, oldestMs: Math.max(0, row?.oldestMs ?? 0) };
 }

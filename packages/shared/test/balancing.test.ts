@@ -3,9 +3,11 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { afterEach, expect, test } from "vitest";
 import { connectPeer } from "#src/connect/client.ts";
 import { createServiceServer } from "#src/connect/server.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
 import { logger } from "./test-logger.ts";
 
-const internalSecret = "s".repeat(32);
+const identities = createTestIdentities();
+const identity = identities.of("gateway");
 const opened: AsyncDisposable[] = [];
 
 afterEach(async () => {
@@ -16,7 +18,7 @@ afterEach(async () => {
 async function startReplica(): Promise<{ readonly port: number; calls: number }> {
   const replica = { port: 0, calls: 0 };
   const app = await createServiceServer({
-    internalSecret,
+    access: identities.accessOf("posts"),
     logger,
     routes: (router) => {
       router.service(PostService, {
@@ -56,7 +58,7 @@ async function startClusterIp(replicas: readonly { readonly port: number }[]): P
 
 /** Returns a function that makes `count` RPCs, `inFlight` of them at the same time, and throws if one fails. */
 async function startCaller(baseUrl: string, timing: { readonly connectionMs?: number } = {}) {
-  const peer = connectPeer({ baseUrl, internalSecret, ...timing });
+  const peer = connectPeer({ service: "posts", baseUrl, identity, ...timing });
   opened.push(peer);
   const client = peer.client(PostService);
   return async (count: number, inFlight: number): Promise<void> => {

@@ -25,6 +25,7 @@ afterAll(() => database[Symbol.asyncDispose]());
 /** An in-memory broker that can fail like a real one. */
 function createBroker(
   accept: (records: readonly BusRecord[]) => Promise<void>,
+  system: Bus["system"] = "postgresql",
 ): Bus & { readonly taken: string[] } {
   const taken: string[] = [];
   return {
@@ -33,7 +34,7 @@ function createBroker(
       await accept(records);
       taken.push(...records.map(({ key }) => key));
     },
-    system: "postgresql",
+    system,
     subscribe: () => Promise.reject(new Error("nobody subscribes here")),
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
@@ -49,6 +50,13 @@ const append = (keys: readonly string[]) =>
 
 const relayTo = (bus: ReturnType<typeof createBroker>, pollMs: number) =>
   startRelay({ sql: database.sql, bus, topic, source, logger, pollMs });
+
+/** Waits as long as a slow broker takes for its answer. */
+const answerAfter = async (ms: number): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setTimeout(resolve, ms);
+  await promise;
+};
 
 const countOutbox = async (): Promise<number> => (await database.sql`select 1 from outbox`).length;
 
@@ -138,4 +146,60 @@ test("an outbox relay releases its lock within the deadline when the event bus d
   await eventually(async () => expect(await countOutbox()).toBe(0));
   expect(broker.taken).toEqual(["a"]);
   expect(calls).toBe(2);
+});
+
+const relayWithDeadline = (bus: ReturnType<typeof createBroker>, publishTimeoutMs: number) =>
+  startRelay({ sql: database.sql, bus, topic, source, logger, pollMs: 5, publishTimeoutMs });
+
+test("an outbox relay publishes in smaller requests when Kafka is too slow for large requests", async () => {
+  const sizes: number[] = [];
+  const broker = createBroker(async (records) => {
+    sizes.push(records.length);
+    if (records.length <= 8) return;
+    await answerAfter(60);
+    throw new Error("Request Produce timed out");
+  }, "kafka");
+  const keys = Array.from({ length: 100 }, (_, index) => `k${index}`);
+  await append(keys);
+  await using _relay = relayWithDeadline(broker, 30);
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(keys);
+  expect(sizes.slice(0, 5)).toEqual([100, 50, 25, 12, 6]);
+});
+
+test("an outbox relay deletes the events that Kafka has acknowledged when a later request of the same pass has no answer", async () => {
+  const held = Promise.withResolvers<void>();
+  let calls = 0;
+  const broker = createBroker(() => {
+    calls += 1;
+    return calls === 1 ? Promise.resolve() : held.promise;
+  }, "kafka");
+  const keys = Array.from({ length: 20 }, (_, index) => `k${index}`.padEnd(60_000, "."));
+  await append(keys);
+  await using _relay = relayWithDeadline(broker, 100);
+  await eventually(async () => expect(await countOutbox()).toBe(12));
+  expect(broker.taken).toEqual(keys.slice(0, 8));
+  held.resolve();
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(broker.taken).toEqual(keys);
+});
+
+test("an outbox relay does not send events again when Kafka acknowledges them after the deadline", async () => {
+  const sent: string[] = [];
+  const answer = Promise.withResolvers<void>();
+  const broker = createBroker(async (records) => {
+    sent.push(...records.map(({ key }) => key));
+    if (sent.length === 2) await answer.promise;
+  }, "kafka");
+  await append(["a", "b"]);
+  await using relay = relayWithDeadline(broker, 20);
+  await eventually(() => sent.length > 0);
+  await append(["c"]);
+  setTimeout(() => answer.resolve(), 400);
+  await eventually(async () => {
+    relay.nudge();
+    expect(await countOutbox()).toBe(0);
+  });
+  expect(sent).toEqual(["a", "b", "c"]);
+  expect(broker.taken).toEqual(["a", "b", "c"]);
 });

@@ -111,7 +111,7 @@ test("accounts, tokens, posts, fault rules, clock, settings, rate limits and del
   expect((await simulator.account("x", "ada")).externalId).toBe(account.externalId);
 });
 
-test("a platform call that a commit_late fault still holds is carried out after a restart of the simulator", async () => {
+test("a platform call that a fault rule of the kind `commit_late` still delays is carried out after a restart of the simulator", async () => {
   let simulator = await TestSimulator.start({ dataDir });
   const channel = await simulator.account("telegram");
   const rule = { platform: "telegram", operation: "publish", mode: "commit_late", delayMs: 200 };

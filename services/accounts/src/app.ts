@@ -1,3 +1,4 @@
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
@@ -39,7 +40,7 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens: (current) => refresher.refresh(current),
   };
   const routes = createRoutes(deps);
-  const server = await listenService({ config, health, logger, routes });
+  const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = (await listSealingKeyUses(sql)).map(({ keyId }) => keyId);
   requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });

@@ -1,9 +1,10 @@
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { expect, test } from "vitest";
 import { readConfig } from "#src/config.ts";
 
 const SECRET = Buffer.alloc(32, 7).toString("base64");
 const ENV = {
-  INTERNAL_SECRET: "x".repeat(32),
+  ...createTestIdentities().env("accounts"),
   DATABASE_URL: "postgres://localhost/postrider",
   CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
 };

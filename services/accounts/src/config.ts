@@ -4,6 +4,7 @@ import type { AuthorizationSettings } from "@postrider/platforms/authorization/r
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
+import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
@@ -135,6 +136,7 @@ export function readSettings(read: EnvReader) {
   const simulator = readSimulator(read);
   return {
     ...readProcessConfig(read, "accounts", 8081),
+    ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(

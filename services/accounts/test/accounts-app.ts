@@ -9,6 +9,7 @@ import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { insertDeployment } from "@postrider/shared/deployment/table";
+import type { Sql } from "@postrider/shared/postgres";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
@@ -73,6 +74,8 @@ export interface AppOptions {
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";
+  /** Connections to the database; default: those of the test database. */
+  readonly sql?: Sql;
 }
 
 /** Creates a replica of the accounts service with its real RPC handlers; several replicas may share a database. */
@@ -124,7 +127,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
   const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {
-    sql: database.sql,
+    sql: options.sql ?? database.sql,
     logger,
     connectors: createAuthorizationConnectors(settings, simulatorUrl),
     credentialKeys: options.keys ?? [KEY],

@@ -1,4 +1,4 @@
-import { timestampDate, timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import { hashApiKey, isApiKey } from "@postrider/shared/secrets/api-keys";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -129,6 +129,7 @@ test("Admit grants requests to an API key of two workspaces only when the query 
   for (const workspaceId of [foreign, newId(), "no-uuid", one.toUpperCase()]) {
     const grant = await admitOne({ keyHash, workspaceId });
     expect(grant?.key?.scopes).toEqual(["posts:read"]);
+    expect(grant?.key?.workspaceIds.toSorted()).toEqual([one, other].toSorted());
     expect(grant?.workspace).toBeUndefined();
     expect(grant?.granted).toBe(0);
   }
@@ -154,3 +155,23 @@ test("the last use of an API key is written within seconds, and then at most onc
   await later.apiKeyUse[Symbol.asyncDispose]();
   expect((await lastUse())?.getTime()).toBeGreaterThan(Number(first));
 });
+
+test.each([
+  [Date.parse("9999-12-31T23:59:59.999Z") + 1, "out_of_range"],
+  [8.64e15, "out_of_range"],
+  [1, "in_the_past"],
+])(
+  "CreateApiKey refuses the expiry %d, in milliseconds since 1970, with %s",
+  async (expiresAtMs, code) => {
+    const workspaceId = await createWorkspaceId();
+    const key = { name: "Key", workspaceIds: [workspaceId], scopes: ["posts:read"] };
+    const expiresAt = timestampFromMs(expiresAtMs);
+    await expect(app.apiKeys.createApiKey({ ...key, expiresAt })).rejects.toMatchObject({
+      reason: "invalid_request",
+      violations: [{ code, path: "/expiresAt" }],
+    });
+    await expect(
+      app.apiKeys.createApiKey({ ...key, expiresAt: { seconds: 10n ** 17n, nanos: 0 } }),
+    ).rejects.toMatchObject({ reason: "invalid_request" });
+  },
+);

@@ -91,7 +91,7 @@ test("concurrent Admit batches with the same workspaces in different orders neve
   await Promise.all(Array.from({ length: 120 }, (_, turn) => batch(turn)));
 });
 
-test("Admit grants the requests that a query asks for, or 8 if it asks for fewer while the request budget is more than half full", async () => {
+test("Admit grants as many requests as a gateway asks for, or 8 if the gateway asks for fewer while the workspace's request budget is more than half full", async () => {
   const tenant = await createTenant(app, 600);
   const ask = async (want: number, giveBack = 0) => {
     const { grants } = await app.admission.admit({
@@ -136,7 +136,7 @@ test("a lowered request limit of a workspace takes effect at once, and a request
   expect((await ask())?.granted).toBe(5);
 });
 
-test("Admit rejects a batch of more than 500 queries", async () => {
+test("one Admit call can check at most 500 API keys", async () => {
   const queries = Array.from({ length: 501 }, () => ({ keyHash: new Uint8Array(32), want: 1 }));
   await expect(app.admission.admit({ queries })).rejects.toMatchObject({
     reason: "invalid_request",

@@ -59,7 +59,7 @@ test.each([
 );
 
 test.each(["x", "tiktok", "youtube", "bluesky"])(
-  "%s accepts every revocation request for the tokens of a disconnected account",
+  "the simulated %s accepts every revocation request for the tokens of a disconnected account",
   async (platform) => {
     await disconnect(await fixture.connect(platform));
     expect(new Set(await fixture.control.outcomes(platform, "revoke"))).toEqual(new Set(["done"]));

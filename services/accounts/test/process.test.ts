@@ -1,4 +1,5 @@
 import { newId } from "@postrider/shared/ids";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { startApp } from "#src/app.ts";
@@ -12,7 +13,7 @@ function configFor(databaseUrl: string) {
     BUS: "postgres",
     LOG_LEVEL: "silent",
     DATABASE_URL: databaseUrl,
-    INTERNAL_SECRET: "s".repeat(32),
+    ...createTestIdentities().env("accounts"),
     CREDENTIAL_KEYS: `other:${Buffer.alloc(32, 1).toString("base64")}`,
   });
 }

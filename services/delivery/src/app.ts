@@ -1,6 +1,7 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
@@ -46,7 +47,7 @@ export async function startApp(config: Config): Promise<App> {
   );
   const { deploymentId } = config;
   const routes = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
-  const server = await listenService({ config, health, logger, routes });
+  const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = await listHandleKeys(sql);
   requireSealingKeys("HANDLE_KEYS", config.handleKeys, { what: "handles", used });
@@ -99,11 +100,11 @@ interface Peers {
   readonly media: MediaSource;
 }
 
-function connectPeers({ postsUrl, accountsUrl, media, internalSecret }: Config): Peers {
+function connectPeers({ postsUrl, accountsUrl, media, identity }: Config): Peers {
   return {
-    posts: connectPeer({ baseUrl: postsUrl, internalSecret }),
-    accounts: connectPeer({ baseUrl: accountsUrl, internalSecret }),
-    media: createMediaSource({ ...media, internalSecret }),
+    posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
+    accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
+    media: createMediaSource({ ...media, identity }),
   };
 }
 

@@ -5,6 +5,7 @@ import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request"
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
@@ -141,6 +142,7 @@ function readSpool(read: EnvReader) {
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "delivery", 8084),
+    ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     postsUrl: readPeerUrl(read, "posts"),

@@ -98,6 +98,22 @@ test("a queued target that is cancelled is never sent to the platform, even when
     expect(await readTask(sql, target)).toMatchObject({ status: "dropped" });
 });
 
+test("a target on a platform that this version does not support can be cancelled, so that no later version publishes it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const [target] = addPost(new World(), 1);
+  if (target === undefined) throw new Error("the test has no target");
+  const { tasks } = createRpcClients(sql);
+  const { workspaceId, targetId, generation, accountId, postId } = target;
+  const ref = { workspaceId, targetId, generation };
+
+  const cancelled = { ref, accountId, platform: "myspace" };
+  expect((await tasks.cancelTargets({ postId, targets: [cancelled] })).ended).toEqual([]);
+  await request(sql, target);
+
+  expect(await ask(sql, target)).toMatchObject({ updates: [], cancelled: [ref] });
+});
+
 test("a target that is cancelled before its publish request arrives is never sent to the platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;

@@ -20,8 +20,9 @@ const CLAIM = {
   maxPerWorkspace: 32,
 };
 
-function claim(sql: Sql, limit = 50) {
-  return claimTasks(sql, { ...CLAIM, owner: randomUUID(), limit });
+async function claim(sql: Sql, limit = 50) {
+  const options = { ...CLAIM, owner: randomUUID(), limit };
+  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
 function toMark(task: ClaimedTask, contentHash: string) {
@@ -96,7 +97,7 @@ test("two concurrent claims never return the same publish task", async () => {
   expect(names).toHaveLength(40);
 });
 
-test("a claim for publish tasks skips accounts that have a task in work and takes tasks of other accounts", async () => {
+test("a claim for publish tasks skips an account while one of its tasks is being worked on, and takes tasks of other accounts", async () => {
   await using database = await openDatabase();
   const world = new World();
   const busy = randomUUID();
@@ -159,7 +160,7 @@ test("an account never has two publishing calls open at a time", async () => {
   );
 });
 
-test("without the unique index on open calls, an account has two publishing calls open at a time", async () => {
+test("the unique index on open calls is needed: without it, an account can have two publishing calls open at a time", async () => {
   await using database = await openDatabase();
   await database.sql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);

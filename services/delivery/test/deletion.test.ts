@@ -398,7 +398,7 @@ test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarg
   },
 );
 
-test("BatchGetTargetStates returns the states of the requested deletions and reports those that do not exist as unknown", async () => {
+test("BatchGetTargetStates returns the state of every deletion that its request names, and lists the named deletions that do not exist", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

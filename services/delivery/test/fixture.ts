@@ -345,6 +345,8 @@ export interface WorkerOptions {
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
+  /** Changes the database connection of the worker, for example to lose answers. */
+  readonly wrapSql?: (sql: Sql) => Sql;
 }
 
 /** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
@@ -389,7 +391,8 @@ export function startWorker(
   world: World,
   options: WorkerOptions = {},
 ): TestWorker {
-  const sql = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
+  const pool = openSql({ url: database.url, poolSize: 4, applicationName: "test-worker" });
+  const sql = options.wrapSql?.(pool) ?? pool;
   const deps = { ...publishingDeps(world, sql, options), owner: newId() };
   const claims = startClaimTasks(deps);
   const deletions = startClaimDeletions(deps);

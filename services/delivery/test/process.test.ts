@@ -12,6 +12,7 @@ import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { expect, test, vi } from "vitest";
@@ -31,7 +32,7 @@ const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Timeout for the start of several processes at the same time, which takes long on a slow machine. */
 const SLOW_START = { timeoutMs: 40_000 };
 vi.setConfig({ testTimeout: 120_000 });
-const SECRET = "a secret between services that is long enough";
+const identities = createTestIdentities();
 type Platform = "x" | "telegram" | "bluesky";
 
 /**
@@ -63,7 +64,7 @@ class Stage implements AsyncDisposable {
     await this.control("settings", { quotas: false });
     const peers = await createServiceServer({
       routes: this.world.routes,
-      internalSecret: SECRET,
+      access: ACCEPT_ANYONE,
       logger,
     });
     this.peerUrl = await peers.listen({ host: "127.0.0.1", port: 0 });
@@ -81,7 +82,7 @@ class Stage implements AsyncDisposable {
       );
       const media = target?.media.find((one) => one.id === id);
       const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? "") ?? [];
-      const isOurs = headers.authorization === `Bearer ${SECRET}` && from !== undefined;
+      const isOurs = headers["x-identity"] !== undefined && from !== undefined;
       if (!isOurs || !(media instanceof TestMedia)) response.writeHead(404).end();
       else
         response
@@ -144,7 +145,7 @@ class Stage implements AsyncDisposable {
         METRICS_PORT: "0",
         BUS: "postgres",
         LOG_LEVEL: "silent",
-        INTERNAL_SECRET: SECRET,
+        ...identities.env("delivery"),
         DATABASE_URL: this.database.url,
         POSTS_URL: this.peerUrl,
         ACCOUNTS_URL: this.peerUrl,

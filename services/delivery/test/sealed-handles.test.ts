@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
@@ -157,7 +158,7 @@ test("the delivery service refuses to start without a key with which stored uplo
       METRICS_PORT: "0",
       BUS: "postgres",
       DATABASE_URL: database.url,
-      INTERNAL_SECRET: "s".repeat(32),
+      ...createTestIdentities().env("delivery"),
       MEDIA_KEY: "m".repeat(32),
       HANDLE_KEYS: `k9:${Buffer.alloc(32, 9).toString("base64")}`,
     },

@@ -10,8 +10,8 @@ import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
 const LONG_AGO = new Date("2026-01-05T09:00:00.000Z");
 const LATER = new Date("2026-01-05T10:00:00.000Z");
 
-function claim(sql: Sql, limit = 50) {
-  return claimTasks(sql, {
+async function claim(sql: Sql, limit = 50) {
+  const options = {
     owner: randomUUID(),
     leaseMs: 60_000,
     limit,
@@ -21,7 +21,8 @@ function claim(sql: Sql, limit = 50) {
     mayTakeOver: true,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
-  });
+  };
+  return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
 /** Sets the time since which a publish task has been ready. */
@@ -98,7 +99,7 @@ test("publish tasks of a platform that an operator paused count as paused, even 
   expect(await read(database.sql)).toEqual({ states: { paused: 2 }, since: null });
 });
 
-test("a publish task does not count as overdue while another task of its account is in work", async () => {
+test("a publish task does not count as overdue while another task of its account is being worked on", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

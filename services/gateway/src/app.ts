@@ -44,13 +44,13 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
  * gateway.
  */
 export async function startApp(config: Config): Promise<App> {
-  const { internalSecret } = config;
+  const { identity } = config;
   const base = openProcess(config);
   const { logger, health } = base;
-  const accounts = connectPeer({ baseUrl: config.accountsUrl, internalSecret });
-  const posts = connectPeer({ baseUrl: config.postsUrl, internalSecret });
-  const media = connectPeer({ baseUrl: config.mediaUrl, internalSecret });
-  const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, internalSecret });
+  const accounts = connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity });
+  const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
+  const media = connectPeer({ service: "media", baseUrl: config.mediaUrl, identity });
+  const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
   const server = await createServer({
     admission,

@@ -35,15 +35,11 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
   return proxies;
 }
 
-/** Limits on how long a client may take to send its request. Tests of slow clients use shorter times. */
-const RECEIVE_LIMITS = {
+/** Limits on how slowly a client may send and read. Tests of slow clients use shorter times. */
+const PATIENCE = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */
   requestMs: 30_000,
-  /** An upload that sends nothing for this long is aborted. */
-  stallMs: 30_000,
-  /** Minimum average rate of an upload in bytes per second. A slower upload is aborted. */
-  minBytesPerSecond: 1000,
 };
 
 export function readSettings(read: EnvReader) {
@@ -77,7 +73,7 @@ export function readSettings(read: EnvReader) {
       ),
       "TRUSTED_PROXIES",
     ),
-    patience: RECEIVE_LIMITS,
+    patience: PATIENCE,
   };
 }
 

@@ -3,10 +3,13 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { browserCookieOf } from "#src/routes/connect/browser-cookie.ts";
 import {
   ACCOUNT_ID,
   admitted,
   createSharedServer,
+  createTestServer,
+  PUBLIC_URL,
   WORKSPACE_ID,
   type Peers,
   type SharedServer,
@@ -14,7 +17,9 @@ import {
 
 const TICKET = "t".repeat(43);
 const BROWSER = "b".repeat(43);
-const COOKIE = `other=1; postrider_connect=${BROWSER}`;
+/** Returns the cookies of a browser that stored its secret for a connect link or an OAuth state. */
+const cookieOf = (subject: string, browser = BROWSER) =>
+  `other=1; ${browserCookieOf(subject, PUBLIC_URL).write(browser).split(";")[0]}`;
 const OPEN = {
   outcome: "open",
   platform: "x",
@@ -74,7 +79,7 @@ test("the page of a connect link allows only its own style and form", async () =
     "cache-control": "no-store",
   });
   expect(headers["set-cookie"]).toMatch(
-    /^postrider_connect=[A-Za-z0-9_-]{43}; Path=\/connect; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    /^postrider-connect-[0-9a-f]{16}=[A-Za-z0-9_-]{43}; Path=\/connect; Max-Age=600; HttpOnly; SameSite=Lax$/,
   );
 });
 
@@ -123,11 +128,74 @@ test("submitting the form of a connect link redirects the browser that was shown
   const answer = await server.inject({
     method: "POST",
     url: `/connect/${TICKET}`,
-    headers: { cookie: COOKIE, "content-type": "application/x-www-form-urlencoded" },
+    headers: { cookie: cookieOf(TICKET), "content-type": "application/x-www-form-urlencoded" },
   });
   expect(answer.statusCode).toBe(303);
   expect(answer.headers.location).toBe("https://x.example/authorize?state=s");
   expect(opened).toEqual([{ ticket: TICKET, browser: BROWSER }]);
+});
+
+test("the browser's secret moves from the cookie of the connect link to the cookie of the OAuth state", async () => {
+  const server = serve({
+    openTicket: () => ({ outcome: "opened", authorizeUrl: "https://x.example/authorize?state=s" }),
+  });
+  const answer = await server.inject({
+    method: "POST",
+    url: `/connect/${TICKET}`,
+    headers: { cookie: cookieOf(TICKET) },
+  });
+  expect(answer.headers["set-cookie"]).toEqual([
+    expect.stringMatching(/^postrider-connect-[0-9a-f]{16}=; Path=\/connect; Max-Age=0;/),
+    browserCookieOf("s", PUBLIC_URL).write(BROWSER),
+  ]);
+});
+
+test("every page of a connect link sets a new secret, also in a browser that already has one", async () => {
+  const server = serve({ findTicket: () => OPEN });
+  const show = async (ticket: string) => {
+    const headers = { cookie: cookieOf(ticket) };
+    const answer = await server.inject({ url: `/connect/${ticket}`, headers });
+    return String(answer.headers["set-cookie"]).split(";")[0]?.split("=") ?? [];
+  };
+  const [one, again, other] = [await show(TICKET), await show(TICKET), await show("u".repeat(43))];
+  expect(again[0]).toBe(one[0]);
+  expect(other[0]).not.toBe(one[0]);
+  expect(new Set([BROWSER, one[1], again[1], other[1]]).size).toBe(4);
+});
+
+test("the secret of one connect link does not open another one", async () => {
+  const server = serve({});
+  const answer = await server.inject({
+    method: "POST",
+    url: `/connect/${TICKET}`,
+    headers: { cookie: cookieOf("u".repeat(43)) },
+  });
+  expect(answer.statusCode).toBe(403);
+});
+
+test("with https the cookies have the prefix __Host-, which browsers accept only from this host", async () => {
+  const server = await createTestServer({
+    publicUrl: "https://social.example.com/postrider",
+    authorizations: {
+      findTicket: () => OPEN,
+      openTicket: () => ({ outcome: "opened", authorizeUrl: "https://x.example/?state=s" }),
+    },
+  });
+  const shown = await server.inject({ url: `/connect/${TICKET}` });
+  const form =
+    /^__Host-postrider-connect-[0-9a-f]{16}=[A-Za-z0-9_-]{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/;
+  expect(shown.headers["set-cookie"]).toMatch(form);
+  const cookie = String(shown.headers["set-cookie"]).split(";")[0] ?? "";
+  const open = async (sent: string) =>
+    await server.inject({ method: "POST", url: `/connect/${TICKET}`, headers: { cookie: sent } });
+  const opened = await open(cookie);
+  expect(opened.statusCode).toBe(303);
+  expect(opened.headers["set-cookie"]).toEqual([
+    expect.stringMatching(/^__Host-[^=]+=; Path=\/; Max-Age=0; HttpOnly; SameSite=Lax; Secure$/),
+    expect.stringMatching(form),
+  ]);
+  expect((await open(cookie.replace("__Host-", ""))).statusCode).toBe(403);
+  await server.close();
 });
 
 test("the form of a connect link is refused without the cookie, as when another site submits the form", async () => {
@@ -137,8 +205,13 @@ test("the form of a connect link is refused without the cookie, as when another 
   expect(answer.body).toContain('data-page="other_browser"');
 });
 
-const back = (server: FastifyInstance, query: string) =>
-  server.inject({ url: `/connect/callback?${query}`, headers: { cookie: COOKIE } });
+const back = (server: FastifyInstance, query: string) => {
+  const state = new URLSearchParams(query).get("state") ?? "";
+  return server.inject({
+    url: `/connect/callback?${query}`,
+    headers: { cookie: cookieOf(state) },
+  });
+};
 
 test("the OAuth callback forwards the platform's parameters to the accounts service and lists the connected accounts", async () => {
   const finished: unknown[] = [];

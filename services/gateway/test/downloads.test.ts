@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   admitted,
   createTestServer,
-  INTERNAL_SECRET,
+  identities,
   MEDIA_ID,
   MEDIA_KEY,
   WORKSPACE_ID,
@@ -105,8 +105,10 @@ test("a media URL returns the file with a safe name and type, and needs no API k
   expect(media.seen[0]).toMatchObject({
     url: `/objects/${WORKSPACE_ID}/${MEDIA_ID}?rendition=original`,
   });
-  expect(media.seen[0]?.headers).toMatchObject({
-    authorization: `Bearer ${INTERNAL_SECRET}`,
+  const { headers = {} } = media.seen[0] ?? {};
+  const access = identities.accessOf("media");
+  expect(await access.authenticate((name) => String(headers[name]))).toBe("gateway");
+  expect(headers).toMatchObject({
     "x-request-id": "mine",
   });
 });
@@ -288,33 +290,88 @@ test("a download is read from the media service only as fast as the client reads
   await gone.promise;
 });
 
-test("a download beyond the maximum number of simultaneous downloads is refused immediately, and succeeds once another download has ended", async () => {
-  const peers = { mediaUrl: media.url, media: { batchGetMedia: () => ({ media: known }) } };
-  const small = await createTestServer({ ...peers, maxInFlight: 2 });
-  const address = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/${tokenFor()}`;
+/** Makes the simulated media service send only the first bytes of each file. */
+function serveFirstBytes(): void {
   known = [{ ...MEDIA, bytes: 1000n }];
   media.handle((request, response) => {
     response.writeHead(request.headers.range === undefined ? 200 : 416, { "content-length": 1000 });
     if (request.headers.range === undefined) response.write("abc");
     else response.end(Buffer.alloc(1000));
   });
+}
+
+test("a download beyond the share of its workspace is refused immediately, and succeeds once another download has ended", async () => {
+  const batchGetMedia = ({ ids }: { readonly ids: readonly string[] }) => ({
+    media: ids.flatMap((id) => known.map((one) => ({ ...one, id }))),
+  });
+  const peers = { mediaUrl: media.url, media: { batchGetMedia } };
+  const small = await createTestServer({ ...peers, maxInFlight: 4 });
+  const base = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/`;
+  serveFirstBytes();
+  let files = 0;
+  const start = (workspace: string, init: RequestInit = {}) =>
+    fetch(base + tokenFor({ ...CLAIMS, workspace, media: `file ${(files += 1)}` }), init);
   for (let times = 0; times < 5; times++)
-    expect((await fetch(address, { headers: { range: "bytes=5000-" } })).status).toBe(416);
+    expect((await start("w", { headers: { range: "bytes=5000-" } })).status).toBe(416);
   const stop = new AbortController();
-  await fetch(address, { signal: stop.signal });
-  const second = await fetch(address);
-  const refused = await fetch(address);
+  await start("w", { signal: stop.signal });
+  const second = await start("w");
+  const refused = await start("w");
   expect([...(await summary(refused)), refused.headers.get("retry-after")]).toEqual([
     503,
     "unavailable",
     "1",
   ]);
+  const other = await start("another workspace");
+  expect(other.status).toBe(200);
   stop.abort();
   const third = await eventually(async () => {
-    const answer = await fetch(address);
+    const answer = await start("w");
     return answer.status === 200 && answer;
   });
-  for (const answer of [second, third]) await answer.body?.cancel();
+  for (const answer of [second, other, third]) await answer.body?.cancel();
+  await small.close();
+});
+
+test("the downloads of one media URL leave room for other files of its workspace", async () => {
+  const batchGetMedia = ({ ids }: { readonly ids: readonly string[] }) => ({
+    media: ids.flatMap((id) => known.map((one) => ({ ...one, id }))),
+  });
+  const peers = { mediaUrl: media.url, media: { batchGetMedia } };
+  const small = await createTestServer({ ...peers, maxInFlight: 8 });
+  const base = `${await small.listen({ host: "127.0.0.1", port: 0 })}/media/`;
+  serveFirstBytes();
+  const started: Response[] = [];
+  for (let answer = await fetch(base + tokenFor()); ; answer = await fetch(base + tokenFor())) {
+    if (answer.status === 503) break;
+    started.push(answer);
+  }
+  expect(started).toHaveLength(2);
+  const other = await fetch(base + tokenFor({ ...CLAIMS, media: "another file" }));
+  expect(other.status).toBe(200);
+  for (const answer of [...started, other]) await answer.body?.cancel();
+  await small.close();
+});
+
+test("a client that reads its download below the minimum rate is disconnected", async () => {
+  known = [{ ...MEDIA, bytes: BigInt(64 * MEBIBYTE) }];
+  const ended = Promise.withResolvers<boolean>();
+  media.handle((_request, response) => {
+    response.writeHead(200, { "content-length": 64 * MEBIBYTE });
+    response.once("close", () => ended.resolve(response.writableFinished));
+    response.end(Buffer.alloc(64 * MEBIBYTE));
+  });
+  const small = await createTestServer({
+    mediaUrl: media.url,
+    media: { batchGetMedia: () => ({ media: known }) },
+    patience: { transferRate: { bytesPerSecond: 1_000, stallMs: 300 } },
+  });
+  const base = await small.listen({ host: "127.0.0.1", port: 0 });
+  const socket = connect(Number(new URL(base).port), "127.0.0.1");
+  socket.on("error", () => undefined).pause();
+  socket.write(`GET /media/${tokenFor()} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  expect(await ended.promise).toBe(false);
+  socket.destroy();
   await small.close();
 });
 

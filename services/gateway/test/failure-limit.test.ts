@@ -85,9 +85,15 @@ test("uploads with unknown tokens are limited per client address, and an upload 
   expect((await uploadFrom("192.0.2.2")).status).toBe(204);
 });
 
-test("uploads without a token count towards the failure limit of their client address", async () => {
-  await expectRefusal((await untilLimited(() => uploadFrom("192.0.2.3", ""))).answer);
-});
+test.each([
+  ["192.0.2.3", ""],
+  ["192.0.2.23", "?token=%0a"],
+])(
+  "uploads from %s with the malformed query %j count towards the failure limit of their client address",
+  async (address, query) => {
+    await expectRefusal((await untilLimited(() => uploadFrom(address, query))).answer);
+  },
+);
 
 test("concurrent uploads with unknown tokens all count towards the failure limit, and the client has to wait longer for its next upload", async () => {
   const waiting: (() => void)[] = [];

@@ -8,6 +8,7 @@ import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_servi
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { createHealth } from "@postrider/shared/process/health";
 import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import type { FastifyInstance } from "fastify";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
@@ -21,7 +22,8 @@ export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
 export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
 export const MEDIA_ID = "01936a5e-7d2b-7000-8000-00000000000b";
 export const PUBLIC_URL = "http://127.0.0.1:8080";
-export const INTERNAL_SECRET = "s".repeat(32);
+/** The identities of the gateway and of the services that it calls. */
+export const identities = createTestIdentities();
 export const MEDIA_KEY = "m".repeat(32);
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";
 
@@ -64,6 +66,7 @@ export interface Peers {
   readonly trustedProxies?: readonly string[];
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
+  readonly unsentLimits?: ServerDeps["unsentLimits"];
   /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
   readonly maxLoopDelayMs?: number;
 }
@@ -86,7 +89,7 @@ export async function createTestServer(
   const baseUrl = peers.mediaUrl ?? "http://127.0.0.1:1";
   const mediaBytes = createMediaBytes({
     baseUrl,
-    internalSecret: INTERNAL_SECRET,
+    identity: identities.of("gateway"),
     maxInFlight: peers.maxInFlight ?? 100,
   });
   const app = await createServer({
@@ -110,6 +113,7 @@ export async function createTestServer(
     defaultLocale: "en",
     trustedProxies: peers.trustedProxies ?? [],
     patience: peers.patience ?? {},
+    ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,

@@ -11,7 +11,12 @@ import { admitted, createTestServer, MEDIA_ID, POST_ID, type Peers } from "./fix
 import { startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
 /** Time limits for slow clients that are short enough for a test, and much longer than the pause between two bytes. */
-const PATIENCE = { headersMs: 800, requestMs: 1_000, stallMs: 600, minBytesPerSecond: 1_000 };
+const STALL_MS = 600;
+const PATIENCE = {
+  headersMs: 800,
+  requestMs: 1_000,
+  transferRate: { bytesPerSecond: 1_000, stallMs: STALL_MS },
+};
 const DRIP_MS = 20;
 
 let media: MediaStandIn;
@@ -135,8 +140,8 @@ test("an upload at a steady rate may take longer than the sum of all time limits
   }
   expect(await said).toMatch(/^HTTP\/1\.1 204 /);
   expect(await stored).toBe(piece.length * pieces);
-  const { headersMs, requestMs, stallMs } = PATIENCE;
-  expect(performance.now() - startedAt).toBeGreaterThan(headersMs + requestMs + stallMs);
+  const { headersMs, requestMs } = PATIENCE;
+  expect(performance.now() - startedAt).toBeGreaterThan(headersMs + requestMs + STALL_MS);
 });
 
 test("an upload is not aborted for being slow while the media service does not read from it", async () => {
@@ -154,7 +159,7 @@ test("an upload is not aborted for being slow while the media service does not r
   socket.write(body);
   // Several measuring intervals pass during which the media service reads nothing.
   const startedAt = performance.now();
-  await eventually(() => performance.now() - startedAt > PATIENCE.stallMs * 4);
+  await eventually(() => performance.now() - startedAt > STALL_MS * 4);
   read();
   expect(await said).toMatch(/^HTTP\/1\.1 204 /);
 });

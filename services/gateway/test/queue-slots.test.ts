@@ -291,7 +291,7 @@ test("an unknown queue slot rule is answered with 404", async () => {
   }
 });
 
-test("a queue slot rule beyond the maximum number is refused", async () => {
+test("a request that would create one queue slot rule more than the maximum is refused", async () => {
   const refused = unprocessable("validation_failed", [{ code: "too_many_rules", limit: 100 }]);
   const answer = await ask(create(), { refused });
   expect(summary(answer)).toEqual([422, "validation_failed"]);

@@ -13,7 +13,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted, createTestServer, INTERNAL_SECRET, MEDIA_ID } from "./fixture.ts";
+import { admitted, createTestServer, identities, MEDIA_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
 const ORIGIN = "https://app.example.com";
@@ -94,7 +94,6 @@ test("an upload needs only its URL and reaches the media service unchanged", asy
   expect((await received).equals(bytes)).toBe(true);
   expect(theRequest()).toMatchObject({ method: "PUT", url: `/uploads/${MEDIA_ID}` });
   expect(theRequest().headers).toMatchObject({
-    authorization: `Bearer ${INTERNAL_SECRET}`,
     "x-upload-token": "t0k/en",
     "x-request-id": "mine",
     "content-type": "video/mp4",
@@ -102,6 +101,8 @@ test("an upload needs only its URL and reaches the media service unchanged", asy
     "content-digest": "sha-256=:x:",
   });
   expect(theRequest().headers).not.toHaveProperty("cookie");
+  const access = identities.accessOf("media");
+  expect(await access.authenticate((name) => String(theRequest().headers[name]))).toBe("gateway");
   expect(admissions).toBe(before);
   expect(answer.headers.get("ratelimit")).toBeNull();
 });
@@ -159,14 +160,39 @@ test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
   },
 );
 
-test("an upload cannot reach another path of the media service", async () => {
-  media.handle((_request, response) => refuse(response, notFound()));
-  await fetch(`${url}/uploads/${encodeURIComponent("../objects/a?b")}?token=t`, {
-    method: "PUT",
-    body: "x",
+/** Sends a request whose path the HTTP client leaves as it is, and returns its answer. */
+async function putRaw(path: string) {
+  const { hostname, port } = new URL(url);
+  const client = httpRequest({ hostname, port, path, method: "PUT" });
+  client.end("bytes");
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    client.on("response", resolve);
+    client.on("error", reject);
   });
-  expect(theRequest().url).toBe("/uploads/..%2Fobjects%2Fa%3Fb");
-});
+  const body = (await json(answer)) as { error: { code: string } };
+  return [answer.statusCode, body.error.code];
+}
+
+test.each([
+  ["whose path is ..", "..?token=t"],
+  ["whose path is .", ".?token=t"],
+  ["whose path is an escaped ..", "%2e%2e?token=t"],
+  ["whose path leads to another folder", "..%2Fobjects%2Fa?token=t"],
+  ["whose id has capitals", `${MEDIA_ID.toUpperCase()}?token=t`],
+  ["whose id ends in a NUL character", `${MEDIA_ID}%00?token=t`],
+  ["whose path is not an id", "x?token=t"],
+  ["whose token is a line feed", `${MEDIA_ID}?token=%0a`],
+  ["whose token contains another header", `${MEDIA_ID}?token=a%0d%0ax-other:%201`],
+  ["whose token is an emoji", `${MEDIA_ID}?token=%F0%9F%98%80`],
+  ["whose token is too long", `${MEDIA_ID}?token=${"a".repeat(513)}`],
+])(
+  "an upload %s is answered with 404, without a call to the media service",
+  async (_what, path) => {
+    media.handle((_request, response) => response.writeHead(204).end());
+    expect(await putRaw(`/uploads/${path}`)).toEqual([404, "not_found"]);
+    expect(media.seen).toEqual([]);
+  },
+);
 
 test.each<[number, ServiceError]>([
   [400, invalidRequest()],
@@ -199,8 +225,8 @@ test("the refusal of an upload by the media service reaches a client that is sti
 
 test("the refusal of an upload by the media service reaches a client that closes its connection afterwards", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
-  const answers = Array.from({ length: 5 }, async () => {
-    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t`, {
+  const answers = Array.from({ length: 5 }, async (_, index) => {
+    const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t${index}`, {
       method: "PUT",
       agent: false,
       headers: { connection: "close", "content-length": BIG.length },
@@ -270,6 +296,50 @@ test("when the media service disconnects during an upload, the client is answere
   const answer = await put("?token=t", { body: BIG });
   expect(await summary(answer)).toEqual([503, "unavailable"]);
   expect(answer.headers.get("retry-after")).toBe("1");
+});
+
+/** Starts an upload that the client never ends. */
+async function startUpload(base: string, token: string) {
+  const socket = connect(Number(new URL(base).port), "127.0.0.1");
+  socket.on("error", () => undefined);
+  const before = media.seen.length;
+  socket.write(
+    `PUT /uploads/${MEDIA_ID}?token=${token} HTTP/1.1\r\nHost: a\r\nContent-Length: 99\r\n\r\na`,
+  );
+  await eventually(() => media.seen.length > before);
+  return socket;
+}
+
+test("a second upload with the same grant is refused while the first one runs, and allowed afterwards", async () => {
+  media.handle((request) => void request.resume());
+  const first = await startUpload(url, "t");
+  const refused = await put();
+  expect(await summary(refused)).toEqual([503, "unavailable"]);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  first.destroy();
+  void accept();
+  await eventually(async () => (await put()).status === 204);
+});
+
+test("uploads of one address leave half of the permits for other addresses", async () => {
+  await using small = await createTestServer({
+    mediaUrl: media.url,
+    maxInFlight: 4,
+    trustedProxies: ["loopback"],
+  });
+  const base = await small.listen({ host: "127.0.0.1", port: 0 });
+  media.handle((request) => void request.resume());
+  const sockets = [await startUpload(base, "a"), await startUpload(base, "b")];
+  const send = (token: string, address: string) =>
+    fetch(`${base}/uploads/${MEDIA_ID}?token=${token}`, {
+      method: "PUT",
+      body: "bytes",
+      headers: { "x-forwarded-for": address },
+    });
+  expect((await send("c", "127.0.0.1")).status).toBe(503);
+  void accept();
+  expect((await send("d", "203.0.113.1")).status).toBe(204);
+  for (const socket of sockets) socket.destroy();
 });
 
 test("the gateway reads the body of an upload no faster than the media service does", async () => {

@@ -1,3 +1,6 @@
+-- unwritten media
+-- Version 1 only reads, so the checks below meet no rows.
+
 -- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file. Both
 -- must agree.
 alter table media

@@ -4,6 +4,8 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { readOutboundAllow } from "@postrider/shared/http/allowed-addresses";
+import { readTrustConfig } from "@postrider/shared/identity/settings";
+import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
 import {
   readBusConfig,
   readDatabaseConfig,
@@ -13,9 +15,21 @@ import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
+/** Some stores date an object at the start of its upload, so an object may be this old before a row names it. */
+function orphanSeconds(...maxBytes: readonly number[]): number {
+  return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
+}
+
 export function readSettings(read: EnvReader) {
+  const maxImageBytes = read
+    .about("Maximum size of an image in bytes.")
+    .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 });
+  const maxVideoBytes = read
+    .about("Maximum size of a video in bytes.")
+    .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 });
   return {
     ...readProcessConfig(read, "media", 8083),
+    ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     storage: readStorageConfig(read),
@@ -27,19 +41,18 @@ export function readSettings(read: EnvReader) {
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
-    maxImageBytes: read
-      .about("Maximum size of an image in bytes.")
-      .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 }),
-    maxVideoBytes: read
-      .about("Maximum size of a video in bytes.")
-      .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 }),
+    maxImageBytes,
+    maxVideoBytes,
     grantMs: read
       .about("How long after `POST /media/presign` the upload may still begin.", {
         level: "advanced",
       })
       .seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read
-      .about("How long media are kept whose upload was never completed.", { level: "advanced" })
+      .about(
+        "How long media are kept whose upload was never completed; media of a large file as long as its upload may take, if that is longer.",
+        { level: "advanced" },
+      )
       .seconds("MEDIA_PENDING_SECONDS", 86_400),
     leaseMs: read
       .about(
@@ -51,10 +64,10 @@ export function readSettings(read: EnvReader) {
       .seconds("LEASE_SECONDS", 60, 0.1),
     orphanMs: read
       .about(
-        "Age at which stored files without a database row are removed; it must be longer than any check or import takes.",
-        { level: "tests" },
+        "Age at which stored files without a database row are removed; it must be longer than any upload, check or import takes.",
+        { level: "tests", default: "two hours more than the slowest upload may take" },
       )
-      .seconds("MEDIA_ORPHAN_SECONDS", 7_200),
+      .seconds("MEDIA_ORPHAN_SECONDS", orphanSeconds(maxImageBytes, maxVideoBytes)),
     outboundAllow: readOutboundAllow(read),
     postsUrl: readPeerUrl(read, "posts"),
   };

@@ -154,3 +154,31 @@ test("a process that stops aborts its upload checks, and another replica complet
   await expect(asked).rejects.toMatchObject({ kind: "unavailable" });
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
+
+test("upload checks of one workspace leave room for the checks of another workspace", async () => {
+  const mayEnd = Promise.withResolvers<void>();
+  const [large, small] = [await png(1, 16), await png(1, 8)];
+  let running = 0;
+  await using replica = await service.startReplica({
+    inspect: (real) => async (path, declared) => {
+      if (declared?.bytes !== large.length) return await real(path, declared);
+      running += 1;
+      await mayEnd.promise;
+      return await real(path, declared);
+    },
+  });
+  const workspaceId = newId();
+  const grants = await Promise.all(
+    Array.from({ length: 6 }, () => createGrant(service, large.length, { workspaceId })),
+  );
+  for (const grant of grants) await upload(service, grant, large);
+  const waiting = Promise.all(grants.map((grant) => replica.complete(grant)));
+  await eventually(() => running === 2);
+
+  const other = await createGrant(service, small.length);
+  await upload(service, other, small);
+  expect(await replica.complete(other)).toMatchObject({ status: "ready" });
+  expect(running).toBe(2);
+  mayEnd.resolve();
+  expect((await waiting).map(({ status }) => status)).toEqual(Array(6).fill("ready"));
+});

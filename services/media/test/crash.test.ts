@@ -34,7 +34,7 @@ async function countNamed(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Runs the jobs of the media service once and expects a file for each object that a row names, and no other file. */
+/** Runs the jobs of the media service once and then expects exactly the files whose objects the database rows name. */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
   // The restarted media service runs the same jobs, which may have deleted a file but not yet its row.

@@ -367,7 +367,7 @@ test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>(
     { delete: (ref) => deleteWith(ref, { versions: false }) },
   ],
 ])(
-  "if media are deleted without %s, a stored post can use deleted media",
+  "a media deletion that leaves out its safeguard (%s) can leave a stored post that uses deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(
@@ -392,10 +392,14 @@ test.each([
 );
 
 test.each([
-  { release: whole.release, what: "keeps", status: "ready" },
-  { release: releaseAll, what: "that ignores versions would delete", status: "deleting" },
+  { release: whole.release, what: "keeps the record", status: "ready" },
+  {
+    release: releaseAll,
+    what: "would delete the record if it ignored versions",
+    status: "deleting",
+  },
 ])(
-  "a late release of media $what the record that a newer post version uses them",
+  "ReleaseMedia for an old version of a post, called after a newer version started to use the media, $what of the newer version",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

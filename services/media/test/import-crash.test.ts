@@ -44,6 +44,7 @@ test.each([
     expect(await importer.remains(request.workspaceId)).toMatchObject(left);
 
     await importer.removeOrphans();
+    await importer.removeAbandoned();
     const rows = await importer.sql<{ objects: number }[]>`
     select count(object_key)::int as objects from media`;
     expect(await importer.remains(request.workspaceId)).toEqual({

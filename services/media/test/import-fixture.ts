@@ -13,6 +13,8 @@ import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { TempSpace } from "#src/storage/temp-space.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
 import { createImportClient } from "./import-client.ts";
 
@@ -37,6 +39,10 @@ async function resolve(hostname: string): Promise<readonly string[]> {
 export interface ImporterOptions {
   readonly inspect?: InspectFile;
   readonly totalMs?: number;
+  /** Maximum number of bytes that imports use in the temporary folder. */
+  readonly tempBytes?: number;
+  readonly space?: TempSpace;
+  readonly store?: ObjectStore;
 }
 
 /** Starts a server for ImportMedia with its own database and folder. */
@@ -49,12 +55,15 @@ export async function startImporter(options: ImporterOptions = {}) {
   const folder = await mkdtemp(join(tmpdir(), "import-test-"));
   const [objects, tempDir] = [join(folder, "objects"), join(folder, "temp")];
   const { sql } = database;
-  const store = await openDiskStore(objects);
+  const store = options.store ?? (await openDiskStore(objects));
+  const openSpace = () =>
+    new TempSpace({ folder: tempDir, bytes: options.tempBytes ?? 4 * LIMITS.maxVideoBytes });
   const started: AsyncDisposable[] = [];
   const startReplica = (change: ImporterOptions = {}) => {
     const { totalMs = 10_000, inspect = inspectFake } = { ...options, ...change };
     const client = new OutboundClient({ allow: ALLOW, resolve });
-    const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, tempDir });
+    const space = change.space ?? openSpace();
+    const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, space, logger });
     started.push(imports);
     return { imports, media: createImportClient({ sql, store, imports }) };
   };
@@ -66,7 +75,9 @@ export async function startImporter(options: ImporterOptions = {}) {
     store,
     objects,
     tempDir,
-    removeOrphans: () => removeOrphans({ sql, store, tempDir, logger, orphanMs: 0 }),
+    removeOrphans: () => removeOrphans({ sql, store, logger, orphanMs: 0 }),
+    /** Deletes the temporary files of killed processes, as a process does when it starts. */
+    removeAbandoned: () => openSpace().removeAbandoned(new Date(0)),
     /** Counts what an import leaves behind: the rows of the workspace, the stored objects and the temporary folders. */
     async remains(workspaceId: string) {
       const rows = await sql`select id from media where workspace_id = ${workspaceId}`;

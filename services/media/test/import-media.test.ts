@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { fromJsonString } from "@bufbuild/protobuf";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
@@ -10,6 +12,8 @@ import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { TempSpace, type SpaceRequest } from "#src/storage/temp-space.ts";
 import { inspectFake } from "./fake-inspection.ts";
 import { startHost, startImporter, startRawHost, type Importer } from "./import-fixture.ts";
 
@@ -193,7 +197,7 @@ test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
 );
 
 test.each(["gzip", "br", "deflate", "GZIP", "identity, gzip", "aes128gcm"])(
-  "ImportMedia fails when the response is encoded as %s",
+  "ImportMedia fails when the server answers with the Content-Encoding %s",
   async (encoding) => {
     await using host = await startHost((_request, response) =>
       response.writeHead(200, { "content-encoding": encoding }).end(gzipSync(PNG)),
@@ -315,3 +319,96 @@ test("failed imports leave no object and no temporary file", async () => {
     select count(object_key)::int + count(delivery_key)::int as count from media`;
   expect(await importer.remains(newId())).toEqual({ ...NOTHING, objects: named[0]?.count });
 });
+
+/** The first bytes of an MP4 file. */
+const VIDEO_START = Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0");
+
+/** A temporary folder that counts how many imports have asked for space and how many have got some. */
+class CountingSpace extends TempSpace {
+  askedCount = 0;
+  grantedCount = 0;
+
+  override async reserve(request: SpaceRequest): Promise<Disposable> {
+    this.askedCount += 1;
+    const reserved = await super.reserve(request);
+    this.grantedCount += 1;
+    return reserved;
+  }
+}
+
+const acceptVideo: InspectFile = async () => ({
+  kind: "accepted",
+  media: {
+    kind: "video",
+    contentType: "video/mp4",
+    bytes: 5000,
+    sha256: "ab",
+    width: 1,
+    height: 1,
+    durationMs: 1,
+    delivery: { kind: "same" },
+  },
+});
+
+test("imports write no file to the temporary folder before there is space for it", async () => {
+  const mayEnd = Promise.withResolvers<void>();
+  await using host = await startHost((_request, response) => {
+    response.writeHead(200, { "content-length": 5000 });
+    response.write(Buffer.concat([VIDEO_START, Buffer.alloc(4000)]));
+    void mayEnd.promise.then(() => response.end(Buffer.alloc(1000 - VIDEO_START.length)));
+  });
+  await using own = await startImporter({ inspect: acceptVideo });
+  const space = new CountingSpace({ folder: own.tempDir, bytes: 20_000 });
+  const { media } = own.startReplica({ space });
+  const imports = Array.from({ length: 6 }, () =>
+    media.importMedia({ workspaceId: newId(), url: host.url }),
+  );
+  const sizes = async () => {
+    const names = await readdir(own.tempDir, { recursive: true }).catch(() => []);
+    const files = names.filter((name) => name.endsWith("/import"));
+    const stats = await Promise.all(files.map((name) => stat(join(own.tempDir, name))));
+    return stats.map(({ size }) => size);
+  };
+  await eventually(() => space.askedCount === 6);
+  expect(space.grantedCount).toBe(2);
+  const isWritten = (size: number) => size > 0;
+  await eventually(async () => (await sizes()).filter(isWritten).length === 2);
+  mayEnd.resolve();
+
+  const answers = await Promise.all(imports);
+  expect(answers.map(({ media }) => media?.status)).toEqual(Array(6).fill("ready"));
+  expect(await sizes()).toEqual([]);
+});
+
+test("an import is unavailable and can be repeated when the temporary folder or the object store fails", async () => {
+  await using host = await startHost((_request, response) => response.end(PNG));
+  const broken = [
+    { space: new TempSpace({ folder: "/dev/null/temp", bytes: 10_000 }) },
+    { store: failing(new DOMException("The operation timed out.", "TimeoutError")) },
+    { store: failing(Object.assign(new Error("full"), { code: "ENOSPC" })) },
+  ];
+  for (const options of broken) {
+    await using own = await startImporter(options);
+    await expect(
+      own.startReplica(options).media.importMedia({ workspaceId: newId(), url: host.url }),
+    ).rejects.toMatchObject({ reason: "unavailable", retryAfterMs: 1000 });
+  }
+});
+
+/** Returns a store of which every write fails. */
+function failing(error: Error): ObjectStore {
+  const put = () => Promise.reject(error);
+  const nothing = () => Promise.resolve(undefined);
+  return {
+    put,
+    open: nothing,
+    stat: nothing,
+    move: () => Promise.resolve(false),
+    delete: async () => {},
+    list: async function* () {},
+    removeUnfinished: () => Promise.resolve(0),
+    createUploadUrl: nothing,
+    check: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+}

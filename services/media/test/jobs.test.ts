@@ -1,4 +1,4 @@
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -136,15 +136,18 @@ test("the job remove-forgotten-uploads keeps an old upload that is being checked
   expect(await listIds()).toEqual([grant.id]);
 });
 
-test("the job remove-forgotten-uploads deletes expired unused upload grants and keeps used grants", async () => {
-  const [unused, used] = [await createGrant(service, 10), await uploaded()];
-  await service.sql`update upload_grants set expires_at = now() - interval '2 hours'`;
+test("the job remove-forgotten-uploads keeps media whose upload may still arrive because of its size", async () => {
+  const created = await Promise.all(
+    [1_000, 900_000_000].map((bytes) => createGrant(service, bytes, { contentType: "video/mp4" })),
+  );
+  await service.sql`update media set created_at = now() - interval '5 hours'`;
 
-  await service.removeForgottenUploads(86_400_000);
+  await service.removeForgottenUploads(3_600_000);
+  expect(await listIds()).toEqual([created[1]?.id]);
 
-  const left = await service.sql<{ mediaId: string }[]>`select media_id from upload_grants`;
-  expect(left).toEqual([{ mediaId: used.id }]);
-  expect(await listIds()).toContain(unused.id);
+  await service.sql`update media set created_at = now() - interval '18 hours'`;
+  await service.removeForgottenUploads(3_600_000);
+  expect(await listIds()).toEqual([]);
 });
 
 test("the job remove-orphans deletes only old objects that no row references", async () => {
@@ -173,17 +176,4 @@ test("the job remove-orphans deletes all orphaned objects even when the object s
 
   expect(await service.listStored()).toEqual(named);
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
-});
-
-test("the job remove-orphans deletes the temporary folders of killed upload checks and keeps other folders", async () => {
-  const tempDir = join(service.folder, "temp");
-  const left = join(tempDir, `media-check-${newId()}`);
-  await mkdir(left, { recursive: true });
-  await writeFile(join(left, "upload"), "bytes");
-  await mkdir(join(tempDir, "another-folder"));
-
-  await service.removeOrphans(60_000);
-  expect(await service.listStored()).toHaveLength(3);
-  await service.removeOrphans(NO_AGE);
-  expect(await service.listStored()).toEqual(["another-folder"]);
 });

@@ -10,14 +10,17 @@ import {
 } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import type { Sql } from "@postrider/shared/postgres";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import sharp from "sharp";
 import { MIGRATIONS } from "#src/config.ts";
@@ -33,8 +36,11 @@ import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
+import { TempSpace } from "#src/storage/temp-space.ts";
 
-export const SECRET = "s".repeat(32);
+export const identities = createTestIdentities();
+/** The headers with which the gateway calls the media service. */
+export const GATEWAY = await createIdentitySource(identities.of("gateway"), "media")();
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
@@ -44,6 +50,9 @@ export interface ReplicaOptions {
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
+  readonly maxTransfers?: number;
+  /** Maximum number of bytes that checks and imports use in the temporary folder. */
+  readonly tempBytes?: number;
   readonly completeMs?: number;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
@@ -73,8 +82,8 @@ export async function startMedia(options: ReplicaOptions = {}) {
     startReplica: startOne,
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
-      removeForgottenUploads({ sql, store, logger, pendingMs }),
-    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, tempDir, logger, orphanMs }),
+      removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
+    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
@@ -94,7 +103,8 @@ async function startReplica(
     readonly tempDir: string;
   },
 ) {
-  const { sql, store, tempDir } = options;
+  const { sql, store, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
+  const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
   const inspect = options.inspect?.(inspector.inspect) ?? inspector.inspect;
@@ -102,13 +112,13 @@ async function startReplica(
     sql,
     store,
     inspect,
-    tempDir,
+    space,
     leaseMs: 30_000,
     logger,
     nudgeRelay,
   });
   const client = new OutboundClient({ allow: [] });
-  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, tempDir });
+  const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, space, logger });
   const routes = createRoutes({
     sql,
     store,
@@ -121,11 +131,15 @@ async function startReplica(
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
-  const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+  const access = identities.accessOf("media", RPC_CALLERS);
+  const server = await createServiceServer({ routes, access, logger });
   const stopping = new AbortController();
   await addPlainRoutes(server, {
-    routes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
-    internalSecret: SECRET,
+    routes: createPlainRoutes(
+      { sql, store, logger, stopping: stopping.signal },
+      options.maxTransfers,
+    ),
+    access,
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });

@@ -16,7 +16,7 @@ import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
-import { SECRET } from "./media-fixture.ts";
+import { identities } from "./media-fixture.ts";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const logger = createLogger({ service: "test", level: "silent" });
@@ -38,7 +38,12 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   const [failpoints, tempDir] = [join(folder, "failpoints"), join(folder, "temp")];
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const peer = connectPeer({ baseUrl: url, internalSecret: SECRET, timeoutMs: 60_000 });
+  const peer = connectPeer({
+    service: "media",
+    baseUrl: url,
+    identity: identities.of("gateway"),
+    timeoutMs: 60_000,
+  });
   const media = peer.client(MediaService);
   const store = await openDiskStore(join(folder, "objects"));
   const { sql } = database;
@@ -53,7 +58,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
         METRICS_PORT: "0",
         BUS: "postgres",
         LOG_LEVEL: "silent",
-        INTERNAL_SECRET: SECRET,
+        ...identities.env("media"),
         DATABASE_URL: database.url,
         POSTS_URL: "http://127.0.0.1:9",
         MEDIA_KEY: "k".repeat(32),
@@ -96,9 +101,9 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     },
     /** Runs every job of the media service once and treats every object as old enough. */
     runJobs: async (pendingMs = 86_400_000) => {
-      await removeForgottenUploads({ sql, store, logger, pendingMs });
+      await removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 0 });
       await removeObjects({ sql, store, logger, leaseMs: 0 });
-      await removeOrphans({ sql, store, tempDir, logger, orphanMs: -60_000 });
+      await removeOrphans({ sql, store, logger, orphanMs: -60_000 });
     },
     /** Lists every file of the object store, and the temporary files of inspections. */
     listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),

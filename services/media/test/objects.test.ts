@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { insertReadyMedia } from "#src/db/media.ts";
-import { noise, png, SECRET, startMedia, type TestMedia } from "./media-fixture.ts";
+import { noise, png, GATEWAY, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
@@ -27,7 +28,7 @@ async function get(
   const { rendition = "original", method = "GET", headers = {} } = options;
   const outgoing = request(`${service.url}/objects/${workspaceId}/${id}?rendition=${rendition}`, {
     method,
-    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+    headers: { ...GATEWAY, ...headers },
   });
   outgoing.end();
   const [response] = (await once(outgoing, "response")) as [IncomingMessage];
@@ -215,7 +216,7 @@ test("the media service closes the file of a stored object when the client close
   );
   for (let round = 0; round < 5; round += 1) {
     const outgoing = request(`${service.url}/objects/${grant.workspaceId}/${grant.id}`, {
-      headers: { authorization: `Bearer ${SECRET}` },
+      headers: { ...GATEWAY },
     });
     outgoing.on("error", () => {});
     outgoing.end();
@@ -226,4 +227,55 @@ test("the media service closes the file of a stored object when the client close
   }
 
   expect(await get(grant)).toMatchObject({ status: 200 });
+});
+
+/** Stores ready media of 32 MB, more than the buffers of a connection hold, without an upload check. */
+async function storeLarge(workspaceId: string): Promise<Ref> {
+  const ref = { workspaceId, id: newId() };
+  const keys = { objectKey: `objects/${newId()}`, deliveryKey: null };
+  const bytes = 32 * 1024 * 1024;
+  await service.store.put(
+    keys.objectKey,
+    (async function* () {
+      yield Buffer.alloc(bytes);
+    })(),
+  );
+  const checked = {
+    kind: "video",
+    contentType: "video/mp4",
+    bytes,
+    sha256: "ab",
+    width: 1,
+    height: 1,
+    durationMs: 1,
+    delivery: { kind: "same" },
+  } as const;
+  await service.sql.begin((tx) => insertReadyMedia(tx, { ...ref, fileName: "a" }, checked, keys));
+  return ref;
+}
+
+test("slow readers of one file and of one workspace leave permits for other files and other workspaces", async () => {
+  await using small = await service.startReplica({ maxTransfers: 4 });
+  const mine = newId();
+  const files = await Promise.all([1, 2, 3].map(() => storeLarge(mine)));
+  const [first, second, third] = files as [Ref, Ref, Ref];
+  const foreign = await storeLarge(newId());
+  const opened: IncomingMessage[] = [];
+  const open = async ({ workspaceId, id }: Ref) => {
+    const outgoing = request(`${small.url}/objects/${workspaceId}/${id}`, {
+      headers: { ...GATEWAY },
+    });
+    outgoing.on("error", () => undefined).end();
+    const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+    opened.push(response.on("error", () => undefined));
+    return response.statusCode;
+  };
+  expect(await open(first)).toBe(200);
+  expect(await open(first)).toBe(503);
+  expect(await open(second)).toBe(200);
+  expect(await open(third)).toBe(503);
+  expect(await open(foreign)).toBe(200);
+  for (const response of opened) response.destroy();
+  await eventually(async () => (await open(third)) === 200);
+  opened.at(-1)?.destroy();
 });

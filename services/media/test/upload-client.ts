@@ -6,7 +6,7 @@ import { errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
 import { toServiceError } from "@postrider/shared/errors/connect";
 import { newId } from "@postrider/shared/ids";
-import { SECRET, type TestMedia } from "./media-fixture.ts";
+import { GATEWAY, type TestMedia } from "./media-fixture.ts";
 
 export type Grant = CreateUploadResponse & { readonly workspaceId: string };
 
@@ -37,7 +37,7 @@ export interface Answer {
 export function openUpload(url: string, path: string, headers: OutgoingHttpHeaders) {
   return request(`${url}/uploads/${path}`, {
     method: "PUT",
-    headers: { authorization: `Bearer ${SECRET}`, ...headers },
+    headers: { ...GATEWAY, ...headers },
   });
 }
 

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
-import { createGrant, openUpload, upload, uploadChunked } from "./upload-client.ts";
+import { createGrant, openUpload, upload, uploadChunked, type Grant } from "./upload-client.ts";
 
 let service: TestMedia;
 beforeAll(async () => {
@@ -220,22 +222,82 @@ test("PUT /uploads refuses a request without the internal secret", async () => {
   expect(await upload(service, grant, noise(100), unauthenticated)).toMatchObject({ status: 401 });
 });
 
-test("exactly one of four concurrent uploads for one upload grant is stored", async () => {
+test("exactly one of four concurrent uploads for one upload grant to two replicas is stored", async () => {
+  await using other = await service.startReplica();
   for (let round = 0; round < 10; round += 1) {
     const before = await service.listStored();
     const grant = await createGrant(service, 50_000);
     const bodies = Array.from({ length: 4 }, () => noise(50_000));
 
-    const answers = await Promise.all(bodies.map((body) => upload(service, grant, body)));
+    const answers = await Promise.all(
+      bodies.map((body, index) => upload(index % 2 === 0 ? service : other, grant, body)),
+    );
 
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).toHaveLength(1);
     const others = answers.filter(({ status }) => status !== 204);
     for (const answer of others)
-      expect(answer).toMatchObject({ reason: "upload_already_received" });
+      expect(["upload_already_received", "unavailable"]).toContain(answer.reason);
     expect(await storedOf(grant.id)).toEqual(bodies[statuses.indexOf(204)]);
     expect(await service.listStored()).toHaveLength(before.length + 1);
   }
+});
+
+test("an upload that began in time is stored although its upload grant expires while its bytes arrive", async () => {
+  const body = noise(100_000);
+  const grant = await createGrant(service, body.length);
+  const outgoing = openUpload(service.url, grant.uploadPath, {
+    "x-upload-token": grant.uploadToken,
+    "content-length": body.length,
+  });
+  outgoing.write(body.subarray(0, 50_000));
+  await eventually(() => outgoing.writableLength === 0);
+  await service.sql`
+    update upload_grants set expires_at = now() - interval '20 hours' where media_id = ${grant.id}`;
+  await service.removeForgottenUploads(86_400_000);
+  outgoing.end(body.subarray(50_000));
+
+  const [response] = await once(outgoing, "response");
+  expect(response).toMatchObject({ statusCode: 204 });
+  expect(await storedOf(grant.id)).toEqual(body);
+});
+
+/** Starts an upload whose bytes never end. */
+async function startUpload(
+  { url }: Pick<TestMedia, "url">,
+  { uploadPath, uploadToken }: Grant,
+): Promise<ReturnType<typeof openUpload>> {
+  const outgoing = openUpload(url, uploadPath, {
+    "x-upload-token": uploadToken,
+    "content-length": 100,
+  });
+  outgoing.on("error", () => undefined);
+  outgoing.write("a");
+  await eventually(() => outgoing.writableLength === 0);
+  return outgoing;
+}
+
+test("uploads of one workspace leave half of the permits for other workspaces", async () => {
+  await using small = await service.startReplica({ maxTransfers: 4 });
+  const workspaceId = newId();
+  const before = (await service.listStored()).length;
+  const grants = await Promise.all([1, 2, 3].map(() => createGrant(service, 100, { workspaceId })));
+  const [first, second, third] = grants as [Grant, Grant, Grant];
+  const running = [await startUpload(small, first), await startUpload(small, second)];
+  const files = async () => (await readdir(join(service.folder, "objects", ".unfinished"))).length;
+  await eventually(async () => (await files()) === 2);
+
+  expect(await upload(small, third, noise(100))).toMatchObject({
+    status: 503,
+    reason: "unavailable",
+  });
+  expect(await upload(small, first, noise(100))).toMatchObject({ reason: "unavailable" });
+  const other = await createGrant(service, 100);
+  expect(await upload(small, other, noise(100))).toEqual({ status: 204 });
+  for (const outgoing of running) outgoing.destroy();
+  await eventually(async () => (await files()) === 0);
+  expect(await upload(small, first, noise(100))).toEqual({ status: 204 });
+  expect(await service.listStored()).toHaveLength(before + 2);
 });
 
 test("an upload stores nothing when its media are deleted during the upload", async () => {

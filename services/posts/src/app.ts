@@ -3,6 +3,7 @@ import { PlatformService } from "@postrider/contracts/accounts/v1/platform_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
@@ -26,6 +27,7 @@ import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
 import { deriveCursorKeys } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
+import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -41,7 +43,7 @@ export async function startApp(config: Config): Promise<App> {
   const nudgeRelay = (): void => started.relay?.nudge();
   const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
   const routes = createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler });
-  const server = await listenService({ config, health, logger, routes });
+  const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const events = await startEvents(config, sql, logger);
   started.relay = events.relay;
@@ -79,16 +81,17 @@ function startJobs(options: {
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
   const keys = startCleaningIdempotencyKeys(sql, logger);
   const guards = startCleaningDuplicateGuards(sql, logger);
-  return { scheduler, all: [scheduler, sweep, keys, guards] };
+  const quota = startCleaningQuotaUsage(sql, logger);
+  return { scheduler, all: [scheduler, sweep, keys, guards, quota] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;
 
-function connectPeers({ internalSecret, ...config }: Config): Peers {
+function connectPeers({ identity, ...config }: Config): Peers {
   return {
-    accounts: connectPeer({ baseUrl: config.accountsUrl, internalSecret }),
-    media: connectPeer({ baseUrl: config.mediaServiceUrl, internalSecret }),
-    delivery: connectPeer({ baseUrl: config.deliveryUrl, internalSecret }),
+    accounts: connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity }),
+    media: connectPeer({ service: "media", baseUrl: config.mediaServiceUrl, identity }),
+    delivery: connectPeer({ service: "delivery", baseUrl: config.deliveryUrl, identity }),
   };
 }
 
@@ -113,9 +116,18 @@ function createAppRoutes(options: {
     tasks: peers.delivery.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
-    cursorKeys: deriveCursorKeys(config.acceptedSecrets),
+    cursorKeys: deriveCursorKeys(cursorSecrets(config)),
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
   });
+}
+
+/**
+ * The secrets from which cursors are signed. A release without identities reads only cursors of the shared secret, so
+ * that secret comes first while it is set.
+ */
+function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, ...string[]] {
+  const [first, ...others] = [...sharedSecrets, ...identity.keys.map(({ text }) => text)];
+  return [first ?? "", ...others];
 }
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {

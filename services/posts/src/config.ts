@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
+import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
@@ -12,6 +13,7 @@ export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "posts", 8082),
+    ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     accountsUrl: readPeerUrl(read, "accounts"),

@@ -1,4 +1,5 @@
 import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { startApp } from "#src/app.ts";
@@ -9,14 +10,15 @@ test("the posts service starts and relays its outbox while the other services ar
     service: "posts",
     migrationsFolder: MIGRATIONS,
   });
+  const identities = createTestIdentities();
   const nowhere = "http://127.0.0.1:9";
   await using app = await startApp({
     service: "posts",
     host: "127.0.0.1",
     port: 0,
     metricsPort: 0,
-    internalSecret: "a".repeat(32),
-    acceptedSecrets: ["a".repeat(32)],
+    identity: identities.of("posts"),
+    ...identities.trust,
     logLevel: "silent",
     failpointsDir: undefined,
     databaseUrl: database.url,

@@ -194,7 +194,7 @@ test("deleting a post is refused while the delivery service is calling a platfor
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("deleting a publishing post changes nothing when the delivery service is unavailable", async () => {
+test("deleting a post that is being published changes nothing when the delivery service is unavailable", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.deliveryIsUp = false;
@@ -204,7 +204,7 @@ test("deleting a publishing post changes nothing when the delivery service is un
   expect(await workspace.reread(post)).toEqual(post);
 });
 
-test("deleting a publishing post also deletes the targets that are already published", async () => {
+test("deleting a post that is being published also deletes the targets that are already published", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
@@ -259,7 +259,7 @@ test("a target that is published after its post was cancelled is deleted at once
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target that fails after its post was cancelled frees its quota and its duplicate guard", async () => {
+test("when a target fails after its post was cancelled, it no longer counts towards the quota and its content may be posted again", async () => {
   const { workspace, post, update } = await settled([["failed", "outcome_unknown"]]);
   await posts.posts.deletePost(workspace.ref(post));
   const accountIds = [post.targets[0]?.accountId ?? ""];
@@ -283,7 +283,7 @@ test("a target that fails after its post was cancelled frees its quota and its d
   expect(answer.targets).toMatchObject([{ status: "not_published" }]);
 });
 
-test("a target whose outcome is unknown after its post was cancelled uses quota and keeps its duplicate guard", async () => {
+test("while the outcome of a target of a cancelled post is unknown, the target still counts towards the quota and its content still counts as a duplicate", async () => {
   const { workspace, post, update } = await settled([["failed", "content_rejected"]]);
   await posts.posts.deletePost(workspace.ref(post));
   await posts.report([update(0, "failed", { errorCode: "outcome_unknown" })]);

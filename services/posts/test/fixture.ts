@@ -96,6 +96,8 @@ class FakePeers {
   readonly calling = new Set<string>();
   /** The targets that the fake delivery service has promised not to publish, as `id generation`. */
   readonly closed = new Set<string>();
+  /** The ids of the targets about which the fake delivery service fails to answer. */
+  readonly unanswerable = new Set<string>();
   /** Called while the posts service waits for the fake delivery service to close targets. */
   onCancel: () => Promise<unknown> = async () => undefined;
   readonly accountCalls: BatchGetAccountsRequest[] = [];
@@ -184,6 +186,8 @@ class FakePeers {
     router.service(TaskService, {
       batchGetTargetStates: ({ refs, deletions }) => {
         if (!this.deliveryIsUp) throw unavailable();
+        if (refs.some(({ targetId }) => this.unanswerable.has(targetId)))
+          throw new Error("a state cannot be read");
         this.askedTargets.push(...refs);
         const updates = refs.flatMap((ref) => this.tasks.get(ref.targetId) ?? []);
         const unknown = refs.filter((ref) => !this.tasks.has(ref.targetId));
@@ -282,7 +286,7 @@ export async function startPosts(
     slots: service.client(QueueSlotService),
     /** Starts the posts that are due, like one run of the scheduler. */
     startDue: () => startDueBatch({ sql, nudgeRelay, missedAfterMs: 86_400_000 }),
-    sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay }),
+    sweep: (sweepAfterMs = 0) => sweepTargets({ sql, tasks, sweepAfterMs, nudgeRelay, logger }),
     /** Returns the events in the outbox, oldest first, as `[name, message]`. */
     events: () => readEvents(sql),
     createPost: async (change: PostChange): Promise<Post> => {

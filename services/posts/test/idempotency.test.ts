@@ -46,7 +46,7 @@ test("a repeated CreatePost request gets the first response even if the same pos
   expect(await posts.posts.createPost(request)).toMatchObject({ replayed: true, post: first });
 });
 
-test("an idempotency key with another request body is refused, whether or not that body is valid", async () => {
+test("an idempotency key that was used with another request body is refused, whether or not the new body is valid", async () => {
   const request = keyedRequest();
   await posts.posts.createPost(request);
   const idempotency = { key: "key-1", fingerprint: "other" };

@@ -1,4 +1,5 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
@@ -37,17 +38,143 @@ async function listAll(
   return met;
 }
 
-test("ListPosts returns the latest post first and omits the attempts", async () => {
+/** Returns what a list shows of a post. */
+const summaryOf = ({ targets, ...post }: Post) => ({
+  ...post,
+  options: {},
+  media: [],
+  attempts: [],
+  version: 0n,
+  targets: targets.map(({ $typeName, accountId, platform, status, permalink, error }) => ({
+    $typeName,
+    id: "",
+    username: "",
+    accountId,
+    platform,
+    status,
+    attemptCount: 0,
+    ...(permalink === undefined ? {} : { permalink }),
+    ...(error === undefined ? {} : { error: { ...error, message: "", retryable: false } }),
+  })),
+});
+
+test("ListPosts returns the latest post first and only the fields that a list shows", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const first = await publish();
   const second = await publish();
+  await posts.report([deliveryOf(first)(0, "published")]);
+  await posts.report([deliveryOf(second)(0, "failed")]);
+  const read = async ({ id }: Post) => {
+    const { post } = await posts.posts.getPost({ workspaceId, id });
+    if (post === undefined) throw new Error("the post is missing");
+    return summaryOf(post);
+  };
 
   const page = await posts.posts.listPosts({ workspaceId, limit: 2 });
 
-  expect(page.posts).toEqual([second, first]);
+  expect(page.posts).toEqual([await read(second), await read(first)]);
+  expect(page.posts[1]?.targets[0]?.permalink).toBeDefined();
+  expect(page.posts[0]?.targets[0]?.error?.code).toBeDefined();
   expect(page.nextCursor).toBeUndefined();
 });
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Creates drafts whose texts have the given lengths, the last of them latest, and returns their ids. */
+async function draft(workspaceId: string, lengths: readonly number[]): Promise<readonly string[]> {
+  const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
+  const ids: string[] = [];
+  for (const length of lengths) {
+    const content = "x".repeat(length);
+    ids.push((await posts.createPost({ workspaceId, accountIds, content, isDraft: true })).id);
+  }
+  return ids;
+}
+
+/** Reads all pages of a list and returns the ids of the posts on each page. */
+async function pagesOf(workspaceId: string, limit: number): Promise<readonly string[][]> {
+  const pages: string[][] = [];
+  let cursor: string | undefined;
+  do {
+    const after = cursor === undefined ? {} : { cursor };
+    const page = await posts.posts.listPosts({ workspaceId, limit, ...after });
+    pages.push(page.posts.map(({ id }) => id));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return pages;
+}
+
+test("a page of long posts ends before 2 MiB with a cursor, and the pages together have every post once", async () => {
+  const workspaceId = newWorkspace();
+  const ids = await draft(workspaceId, Array<number>(20).fill(261_000));
+
+  const pages = await pagesOf(workspaceId, 100);
+
+  expect(pages.map((page) => page.length)).toEqual([8, 8, 4]);
+  expect(pages.flat()).toEqual(ids.toReversed());
+});
+
+test("a page has at least one post, however long it is", async () => {
+  const workspaceId = newWorkspace();
+  const [first = "", second = "", third = ""] = await draft(workspaceId, [1, 1, 1]);
+  await posts.sql`
+    update posts
+    set content = repeat('x', ${3 * MEBIBYTE}::int)
+    where workspace_id = ${workspaceId}
+    and id <> ${third}`;
+
+  expect(await pagesOf(workspaceId, 100)).toEqual([[third], [second], [first]]);
+});
+
+test("a page that ends exactly at its limit and at the end of the list has no cursor", async () => {
+  const workspaceId = newWorkspace();
+  const ids = await draft(workspaceId, [10, 10, 10, 10]);
+
+  expect(await pagesOf(workspaceId, 4)).toEqual([ids.toReversed()]);
+  expect((await pagesOf(workspaceId, 3)).map((page) => page.length)).toEqual([3, 1]);
+});
+
+test("BatchGetPosts leaves the posts that would exceed the maximum size to another call", async () => {
+  const workspaceId = newWorkspace();
+  const ids = await draft(workspaceId, [200_000, 200_000, 200_000, 10]);
+  const unknown = { workspaceId, id: "not an id" };
+  const refs = [unknown, ...ids.map((id) => ({ workspaceId, id }))];
+  const read = async (from: number, maxBytes: number) => {
+    const answer = await posts.posts.batchGetPosts({ refs: refs.slice(from), maxBytes });
+    return [
+      answer.posts.map(({ id }) => ids.indexOf(id)).toSorted((a, b) => a - b),
+      answer.deferredFrom,
+    ];
+  };
+
+  expect(await read(0, 500_000)).toEqual([[0, 1], 3]);
+  expect(await read(3, 500_000)).toEqual([[2, 3], undefined]);
+  expect(await read(0, 1)).toEqual([[0], 2]);
+  expect(await read(0, 0)).toEqual([[0, 1, 2, 3], undefined]);
+});
+
+test.each(["from", "to"])("ListPosts accepts the first and the last date as %s", async (name) => {
+  const workspaceId = newWorkspace();
+  const [id] = await draft(workspaceId, [1]);
+  const list = async (date: string) => {
+    const page = await posts.posts.listPosts({ workspaceId, limit: 1, [name]: date });
+    return page.posts.map((post) => post.id);
+  };
+
+  expect(await list("0001-01-01")).toEqual(name === "from" ? [id] : []);
+  expect(await list("9999-12-31")).toEqual(name === "to" ? [id] : []);
+});
+
+test.each(["0000-01-01", "+010000-01-01", "-000001-01-01", "10000-01-01"])(
+  "ListPosts refuses the date %s, which Postgres does not have",
+  async (date) => {
+    for (const filter of [{ from: date }, { to: date }])
+      await expect(
+        posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, ...filter }),
+      ).rejects.toMatchObject({ reason: "invalid_request" });
+  },
+);
 
 test("paging through a list of posts while posts are added returns every earlier post once", async () => {
   const workspaceId = newWorkspace();

@@ -170,7 +170,7 @@ test("the claim on media is released when a repeated request gets its stored res
   expect(workspace.released()).toMatchObject([{ postId: claim?.postId, claimId: claim?.claimId }]);
 });
 
-test("CreatePost claims media again when its process was suspended after the first claim", async () => {
+test("CreatePost claims media a second time when its process was suspended for longer than the first claim lasts", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES];
   const post = await workspace.create({ mediaIds: [workspace.add()] });
@@ -178,7 +178,7 @@ test("CreatePost claims media again when its process was suspended after the fir
   expect(new Set(workspace.used().map(({ claimId }) => claimId)).size).toBe(1);
 });
 
-test("CreatePost stores no post when its process is suspended after every claim on media", async () => {
+test("CreatePost stores no post when its process is suspended twice for longer than a claim on media lasts, once after each of its two claims", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES, 6 * MINUTES];
   const mediaIds = [workspace.add()];
@@ -192,7 +192,7 @@ test("CreatePost stores no post when its process is suspended after every claim 
   expect((await workspace.create({ accountIds, mediaIds, idempotency })).status).toBe("publishing");
 });
 
-test("UpdatePost and PublishPost claim media again when their process was suspended after the first claim", async () => {
+test("UpdatePost and PublishPost claim media a second time when their process was suspended for longer than the first claim lasts", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.draft({ mediaIds: [workspace.add()] });
   behindMs = [6 * MINUTES];

@@ -44,7 +44,7 @@ export class World {
   readonly delivery = new ModelDelivery();
   readonly workspaceId = newWorkspace();
   readonly accounts: readonly string[];
-  /** The idempotency keys that the random steps have used, and the posts that were created with them. */
+  /** The idempotency keys that this randomized test has used so far, and the posts that were created with them. */
   readonly keys = new Map<string, string>();
   /** Requests that the fake delivery service has not received yet, written as in `Asked`. */
   inbox: readonly string[] = [];

@@ -126,7 +126,7 @@ test("reports of the delivery service in any order and with any repetition lead 
   );
 });
 
-test("the sweep job leads to the same state of a post when a tenth of the delivery service's reports was lost", async () => {
+test("the sweep job brings a post to its correct final state although a tenth of the delivery service's reports was lost", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;

@@ -12,6 +12,8 @@ beforeEach(async () => {
   await posts.sql`truncate posts, outbox cascade`;
   posts.peers.tasks.clear();
   posts.peers.askedTargets.length = 0;
+  posts.peers.closed.clear();
+  posts.peers.calling.clear();
   posts.peers.deliveryIsUp = true;
 });
 
@@ -102,4 +104,128 @@ test("the sweep job changes nothing while the delivery service is unavailable, a
   await posts.sweep();
 
   expect((await reread(post)).status).toBe("published");
+});
+
+/** Moves the deadline of all targets into the past. */
+const passDeadlines = () =>
+  posts.sql`update targets set publish_before = now() - interval '1 second'`;
+
+test("a target that the delivery service does not know after its deadline fails as missed and is closed there", async () => {
+  const post = await publish(2);
+  const update = deliveryOf(post);
+  await posts.report([update(0, "published")]);
+  await posts.sql`delete from outbox`;
+  await passDeadlines();
+
+  await posts.sweep();
+
+  expect(await reread(post)).toMatchObject({
+    status: "partial",
+    targets: [
+      { status: "published" },
+      { status: "failed", error: { code: "missed", retryable: true } },
+    ],
+  });
+  expect((await posts.events()).map(([name]) => name)).toEqual(["PostPartial"]);
+  expect([...posts.peers.closed]).toEqual([`${post.targets[1]?.id} 1`]);
+  expect(await posts.sweep()).toBe(0);
+});
+
+test("a target that was closed before its deadline passed fails as missed and is not requested again", async () => {
+  const post = await publish(1);
+  posts.peers.closed.add(`${post.targets[0]?.id} 1`);
+  await posts.sql`delete from outbox`;
+  await passDeadlines();
+
+  await posts.sweep();
+
+  expect((await reread(post)).targets).toMatchObject([{ error: { code: "missed" } }]);
+  expect((await posts.events()).map(([name]) => name)).toEqual(["PostFailed"]);
+});
+
+test("a target that may just be published after its deadline does not fail as missed", async () => {
+  const post = await publish(1);
+  posts.peers.calling.add(post.targets[0]?.id ?? "");
+  await passDeadlines();
+
+  await posts.sweep();
+
+  expect((await reread(post)).status).toBe("publishing");
+});
+
+test("a user can retry a target that failed as missed, because the delivery service did not know it", async () => {
+  const post = await publish(1);
+  await passDeadlines();
+  await posts.sweep();
+  await posts.sql`delete from outbox`;
+
+  await posts.posts.retryPost({ workspaceId: post.workspaceId, id: post.id });
+
+  const [[name, event] = []] = await posts.events();
+  expect(name).toBe("PostPublishRequested");
+  expect(event).toMatchObject({ targets: [{ targetId: post.targets[0]?.id, generation: 2 }] });
+});
+
+test("an answer that cannot be applied does not keep the sweep job from applying the others", async () => {
+  const all = await Promise.all(Array.from({ length: 7 }, () => publish(1)));
+  for (const [index, post] of all.entries()) {
+    const update = deliveryOf(post)(0, "published");
+    const answer = index === 3 ? { ...update, status: "evaporated" } : update;
+    posts.peers.tasks.set(post.targets[0]?.id ?? "", answer);
+  }
+
+  await posts.sweep();
+
+  const statuses = await Promise.all(all.map(async (post) => (await reread(post)).status));
+  expect(statuses).toEqual(statuses.map((_, index) => (index === 3 ? "publishing" : "published")));
+});
+
+test("a target about which the delivery service cannot answer does not keep the others of its page from their answers", async () => {
+  const all = await Promise.all(Array.from({ length: 5 }, () => publish(1)));
+  for (const post of all)
+    posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
+  posts.peers.unanswerable.add(all[2]?.targets[0]?.id ?? "");
+
+  await posts.sweep();
+
+  const statuses = await Promise.all(all.map(async (post) => (await reread(post)).status));
+  expect(statuses).toEqual(statuses.map((_, index) => (index === 2 ? "publishing" : "published")));
+});
+
+const SWEEP_AFTER_MS = 120_000;
+
+/** Lets minutes pass for all targets. */
+const passMinutes = (minutes: number) =>
+  posts.sql`
+    update targets
+    set last_news_at = last_news_at - ${minutes}::int * interval '1 minute',
+      updated_at = updated_at - ${minutes}::int * interval '1 minute',
+      due_at = due_at - ${minutes}::int * interval '1 minute'`;
+
+test("the sweep job asks about a waiting target ever more rarely, at least every 20 minutes", async () => {
+  const post = await publish(1);
+  posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "publishing"));
+  await posts.report([deliveryOf(post)(0, "publishing")]);
+  const askedAt: number[] = [];
+  for (let minute = 1; minute <= 120; minute += 1) {
+    await passMinutes(1);
+    if ((await posts.sweep(SWEEP_AFTER_MS)) > 0) askedAt.push(minute);
+  }
+
+  const pauses = askedAt.map((minute, index) => minute - (askedAt[index - 1] ?? 0));
+  expect(pauses.slice(0, 2).every((pause) => pause <= 3)).toBe(true);
+  expect(Math.max(...pauses)).toBeLessThanOrEqual(21);
+  expect(askedAt.length).toBeLessThan(15);
+});
+
+test("the sweep job asks about a target again after two minutes when it was reported meanwhile", async () => {
+  const post = await publish(1);
+  const update = deliveryOf(post);
+  await posts.report([update(0, "publishing")]);
+  await passMinutes(60);
+  expect(await posts.sweep(SWEEP_AFTER_MS)).toBe(1);
+  await posts.report([update(0, "publishing", { attemptCount: 1 })]);
+  expect(await posts.sweep(SWEEP_AFTER_MS)).toBe(0);
+  await passMinutes(3);
+  expect(await posts.sweep(SWEEP_AFTER_MS)).toBe(1);
 });

@@ -22,7 +22,7 @@ export type Revocation =
 type Scope = { readonly ends: "tokens" | "grant" } | { readonly reason: RevocationReason };
 
 /**
- * For each platform, what a revocation invalidates, or why the platform is never called for it (platforms reference
+ * For each platform, what a revocation invalidates, or why Postrider never asks the platform to revoke (platforms reference
  * 0.3).
  */
 const SCOPES = {

@@ -5,7 +5,7 @@ export interface PlatformAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /**
    * The body of the answer as a JSON object. Integers that JavaScript cannot represent exactly are strings of their
-   * digits.
+   * digits. Every text in it can be stored: it contains no NUL character and no half of a surrogate pair.
    */
   readonly json: JsonObject | undefined;
 }
@@ -25,9 +25,33 @@ function keepDigits(_key: string, value: unknown, context?: { readonly source?: 
   return /^-?\d+$/.test(source) ? source : value;
 }
 
+/**
+ * The escapes with which JSON can contain a NUL character or half of a surrogate pair. Neither can stand there without
+ * an escape.
+ */
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
+
+/**
+ * Replaces NUL characters and halves of surrogate pairs, which Postgres stores neither as text nor as JSON, with the
+ * replacement character.
+ */
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+function toStorableValue(value: unknown): unknown {
+  if (typeof value === "string") return toStorable(value);
+  if (Array.isArray(value)) return value.map(toStorableValue);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [toStorable(name), toStorableValue(each)]),
+  );
+}
+
 function parseObject(text: string): JsonObject | undefined {
   try {
-    const value: unknown = BIG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+    const parsed: unknown = BIG_NUMBER.test(text) ? JSON.parse(text, keepDigits) : JSON.parse(text);
+    const value = UNSTORABLE.test(text) ? toStorableValue(parsed) : parsed;
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -49,10 +73,15 @@ export function header(answer: PlatformAnswer, name: string): string | undefined
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Returns a platform's error message on one line, shortened to the maximum length. */
+/** Returns a platform's error message on one line, shortened to the maximum length, as text that can be stored. */
 export function shorten(message: string | undefined): string {
-  const line = (message ?? "").replaceAll(/\s+/g, " ").trim();
-  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH - 1)}…` : line;
+  const line = toStorable(message ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  if (line.length <= MAX_MESSAGE_LENGTH) return line;
+  // Shortening can cut a character of two UTF-16 units in half. The remaining half is removed.
+  const start = line.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, "");
+  return `${start}…`;
 }
 
 /** Returns the error message to store for an answer that contains no message of the platform. */

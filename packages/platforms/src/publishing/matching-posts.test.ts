@@ -35,6 +35,14 @@ test("a matching post that belongs to another Postrider post is not taken as the
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, owned, [])).toEqual({ kind: "absent" });
 });
 
+test("a post whose id proves that it is the published post counts even if another Postrider post owns it", async () => {
+  const posts = [post("1"), { ...post("2"), isProven: true }];
+  expect(await judgeMatchingPosts(posts, PUBLICATION, call(0, 0, ["2"]))).toMatchObject({
+    kind: "present",
+    externalId: "2",
+  });
+});
+
 test.each([
   ["several posts match the publication", [post("1"), post("2")], "hello"],
   ["the matching post has no text", [post("1")], " "],

@@ -3,15 +3,21 @@ import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
 /**
- * Maximum difference in milliseconds between the time of a post on a platform and on our clock. It includes the
- * precision of the platform's timestamps.
+ * Maximum difference in milliseconds between the time of a post on a platform and on our clocks, those of the database
+ * and of the processes. A clock that is further ahead would prove the absence of posts that exist. Posts from before the
+ * publishing call that are found because of it belong to other Postrider posts, which `isOwned` tells.
  */
-const CLOCK_TOLERANCE_MS = 60_000;
+export const CLOCK_TOLERANCE_MS = 15 * 60_000;
 
 /** A post on the platform that has the text and the number of files of the publication. */
 export interface MatchingPost {
   readonly id: string;
   readonly permalink: string | null;
+  /**
+   * Whether an id that only this publication used proves that the post is the published post: the id of a file that was
+   * uploaded for it, of the prepared post or of its record.
+   */
+  readonly isProven?: boolean;
 }
 
 /** Returns the earliest creation time that the post of a publishing call can have on the platform. */
@@ -25,7 +31,8 @@ export function foldText(text: string | undefined): string {
 }
 
 /**
- * Decides whether one of the matching posts on the platform is the published post. Posts that another Postrider post
+ * Decides whether one of the matching posts on the platform is the published post. A post that an id proves is the
+ * published post, even if another Postrider post owns it by mistake. Of the others, those that another Postrider post
  * owns are ignored. A single remaining post is the published post, because only Postrider publishes that text on the
  * account during this time. If several posts remain, or the publication has no text, a person must decide.
  *
@@ -38,10 +45,16 @@ export async function judgeMatchingPosts(
   call: UnknownCall,
   looksAfterMs: readonly number[] = LOOKS_AFTER_MS,
 ): Promise<Verdict> {
+  const proven = posts.find(({ isProven }) => isProven === true);
+  if (proven !== undefined) return toPresent(proven);
   const owned = await call.isOwned(posts.map(({ id }) => id));
   const [post, ...others] = posts.filter(({ id }) => !owned.has(id));
   if (post === undefined) return nextLook(call, looksAfterMs) ?? { kind: "absent" };
   if (others.length > 0 || text.trim() === "")
     return { kind: "cannot_tell", message: "several posts match the publication" };
-  return { kind: "present", externalId: post.id, permalink: post.permalink };
+  return toPresent(post);
+}
+
+function toPresent({ id, permalink }: MatchingPost): Verdict {
+  return { kind: "present", externalId: id, permalink };
 }

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import { createTid } from "#src/bluesky/publishing/tid.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { mp4Media, pngMedia, TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
 import { createSession } from "./create-session.ts";
 
 const platform = await startTestPlatform("bluesky");
@@ -271,4 +273,52 @@ test("deleting a Bluesky post removes its video", async () => {
     kind: "deleted",
   });
   expect(await platform.visible()).toEqual([]);
+});
+
+describe("Bluesky posts after a restore", () => {
+  const HOUR_AGO = new Date(Date.now() - HOUR_MS);
+  const find = (publication: Publication, handles: Handles = {}, given = {}) =>
+    bluesky.findMatchingPost?.(
+      publication,
+      handles,
+      unknownCall({ calledAt: HOUR_AGO, ...given }),
+      signal,
+    );
+
+  test("the Bluesky connector finds a post that is followed by a page of posts with old dates", async () => {
+    const publication = await createPublication([], "found");
+    const outcome = await publish(publication);
+    const record = { $type: "app.bsky.feed.post", createdAt: "2020-01-01T00:00:00.000Z" };
+    for (let index = 0; index < 101; index += 1) {
+      const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.putRecord`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: `Bearer ${publication.accessToken}`,
+        },
+        body: JSON.stringify({
+          repo: publication.externalId,
+          collection: record.$type,
+          rkey: createTid(new Date(Date.now() + 1000 + index), 0),
+          record: { ...record, text: `imported ${index}` },
+        }),
+      });
+      expect(answer.status).toBe(200);
+    }
+    const externalId = outcome.kind === "published" ? outcome.externalId : undefined;
+    expect(await find(publication)).toMatchObject({ kind: "present", externalId });
+  });
+
+  test("the Bluesky connector finds a post without text by its record key even if another Postrider post owns it by mistake", async () => {
+    const publication = await createPublication([pngMedia(1)], "");
+    const { handles } = await prepare(publication);
+    await bluesky.publish(publication, handles, guard);
+    const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+    expect(await find(publication, handles, { isOwned })).toMatchObject({
+      kind: "present",
+      externalId: handles.rkey,
+    });
+    // Without the record key, an image without text could be any image of the account.
+    expect(await find(publication)).toMatchObject({ kind: "cannot_tell" });
+  });
 });

@@ -268,7 +268,7 @@ describe("reconciling on Facebook", () => {
     expect(await driver.judge(publication, handles)).toMatchObject({ kind: "cannot_tell" });
   });
 
-  test("the Facebook connector repeats the publishing call when its token cannot read the post", async () => {
+  test("the Facebook connector repeats the publishing call when the account's token has no permission to read the unpublished post", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 401 });
@@ -379,6 +379,17 @@ describe("Facebook posts that are created visible at once", () => {
     });
   });
 
+  test("the Facebook connector finds a text with a link to a video, of which Facebook lists a preview", async () => {
+    const text = "See https://www.youtube.com/watch?v=1";
+    const publication = await createPublication([], text);
+    expect(await atOnce.publish(publication, {}, guard)).toMatchObject({ kind: "published" });
+    const [entry] = await platform.visible();
+    expect(await atOnce.reconcile(publication, {}, callOfLastMinute(), signal)).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+    });
+  });
+
   test("the Facebook connector does not take a post that belongs to another Postrider post as the published post", async () => {
     const publication = await createPublication([]);
     await settleAtOnce(publication);
@@ -392,6 +403,25 @@ describe("Facebook posts that are created visible at once", () => {
 });
 
 describe("Facebook posts after a restore", () => {
+  test.each(KINDS.filter(([, media]) => media.length > 0))(
+    "after a database restore, the Facebook connector finds %s by its ids even if another Postrider post owns it by mistake",
+    async (_name, media) => {
+      const publication = await createPublication(media);
+      const { handles } = await prepare(publication);
+      await driver.settle(publication, handles);
+      const [entry] = await platform.visible();
+      const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+      const call = callOfLastMinute({ isOwned });
+      expect(await facebook.findMatchingPost?.(publication, handles, call, signal)).toMatchObject({
+        kind: "present",
+        externalId: entry?.id,
+      });
+      expect(await facebook.findMatchingPost?.(publication, {}, call, signal)).toMatchObject({
+        kind: "look_again",
+      });
+    },
+  );
+
   test.each(KINDS)(
     "after a database restore, the Facebook connector finds %s that was published before the restore",
     async (_name, media) => {

@@ -263,6 +263,42 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 
+  test("the X connector does not take a post with the same text and media as the published post of a text", async () => {
+    const withMedia = await createPublication([pngMedia(1)], "hello");
+    await publish(withMedia);
+    const textOnly = { ...withMedia, media: [] };
+    expect(await x.reconcile(textOnly, {}, unknownCall(), signal)).toMatchObject({
+      kind: "look_again",
+    });
+    await publish(textOnly);
+    const entry = (await platform.visible()).find(({ media }) => media.length === 0);
+    expect(await x.reconcile(textOnly, {}, unknownCall(), signal)).toMatchObject({
+      kind: "present",
+      externalId: entry?.id,
+    });
+  });
+
+  test("the X connector cannot tell whether a text with a link to media on X is the post with the same text and media", async () => {
+    const withMedia = await createPublication([pngMedia(1)], "look");
+    await publish(withMedia);
+    const linking = { ...withMedia, text: "look https://x.com/me/status/1/photo/1", media: [] };
+    expect(await x.reconcile(linking, {}, unknownCall(), signal)).toMatchObject({
+      kind: "cannot_tell",
+    });
+  });
+
+  test.each(["reconcile", "findMatchingPost"] as const)(
+    "the X connector's %s finds a post by its media even if another Postrider post owns it by mistake",
+    async (search) => {
+      const [publication, handles] = await lose("drop_after_commit");
+      const [entry] = await platform.visible();
+      const isOwned = (ids: readonly string[]) => Promise.resolve(new Set(ids));
+      expect(
+        await x[search]?.(publication, handles, unknownCall({ isOwned }), signal),
+      ).toMatchObject({ kind: "present", externalId: entry?.id });
+    },
+  );
+
   test("the X connector reports that it cannot tell the outcome when it does not know which media was sent", async () => {
     const [publication] = await lose("drop_after_commit");
     expect(await x.reconcile(publication, {}, unknownCall(), signal)).toMatchObject({

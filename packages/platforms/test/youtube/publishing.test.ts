@@ -431,6 +431,15 @@ describe("an unknown outcome on YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
+  test("the YouTube connector finds the video of an ended upload session although our clock is ten minutes fast", async () => {
+    const [publication, handles] = await lose("drop_after_commit");
+    const lost = forget(handles);
+    const [id] = await listVideos(publication);
+    const state = JSON.parse(lost.upload ?? "") as object;
+    const fast = { upload: JSON.stringify({ ...state, startedAt: Date.now() + 10 * 60_000 }) };
+    expect(await reconcile(publication, fast)).toMatchObject({ kind: "present", externalId: id });
+  });
+
   test("the YouTube connector ignores videos that belong to another Postrider post, have another text or are older than the upload", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const lost = forget(handles);
@@ -442,7 +451,7 @@ describe("an unknown outcome on YouTube", () => {
         kind: "look_again",
       });
     const state = JSON.parse(lost.upload ?? "") as object;
-    const later = { upload: JSON.stringify({ ...state, startedAt: Date.now() + 120_000 }) };
+    const later = { upload: JSON.stringify({ ...state, startedAt: Date.now() + 20 * 60_000 }) };
     expect(await reconcile(publication, later)).toMatchObject({ kind: "look_again" });
   });
 

@@ -19,18 +19,34 @@ export async function workHalving<T>(
   tx: TransactionSql,
   items: readonly T[],
   work: (savepoint: TransactionSql, items: readonly T[]) => Promise<void>,
+  isGivenUp?: (error: unknown) => boolean,
+): Promise<readonly Failure<T>[]> {
+  return await tryHalving(
+    items,
+    async (part) => {
+      await tx.savepoint((savepoint) => work(savepoint, part));
+    },
+    isGivenUp,
+  );
+}
+
+/** Does the same as `workHalving` without savepoints: each try has to take effect as a whole or not at all. */
+export async function tryHalving<T>(
+  items: readonly T[],
+  work: (items: readonly T[]) => Promise<void>,
   isGivenUp: (error: unknown) => boolean = (error) => !isTransientError(error),
 ): Promise<readonly Failure<T>[]> {
+  if (items.length === 0) return [];
   try {
-    await tx.savepoint((savepoint) => work(savepoint, items));
+    await work(items);
     return [];
   } catch (error) {
     if (!isGivenUp(error)) throw error;
     const [only] = items;
-    if (items.length <= 1) return only === undefined ? [] : [{ item: only, error }];
+    if (items.length === 1 && only !== undefined) return [{ item: only, error }];
   }
   const middle = Math.ceil(items.length / 2);
-  const first = await workHalving(tx, items.slice(0, middle), work, isGivenUp);
-  const second = await workHalving(tx, items.slice(middle), work, isGivenUp);
+  const first = await tryHalving(items.slice(0, middle), work, isGivenUp);
+  const second = await tryHalving(items.slice(middle), work, isGivenUp);
   return [...first, ...second];
 }

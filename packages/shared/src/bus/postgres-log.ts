@@ -153,16 +153,21 @@ export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<numb
       (select max(id) + 1 from bus.records)
     ) as keep_from`;
   const keepFrom = row?.keepFrom ?? 0;
-  for (let total = 0; ;) {
-    const gone = await sql`
+  for (let total = 0, lastId = 0; ;) {
+    // Each batch starts after the one before it: a long snapshot may keep the deleted records in the index, and reading
+    // them again for each batch would take quadratic time.
+    const gone = await sql<{ id: number }[]>`
       delete from bus.records
       where id in (
         select id from bus.records
         where id < ${keepFrom}
+        and id > ${lastId}
         order by id
         limit ${DELETE_BATCH}
-      )`;
-    total += gone.count;
-    if (gone.count < DELETE_BATCH) return total;
+      )
+      returning id`;
+    total += gone.length;
+    if (gone.length < DELETE_BATCH) return total;
+    lastId = Math.max(...gone.map(({ id }) => id));
   }
 }

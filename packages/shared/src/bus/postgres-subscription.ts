@@ -113,7 +113,7 @@ class PostgresSubscription {
     if (newest === undefined || newest >= position) return false;
     logger.warn(
       { topic, group },
-      "the event log was replaced; the consumer starts at the beginning of the new log",
+      "the event log is a new one, because its table was created again; the consumer starts at the beginning",
     );
     await updatePosition(tx, group, topic, 0);
     return true;

@@ -3,11 +3,15 @@ import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { Pool } from "undici";
 import { createLeanTransport } from "#src/connect/lean-transport.ts";
 import { toServiceError } from "#src/errors/connect.ts";
+import type { OwnIdentity } from "#src/identity/settings.ts";
+import { createIdentitySource } from "#src/identity/token-source.ts";
 
 export interface ClientOptions {
   /** Base address of the called service, for example `http://posts:8082`. */
   readonly baseUrl: string;
-  readonly internalSecret: string;
+  /** Name of the called service; no other service accepts the tokens of these clients. */
+  readonly service: string;
+  readonly identity: OwnIdentity;
   /** Deadline of an RPC, unless the request that makes the RPC has an earlier deadline. Default: 10 s. */
   readonly timeoutMs?: number;
   /** Maximum age of a connection between services, which is closed after its current call. Default: 30 s. */
@@ -39,21 +43,28 @@ export function withServiceErrors(transport: Transport): Transport {
   return { unary, stream: (...call) => transport.stream(...call) };
 }
 
+/** The options of undici's connections for calls over TLS; empty when a public authority signs the certificates. */
+export function toTls({ ca }: OwnIdentity): { readonly connect?: { readonly ca: string } } {
+  return ca === undefined ? {} : { connect: { ca } };
+}
+
 /** Creates RPC clients for one of our services over HTTP/1.1. */
 export function connectPeer(options: ClientOptions): Peer {
-  const { baseUrl, internalSecret, timeoutMs = 10_000, connectionMs = 30_000 } = options;
+  const { baseUrl, timeoutMs = 10_000, connectionMs = 30_000 } = options;
+  const identity = createIdentitySource(options.identity, options.service);
   // Opens several connections to a service, because behind a ClusterIP each connection is assigned to one pod.
   const pool = new Pool(new URL(baseUrl).origin, {
     connections: 64,
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connectTimeout: 2_000,
+    ...toTls(options.identity),
     // After this time, a connection to another service is replaced. A connection stays with its pod, so a new pod
     // receives calls only over new connections. The server's `maxRequestsPerSocket` may close the connection earlier.
     clientTtl: connectionMs,
   });
   const transport = withServiceErrors(
-    createLeanTransport({ baseUrl, internalSecret, timeoutMs, dispatcher: pool }),
+    createLeanTransport({ baseUrl, identity, timeoutMs, dispatcher: pool }),
   );
   return {
     client: (service) => createClient(service, transport),

@@ -10,16 +10,16 @@ import {
 } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
-import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
+import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
 export interface LeanPathOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
-  readonly internalSecret: string | readonly string[];
+  readonly access: Access;
   readonly logger: Logger;
   readonly maxMessageBytes: number;
 }
@@ -29,20 +29,23 @@ type Handler = (request: Message) => Promise<object> | object;
 interface Route {
   readonly method: DescMethodUnary;
   readonly handler: Handler;
+  /** `<service>/<method>`. */
+  readonly name: string;
+  /** The names of the processes that may call the RPC. */
+  readonly callers: readonly string[];
 }
 
 /** Returns the RPC handlers that `routes` registers, by path. */
-function collectRoutes(routes: (router: ConnectRouter) => void): ReadonlyMap<string, Route> {
+function collectRoutes({ routes, access }: LeanPathOptions): ReadonlyMap<string, Route> {
   const found = new Map<string, Route>();
   const collector = {
     service(service: DescService, implementation: Record<string, Handler | undefined>) {
       for (const method of service.methods) {
         const handler = implementation[method.localName];
         if (method.methodKind === "unary" && handler !== undefined) {
-          found.set(`/${service.typeName}/${method.name}`, {
-            method: method as DescMethodUnary,
-            handler,
-          });
+          const name = `${service.typeName}/${method.name}`;
+          const callers = access.callersOf(name);
+          found.set(`/${name}`, { method: method as DescMethodUnary, handler, name, callers });
         }
       }
       return collector;
@@ -79,13 +82,6 @@ function answer(
   response.end(body);
 }
 
-function contextOf({ headers }: IncomingMessage): RequestContext {
-  return toRequestContext((name) => {
-    const value = headers[name];
-    return Array.isArray(value) ? value[0] : value;
-  });
-}
-
 async function serve(
   { method, handler }: Route,
   context: RequestContext,
@@ -108,21 +104,26 @@ export type LeanHandler = (request: IncomingMessage, response: ServerResponse) =
  * no `HandlerContext`: ids and deadline are in `request-context`. All other calls are left to Connect's plugin.
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {
-  const routes = collectRoutes(options.routes);
-  const authorize = createAuthorizer(options.internalSecret);
+  const routes = collectRoutes(options);
+  const { access } = options;
 
   async function handle(
     route: Route,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
-    const received = contextOf(request);
+    const header = (name: string) => firstHeader(request, name);
+    const received = toRequestContext(header);
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // The internal secret is checked before the body is read, so that nothing of an unauthenticated request is
-      // stored.
-      authorize(request.headers.authorization ?? "");
+      // The caller is checked before the body is read, so that nothing of an unauthenticated request is stored.
+      const caller = access.authenticate(header);
+      access.authorize(
+        typeof caller === "string" ? caller : await caller,
+        route.callers,
+        route.name,
+      );
       const body = await readBody(request, options.maxMessageBytes);
       answer(response, 200, "application/proto", await serve(route, context, body));
       call.end();

@@ -5,20 +5,24 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
 import { Agent, type Dispatcher } from "undici";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createIdentitySource } from "#src/identity/token-source.ts";
 import { findContext, runInContext } from "#src/telemetry/request-context.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
 import { conflict, notFound, ServiceError, unprocessable } from "../errors.ts";
 import { connectPeer } from "./client.ts";
 import { createLeanTransport } from "./lean-transport.ts";
 import { createServiceServer } from "./server.ts";
 
-const SECRET = "s".repeat(32);
+const identities = createTestIdentities();
+const identity = identities.of("gateway");
+const identitySource = createIdentitySource(identity, "posts");
 let baseUrl = "";
 let close: () => Promise<void>;
 const seen: string[] = [];
 
 beforeAll(async () => {
   const app = await createServiceServer({
-    internalSecret: SECRET,
+    access: identities.accessOf("posts"),
     logger: pino({ level: "silent" }),
     routes: (router) => {
       router.service(PostService, {
@@ -51,7 +55,7 @@ async function outcome(transport: Transport, id: string, timeoutMs = 1000): Prom
   try {
     return await createClient(PostService, transport).getPost(
       { id },
-      { timeoutMs, headers: { authorization: `Bearer ${SECRET}` } },
+      { timeoutMs, headers: await identitySource() },
     );
   } catch (error) {
     const { code, rawMessage, details } = ConnectError.from(error);
@@ -66,7 +70,7 @@ async function outcome(transport: Transport, id: string, timeoutMs = 1000): Prom
 const agent = new Agent();
 afterAll(() => agent.close());
 const startLean = () =>
-  createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, internalSecret: SECRET });
+  createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, identity: identitySource });
 
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
   "the lean RPC transport returns the same result as Connect's client for the post %s",
@@ -82,10 +86,10 @@ test("the lean RPC transport fails with the same error as Connect's client when 
 
 test("the lean RPC transport fails with the same error as Connect's client when the server does not have the RPC", async () => {
   const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
-  const call = (transport: Transport) =>
-    createClient(WorkspaceService, transport).listWorkspaces(
+  const call = async (transport: Transport) =>
+    await createClient(WorkspaceService, transport).listWorkspaces(
       {},
-      { headers: { authorization: `Bearer ${SECRET}` } },
+      { headers: await identitySource() },
     );
   const code = async (transport: Transport) =>
     await call(transport).then(
@@ -108,7 +112,7 @@ test.each(["p1", "missing", "conflict", "invalid", "crash"])(
 test("the lean RPC server returns the same answer as Connect's server plugin for a message that is not protobuf", async () => {
   const answer = await fetch(`${baseUrl}/postrider.posts.v1.PostService/GetPost`, {
     method: "POST",
-    headers: { "content-type": "application/proto", authorization: `Bearer ${SECRET}` },
+    headers: { "content-type": "application/proto", ...(await identitySource()) },
     body: new Uint8Array([255, 255, 255]),
   });
   expect(answer.status).toBeGreaterThanOrEqual(400);
@@ -116,7 +120,7 @@ test("the lean RPC server returns the same answer as Connect's server plugin for
 });
 
 test("an RPC forwards the ids of the request it serves, and its errors arrive typed and with all details", async () => {
-  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  await using peer = connectPeer({ service: "posts", baseUrl, identity });
   const posts = peer.client(PostService);
   await runInContext({ requestId: "r-1", workspaceId: "w-1" }, () => posts.getPost({ id: "p1" }));
   expect(seen.at(-1)).toBe("r-1/w-1");
@@ -131,7 +135,7 @@ test("an RPC forwards the ids of the request it serves, and its errors arrive ty
 });
 
 test("an RPC error never contains the message of an unexpected exception", async () => {
-  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  await using peer = connectPeer({ service: "posts", baseUrl, identity });
   const error = await peer
     .client(PostService)
     .getPost({ id: "crash" })
@@ -140,19 +144,20 @@ test("an RPC error never contains the message of an unexpected exception", async
   expect(JSON.stringify(error)).not.toContain("secret text");
 });
 
-test("an RPC with a wrong internal secret is refused", async () => {
-  await using peer = connectPeer({ baseUrl, internalSecret: "x".repeat(32) });
+test("an RPC of a process with an unknown key is refused", async () => {
+  const stranger = createTestIdentities().of("gateway");
+  await using peer = connectPeer({ service: "posts", baseUrl, identity: stranger });
   await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
     name: "ServiceError",
   });
 });
 
 test("an RPC to an unreachable service fails as unavailable, and an RPC times out at the deadline of the request it serves", async () => {
-  await using down = connectPeer({ baseUrl: "http://127.0.0.1:1", internalSecret: SECRET });
+  await using down = connectPeer({ service: "posts", baseUrl: "http://127.0.0.1:1", identity });
   await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
     kind: "unavailable",
   });
-  await using peer = connectPeer({ baseUrl, internalSecret: SECRET });
+  await using peer = connectPeer({ service: "posts", baseUrl, identity });
   const context = { requestId: "r", deadlineAt: performance.now() + 50 };
   await expect(
     runInContext(context, () => peer.client(PostService).getPost({ id: "slow" })),
@@ -183,7 +188,7 @@ test.each([
         baseUrl,
         dispatcher: breaking(code),
         timeoutMs: 1000,
-        internalSecret: SECRET,
+        identity: identitySource,
       });
     const client = () => createClient(PostService, transport());
     const outcomeOf = (error: unknown) =>

@@ -19,12 +19,14 @@ import {
   type Exchange,
 } from "#src/connect/exchange.ts";
 import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
+import type { IdentityHeaders, IdentitySource } from "#src/identity/token-source.ts";
 import { findContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
 export interface LeanTransportOptions {
   readonly baseUrl: string;
   readonly dispatcher: Dispatcher;
-  readonly internalSecret: string;
+  /** Proves to the called service who calls. */
+  readonly identity: IdentitySource;
   readonly timeoutMs: number;
 }
 
@@ -41,7 +43,7 @@ function remainingMs(timeoutMs: number, context: RequestContext | undefined): nu
 }
 
 function toHeaders(
-  authorization: string,
+  identity: IdentityHeaders,
   deadlineMs: number,
   context: RequestContext | undefined,
   { traceparent = context?.traceparent }: RpcCall,
@@ -50,7 +52,7 @@ function toHeaders(
     "content-type": "application/proto",
     "connect-protocol-version": "1",
     "connect-timeout-ms": String(deadlineMs),
-    authorization,
+    ...identity,
   };
   if (traceparent !== undefined) headers.traceparent = traceparent;
   if (context === undefined) return headers;
@@ -110,7 +112,6 @@ async function exchangeSafely(
  * our services do not use them. The tests compare it with Connect's own client and server.
  */
 export function createLeanTransport(options: LeanTransportOptions): Transport {
-  const authorization = `Bearer ${options.internalSecret}`;
   const peer = new URL(options.baseUrl);
   const { origin } = peer;
 
@@ -120,12 +121,14 @@ export function createLeanTransport(options: LeanTransportOptions): Transport {
     message: MessageInitShape<I>,
     rpc: RpcCall,
   ): Promise<UnaryResponse<I, O>> {
+    const source = options.identity();
+    const identity = source instanceof Promise ? await source : source;
     const context = findContext();
     const deadlineMs = remainingMs(timeoutMs ?? options.timeoutMs, context);
     const request = {
       origin,
       path: `/${method.parent.typeName}/${method.name}`,
-      headers: toHeaders(authorization, deadlineMs, context, rpc),
+      headers: toHeaders(identity, deadlineMs, context, rpc),
       body: toBinary(method.input, create(method.input, message)),
       timeoutMs: deadlineMs,
     };

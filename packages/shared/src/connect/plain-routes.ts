@@ -1,16 +1,27 @@
 import type { IncomingMessage } from "node:http";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { endRequestSpan, openRequestSpan } from "#src/http/server-span.ts";
+import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createDurationHistogram } from "#src/telemetry/metrics.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import type { Span } from "#src/tracing/tracing.ts";
 
-/** Adds plain HTTP routes to the server of a service, for bodies that are too large for an RPC message. */
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** The names of the processes that may call a plain route. A plain route without them is refused to everyone. */
+    readonly callers?: readonly string[];
+  }
+}
+
+/**
+ * Adds plain HTTP routes to the server of a service, for bodies that are too large for an RPC message. Each route names
+ * its `callers` in its `config`.
+ */
 export type PlainRoutes = (app: FastifyInstance) => void;
 
 const durations = createDurationHistogram(
@@ -24,11 +35,6 @@ const durations = createDurationHistogram(
  * answer.
  */
 const DISCARD_MS = 2_000;
-
-function firstHeader({ headers }: IncomingMessage, name: string): string | undefined {
-  const value = headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
 
 /**
  * Discards the rest of a request body after a refusal. A client that continues to send for too long is disconnected.
@@ -44,26 +50,28 @@ function endUnreadBody(request: IncomingMessage): void {
 }
 
 /**
- * Serves plain HTTP routes beside the RPCs under the same rules: the caller must send the internal secret, its ids are
- * in the request context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are
+ * Serves plain HTTP routes beside the RPCs under the same rules: the caller must prove its identity, its ids are in the
+ * request context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are
  * not parsed: a handler reads `request.raw` itself.
  */
 export async function addPlainRoutes(
   app: FastifyInstance,
   options: {
     readonly routes: PlainRoutes;
-    /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
-    readonly internalSecret: string | readonly string[];
+    readonly access: Access;
     readonly logger: Logger;
   },
 ): Promise<void> {
-  const authorize = createAuthorizer(options.internalSecret);
+  const { access } = options;
   const spans = new WeakMap<FastifyRequest, Span>();
   await app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser("*", (_request, _body, parsed) => parsed(null));
+    scope.addHook("onRequest", async ({ raw, method, routeOptions: { config, url } }) => {
+      const caller = await access.authenticate((name) => firstHeader(raw, name));
+      access.authorize(caller, config.callers ?? [], `${method} ${url ?? ""}`);
+    });
     scope.addHook("onRequest", (request, _reply, next) => {
-      authorize(request.headers.authorization ?? "");
       const context = toRequestContext((name) => firstHeader(request.raw, name));
       const span = openRequestSpan(request, context.traceparent);
       spans.set(request, span);

@@ -1,42 +1,64 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import { ConnectError, type ConnectRouter, type Interceptor } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import fastify, { type FastifyInstance } from "fastify";
-import { createAuthorizer, toRequestContext } from "#src/connect/internal-headers.ts";
+import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
+import { exemptLongUploads } from "#src/http/long-transfers.ts";
+import type { Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
+import { readCertificate, watchCertificate, type CertificateFiles } from "./server-certificate.ts";
 
 /** Maximum deadline in milliseconds that the caller of an RPC may set. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/**
- * Maximum time in milliseconds to receive an RPC or an upload. Node's default of 5 minutes is too short for a video on
- * a slow connection.
- */
-const MAX_REQUEST_MS = 60 * 60_000;
+/** Maximum time in milliseconds to receive an RPC. Uploads may take longer; see `long-transfers.ts`. */
+const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
+/** Interval in milliseconds at which Node looks for requests that take too long. */
+const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
-  /** The internal secret that callers must send; during a rotation, all secrets that are accepted. */
-  readonly internalSecret: string | readonly string[];
+  readonly access: Access;
   readonly logger: Logger;
+  /** Maximum time to receive an RPC; only tests shorten it. */
+  readonly maxRequestMs?: number;
+  /** The certificate for calls over TLS; undefined = calls are not encrypted. */
+  readonly certificate?: CertificateFiles | undefined;
 }
 
-/**
- * Refuses RPCs without the internal secret. Puts the request id and the other ids of the caller into the request
- * context.
- */
-function createCallerInterceptor(internalSecret: string | readonly string[]): Interceptor {
-  const authorize = createAuthorizer(internalSecret);
+/** Creates the HTTP server, over TLS when there is a certificate. */
+function createHttpServer(
+  listener: RequestListener,
+  { certificate, logger, maxRequestMs = MAX_REQUEST_MS }: ServiceServerOptions,
+): Server {
+  const limits = {
+    keepAliveTimeout: 65_000,
+    headersTimeout: Math.min(MAX_HEADERS_MS, maxRequestMs),
+    requestTimeout: maxRequestMs,
+    connectionsCheckingInterval: Math.min(CHECK_CONNECTIONS_MS, maxRequestMs),
+  };
+  if (certificate === undefined) return createServer(limits, listener);
+  const server = createSecureServer({ ...limits, ...readCertificate(certificate) }, listener);
+  const watch = watchCertificate(server, certificate, logger);
+  server.once("close", () => watch[Symbol.dispose]());
+  return server;
+}
+
+/** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
+function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
-    authorize(request.header.get("authorization") ?? "");
-    const context = toRequestContext((name) => request.header.get(name) ?? undefined);
+    const header = (name: string) => request.header.get(name) ?? undefined;
+    const name = `${request.service.typeName}/${request.method.name}`;
+    access.authorize(await access.authenticate(header), access.callersOf(name), name);
+    const context = toRequestContext(header);
     const call = beginServing(request.method, context.traceparent);
     try {
       const answer = await runInContext(withSpan(context, call), () => next(request));
@@ -50,14 +72,9 @@ function createCallerInterceptor(internalSecret: string | readonly string[]): In
 }
 
 /** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
-function refuseUnauthenticated(
-  app: FastifyInstance,
-  internalSecret: string | readonly string[],
-): void {
-  const authorize = createAuthorizer(internalSecret);
-  app.addHook("onRequest", (request, _reply, done) => {
-    authorize(request.headers.authorization ?? "");
-    done();
+function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
+  app.addHook("onRequest", async ({ raw }) => {
+    await access.authenticate((name) => firstHeader(raw, name));
   });
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = ConnectError.from(error);
@@ -75,38 +92,32 @@ function refuseUnauthenticated(
  * plugin.
  */
 export async function createServiceServer(options: ServiceServerOptions): Promise<FastifyInstance> {
-  const { internalSecret, logger, routes } = options;
+  const { access, logger, routes } = options;
   const lean = createLeanHandler({
     routes,
-    internalSecret,
+    access,
     logger,
     maxMessageBytes: MAX_MESSAGE_BYTES,
   });
   const app = fastify({
     bodyLimit: MAX_MESSAGE_BYTES,
+    clientErrorHandler: exemptLongUploads((_error, socket) => socket.destroy()),
     // While the server stops, it still answers requests on open connections and closes each connection after its
     // answer.
     return503OnClosing: false,
     serverFactory: (handler) =>
-      createServer(
-        {
-          keepAliveTimeout: 65_000,
-          headersTimeout: MAX_HEADERS_MS,
-          requestTimeout: MAX_REQUEST_MS,
-        },
-        (request, response) => {
-          if (!lean(request, response)) handler(request, response);
-        },
-      ),
+      createHttpServer((request, response) => {
+        if (!lean(request, response)) handler(request, response);
+      }, options),
   });
   // Connections are closed after this many RPCs, so that a new replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {
-    refuseUnauthenticated(scope, internalSecret);
+    refuseUnauthenticated(scope, access);
     await scope.register(fastifyConnectPlugin, {
       routes,
-      interceptors: [createCallerInterceptor(internalSecret), createServerErrorInterceptor(logger)],
+      interceptors: [createCallerInterceptor(access), createServerErrorInterceptor(logger)],
       maxTimeoutMs: MAX_TIMEOUT_MS,
       readMaxBytes: MAX_MESSAGE_BYTES,
       writeMaxBytes: MAX_MESSAGE_BYTES,

@@ -5,17 +5,20 @@ import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { FastifyInstance } from "fastify";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { createIdentitySource } from "#src/identity/token-source.ts";
 import { addProbes, createHealth } from "#src/process/health.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
 import { createServiceServer } from "./server.ts";
 
-const SECRET = "s".repeat(32);
+const identities = createTestIdentities();
+const identity = createIdentitySource(identities.of("gateway"), "posts");
 const PATH = `/${PostService.typeName}/GetPost`;
 
 let app: FastifyInstance;
 let calls = 0;
 beforeAll(async () => {
   app = await createServiceServer({
-    internalSecret: SECRET,
+    access: identities.accessOf("posts"),
     logger: pino({ level: "silent" }),
     routes: (router) =>
       router.service(PostService, {
@@ -50,25 +53,24 @@ test.each([
   ["JSON", "application/json"],
   ["gRPC-web", "application/grpc-web+proto"],
 ])(
-  "an RPC sent as %s without the internal secret is refused before its body is read",
+  "an RPC sent as %s without a valid identity token is refused before its body is read",
   async (_, type) => {
     const contentType = `Content-Type: ${type}`;
-    for (const secret of [[], ["Authorization: Bearer wrong"]]) {
-      const said = await announce([contentType, ...secret]);
+    for (const token of [[], ["X-Identity: wrong"]]) {
+      const said = await announce([contentType, ...token]);
       expect(said).toMatch(/^HTTP\/1\.1 401 .*connection: close.*"code":"unauthenticated"/is);
-      expect(said).not.toContain(SECRET);
     }
     expect(calls).toBe(0);
   },
 );
 
-test("a health probe needs no internal secret, and an RPC with the secret is answered", async () => {
+test("a health probe needs no identity token, and an RPC with a valid token is answered", async () => {
   expect((await app.inject({ url: "/livez" })).statusCode).toBe(200);
   const answer = await fetch(
     `http://127.0.0.1:${(app.server.address() as AddressInfo).port}${PATH}`,
     {
       method: "POST",
-      headers: { authorization: `Bearer ${SECRET}`, "content-type": "application/json" },
+      headers: { ...(await identity()), "content-type": "application/json" },
       body: "{}",
     },
   );

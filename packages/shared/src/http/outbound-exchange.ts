@@ -11,7 +11,7 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Request headers, which are not sent again after a redirect to another origin. */
+  /** Headers of the request. They are dropped on a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Maximum number of redirects to follow. If it is absent, the caller receives the redirect as the response. */
   readonly redirects?: number;

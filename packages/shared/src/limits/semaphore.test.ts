@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { Semaphore, type AcquireOptions } from "./semaphore.ts";
+import { Semaphore, type AcquireOptions, type Share } from "./semaphore.ts";
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -174,4 +174,74 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
     }),
     { numRuns: 200 },
   );
+});
+
+/** Takes permits for the shares until the semaphore refuses, and returns them. */
+function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
+  const permits: Disposable[] = [];
+  for (;;) {
+    const permit = semaphore.tryAcquire({ shares });
+    if (permit === undefined) return permits;
+    permits.push(permit);
+  }
+}
+
+test("an owner alone gets half of the permits of a fair semaphore, and each further owner finds free permits", () => {
+  const semaphore = new Semaphore({ total: 256 });
+  const counts = Array.from(
+    { length: 7 },
+    (_, owner) => takeAll(semaphore, [{ key: `owner ${owner}`, perFree: 1 }]).length,
+  );
+  expect(counts).toEqual([128, 64, 32, 16, 8, 4, 2]);
+  expect(takeAll(semaphore, [{ key: "another owner", perFree: 1 }])).toHaveLength(1);
+});
+
+test("a request needs room in each of its shares, and the smallest share decides", () => {
+  const semaphore = new Semaphore({ total: 100 });
+  const workspace = { key: "workspace", perFree: 1 };
+  const [first] = takeAll(semaphore, [workspace, { key: "grant 1", max: 1 }]);
+  expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeUndefined();
+  expect(takeAll(semaphore, [workspace, { key: "file", perFree: 1 / 3 }])).toHaveLength(25);
+  expect(takeAll(semaphore, [workspace])).toHaveLength(24);
+  expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 2", max: 1 }] })).toBeUndefined();
+  first?.[Symbol.dispose]();
+  expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
+});
+
+test("a waiting request of a full share lets requests pass that use its other shares", async () => {
+  const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
+  const ask = (grant: string) =>
+    request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });
+  const [first, second, third, other] = [ask("a"), ask("a"), ask("a"), ask("b")];
+  await settle();
+  expect([first, second, third, other].map(({ permit }) => permit !== undefined)).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ]);
+  first.permit?.[Symbol.dispose]();
+  await settle();
+  expect([second.permit !== undefined, third.permit !== undefined]).toEqual([true, false]);
+});
+
+test("an owner without a permit gets its first one whatever its size, ahead of owners that have some", async () => {
+  const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
+  const ask = (key: string, amount: number) =>
+    request(semaphore, { amount, shares: [{ key, perFree: 1 }] });
+  const [large, more, newcomer] = [ask("a", 6), ask("a", 1), ask("b", 8)];
+  await settle();
+  expect([large, more, newcomer].map(({ permit }) => permit !== undefined)).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  const small = ask("c", 1);
+  large.permit?.[Symbol.dispose]();
+  await settle();
+  expect([more, newcomer, small].map(({ permit }) => permit !== undefined)).toEqual([
+    true,
+    true,
+    true,
+  ]);
 });

@@ -11,12 +11,26 @@ export interface SemaphoreLimits {
   readonly maxWaitMs?: number;
 }
 
+/** A limit on the permits of one owner, for example a workspace, an upload grant or an address. */
+export interface Share {
+  /** Identifies the owner among all owners of any kind. */
+  readonly key: string;
+  /** Maximum number of the owner's permits. Default: no limit of its own. */
+  readonly max?: number;
+  /**
+   * Maximum ratio of the owner's permits to the free permits. With 1, a single owner gets half of all permits and leaves
+   * the other half free; each further owner gets its part of the rest. An owner without a permit is not limited by it.
+   */
+  readonly perFree?: number;
+}
+
 export interface AcquireOptions {
   /**
-   * Identifies whose share of the permits a call uses, for example a workspace, an upload grant or an address. Callers
-   * without a key use one common share.
+   * Identifies whose share of `perKey` permits a call uses. Callers without a key use one common share.
    */
   readonly key?: string;
+  /** The shares that a call uses, each of which must have room; they replace `key`. */
+  readonly shares?: readonly Share[];
   /**
    * Number of requested permits, for example one for each byte. A request for more permits than the limits allow gets
    * as many as they allow.
@@ -27,15 +41,15 @@ export interface AcquireOptions {
 }
 
 interface Request {
-  readonly key: string;
+  readonly shares: readonly Share[];
   readonly amount: number;
   isGranted: boolean;
   onGranted: () => void;
 }
 
 /**
- * A bounded number of permits, granted in the order of the requests. A request whose key has used its share lets
- * requests of other keys pass. A request that waits for many permits lets no request pass, so that requests for few
+ * A bounded number of permits, granted in the order of the requests. A request whose owner has used its share lets
+ * requests of other owners pass. A request that waits for many permits lets no request pass, so that requests for few
  * permits never starve it.
  */
 export class Semaphore {
@@ -77,11 +91,12 @@ export class Semaphore {
     return await work();
   }
 
-  #enqueue({ key = "", amount = 1 }: AcquireOptions): Request {
-    const { perKey } = this.#limits;
+  #enqueue({ key = "", amount = 1, ...options }: AcquireOptions): Request {
+    const { total, perKey } = this.#limits;
+    const shares = options.shares ?? [{ key, max: perKey }];
     const request = {
-      key,
-      amount: Math.min(amount, perKey),
+      shares,
+      amount: Math.min(amount, total, ...shares.map(({ max = total }) => max)),
       isGranted: false,
       onGranted: () => undefined,
     };
@@ -116,32 +131,46 @@ export class Semaphore {
   #grantWaiting(): void {
     const keysInOrder = new Set<string>();
     for (const request of this.#waiting) {
-      const { key, amount } = request;
-      const usedByKey = this.#usedByKey.get(key) ?? 0;
-      if (keysInOrder.has(key) || usedByKey + amount > this.#limits.perKey) {
-        // Later requests with the same key wait behind this request for permits.
-        keysInOrder.add(key);
+      const { shares, amount } = request;
+      const full = shares.filter(
+        (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
+      );
+      if (full.length > 0) {
+        // Later requests for these shares wait behind this request for permits.
+        for (const { key } of full) keysInOrder.add(key);
         continue;
       }
       if (this.#used + amount > this.#limits.total) return;
       this.#waiting.delete(request);
-      this.#used += amount;
-      this.#usedByKey.set(key, usedByKey + amount);
+      this.#add(shares, amount);
       request.isGranted = true;
       request.onGranted();
     }
   }
 
-  #toPermit({ key, amount }: Request): Disposable {
+  #hasRoom({ key, max = Infinity, perFree = Infinity }: Share, amount: number): boolean {
+    const used = this.#usedByKey.get(key) ?? 0;
+    if (used === 0) return amount <= max;
+    const free = this.#limits.total - this.#used;
+    return used + amount <= Math.min(max, perFree * free);
+  }
+
+  #add(shares: readonly Share[], amount: number): void {
+    this.#used += amount;
+    for (const { key } of shares) {
+      const used = (this.#usedByKey.get(key) ?? 0) + amount;
+      if (used > 0) this.#usedByKey.set(key, used);
+      else this.#usedByKey.delete(key);
+    }
+  }
+
+  #toPermit({ shares, amount }: Request): Disposable {
     let isHeld = true;
     return {
       [Symbol.dispose]: () => {
         if (!isHeld) return;
         isHeld = false;
-        this.#used -= amount;
-        const left = (this.#usedByKey.get(key) ?? 0) - amount;
-        if (left > 0) this.#usedByKey.set(key, left);
-        else this.#usedByKey.delete(key);
+        this.#add(shares, -amount);
         this.#grantWaiting();
       },
     };

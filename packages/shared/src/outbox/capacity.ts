@@ -1,5 +1,6 @@
 import { unavailable } from "#src/errors.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
+import { outboxFloorOf } from "#src/outbox/floor.ts";
 import type { Sql } from "#src/postgres.ts";
 
 /**
@@ -21,7 +22,7 @@ export function createOutboxCapacityCheck(sql: Sql, maxRows = MAX_ROWS): () => P
   return async () => {
     if (performance.now() - checkedAt > CHECK_INTERVAL_MS) {
       checkedAt = performance.now();
-      const { rows } = await readOutboxBacklog(sql);
+      const { rows } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
       hasRoom = rows < maxRows;
     }
     if (!hasRoom) throw unavailable(undefined, 5_000);

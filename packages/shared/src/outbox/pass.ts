@@ -1,11 +1,8 @@
-import { RefusedRecordsError, type Bus } from "#src/bus.ts";
-import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
-import { workHalving } from "#src/bus/halving.ts";
-import { parkEvent } from "#src/bus/parking.ts";
-import { inRecordSpans } from "#src/bus/spans.ts";
-import type { Sql, TransactionSql } from "#src/postgres.ts";
+import type { Bus } from "#src/bus.ts";
+import type { ISql, Sql, TransactionSql } from "#src/postgres.ts";
 import { failpoint } from "#src/process/failpoints.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
+import { publishRows, type OutboxRow, type PublishFailure } from "./publish-rows.ts";
 
 export interface PassOptions {
   readonly sql: Sql;
@@ -20,16 +17,28 @@ export interface PassOptions {
   readonly publishTimeoutMs?: number;
 }
 
-interface OutboxRow extends StoredEvent {
-  readonly id: number;
-  readonly createdAt: Date;
+/** What a pass needs to know of the passes before it. */
+export interface PassInput {
+  /** No event with a smaller id can be in the outbox; see `OutboxFloor`. */
+  readonly floor: number;
+  /** Maximum number of events in the first request to the event bus. */
+  readonly requestRows: number;
+  /** Events that the event bus has stored, although their pass did not wait for its answer. */
+  readonly stored: readonly OutboxRow[];
 }
 
 /**
  * What the outbox relay did in one transaction: nothing, because another relay holds the lock, or it published and
  * deleted rows.
  */
-export type PassResult = "busy" | { readonly rows: number; readonly isFull: boolean };
+export type PassResult =
+  | "busy"
+  | {
+      readonly rows: number;
+      readonly isFull: boolean;
+      readonly requestRows: number;
+      readonly failure?: PublishFailure;
+    };
 
 const MAX_ROWS = 500;
 /**
@@ -44,17 +53,25 @@ const PUBLISH_TIMEOUT_MS = 5_000;
  * A crash before the commit repeats events but never loses them. There is no cursor: ids of the outbox are not in
  * commit order, and `id > last` would skip the rows of slow transactions.
  */
-export async function runPass(options: PassOptions): Promise<PassResult> {
+export async function runPass(options: PassOptions, input: PassInput): Promise<PassResult> {
   return await options.sql.begin(async (tx): Promise<PassResult> => {
     if (!(await tryLock(tx))) return "busy";
     failpoint("relay.locked");
-    const found = await readRows(tx);
+    await deleteRows(tx, input.stored);
+    const found = await nextRows(tx, input.floor);
     const rows = withinBytes(found);
-    if (rows.length === 0) return { rows: 0, isFull: false };
-    await publishRows(tx, options, rows);
+    const { requestRows } = input;
+    if (rows.length === 0) return { rows: input.stored.length, isFull: false, requestRows };
+    const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
+    const { done, ...result } = await publishRows(tx, rows, {
+      ...options,
+      publishTimeoutMs,
+      requestRows,
+    });
     failpoint("relay.published");
-    await tx`delete from outbox where id = any(${toArrayLiteral(rows.map((row) => row.id))}::bigint[])`;
-    return { rows: rows.length, isFull: found.length === MAX_ROWS || rows.length < found.length };
+    await deleteRows(tx, done);
+    const isFull = found.length === MAX_ROWS || rows.length < found.length;
+    return { rows: input.stored.length + done.length, isFull, ...result };
   });
 }
 
@@ -78,10 +95,16 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
     select pg_try_advisory_xact_lock_shared(hashtext('postrider.relay'), hashtext(current_schema()))`;
 }
 
-async function readRows(tx: TransactionSql): Promise<readonly OutboxRow[]> {
-  return await tx<OutboxRow[]>`
+/**
+ * Returns the statement that reads the next events of the outbox.
+ *
+ * @param floor No event has a smaller id; see `OutboxFloor`.
+ */
+export function nextRows(sql: ISql, floor: number) {
+  return sql<OutboxRow[]>`
     select id, event_id, type, key, payload, headers, created_at
     from outbox
+    where id >= ${floor}
     order by id
     limit ${MAX_ROWS}`;
 }
@@ -96,43 +119,18 @@ function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-function toArrayLiteral(ids: readonly number[]): string {
-  return `{${ids.join(",")}}`;
+/**
+ * Deletes published rows. The event id is compared too, because a restored database may have assigned an id again to
+ * an event that is not published yet.
+ */
+async function deleteRows(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx`
+    delete from outbox
+    where id = any(${toArrayLiteral(rows.map(({ id }) => id))}::bigint[])
+    and event_id = any(${toArrayLiteral(rows.map(({ eventId }) => eventId))}::uuid[])`;
 }
 
-async function publishRows(
-  tx: TransactionSql,
-  { bus, topic, source, logger, publishTimeoutMs = PUBLISH_TIMEOUT_MS }: PassOptions,
-  rows: readonly OutboxRow[],
-): Promise<void> {
-  const deadlineAt = performance.now() + publishTimeoutMs;
-  const refused = await workHalving(
-    tx,
-    rows,
-    async (savepoint, part) => {
-      const records = part.map((row) => toRecord(row, source, row.createdAt));
-      await inRecordSpans("send", records, { system: bus.system, topic }, (sent) =>
-        withDeadline(bus.publish(savepoint, topic, sent), deadlineAt - performance.now()),
-      );
-    },
-    (error) => error instanceof RefusedRecordsError,
-  );
-  for (const { item, error } of refused) {
-    await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
-    logger.error(
-      { err: error, topic, eventType: item.type, eventId: item.eventId },
-      "the broker refused an event permanently; the event was parked",
-    );
-  }
-}
-
-async function withDeadline(work: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const expire = (): void => reject(new Error("the bus did not accept the events in time"));
-  const timer = setTimeout(expire, Math.max(0, timeoutMs));
-  try {
-    await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function toArrayLiteral(values: readonly (number | string)[]): string {
+  return `{${values.join(",")}}`;
 }

@@ -1,6 +1,10 @@
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
-import { runPass, type PassOptions } from "#src/outbox/pass.ts";
+import { outboxFloorOf, type OutboxFloor } from "#src/outbox/floor.ts";
+import { OpenRequestSlot } from "#src/outbox/open-request.ts";
+import { runPass, type PassOptions, type PassResult } from "#src/outbox/pass.ts";
+import { MAX_REQUEST_ROWS } from "#src/outbox/publish-rows.ts";
+import { isInfrastructureError } from "#src/postgres.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
@@ -17,6 +21,8 @@ const POLL_MS = 200;
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 const MEASURE_MS = 5_000;
+/** Interval at which an outbox relay tries to move the floor of the outbox. */
+const FLOOR_MS = 2_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
   "topic",
@@ -53,13 +59,18 @@ export function startRelay(options: RelayOptions): Loop {
 class Relay {
   readonly #options: RelayOptions;
   readonly #pollMs: number;
+  readonly #floor: OutboxFloor;
+  readonly #open = new OpenRequestSlot();
+  #requestRows = MAX_REQUEST_ROWS;
   #failures = 0;
   #pausedUntil = 0;
   #measuredAt = Number.NEGATIVE_INFINITY;
+  #floorMovedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RelayOptions) {
     this.#options = options;
     this.#pollMs = options.pollMs ?? POLL_MS;
+    this.#floor = outboxFloorOf(options.sql);
   }
 
   /**
@@ -69,11 +80,13 @@ class Relay {
   async turn(): Promise<boolean | number> {
     const leftMs = this.#pausedUntil - performance.now();
     if (leftMs > 0) return leftMs;
+    if (this.#open.isWaiting()) return BUSY_MS;
     try {
       const next = await this.#look();
       this.#failures = 0;
       return next;
     } catch (error) {
+      if (isInfrastructureError(error)) this.#floor.reset();
       this.#failures += 1;
       const delayMs = retryDelayMs(error, this.#failures);
       this.#pausedUntil = performance.now() + delayMs;
@@ -87,23 +100,54 @@ class Relay {
   }
 
   async #look(): Promise<boolean | number> {
+    const { sql } = this.#options;
     await this.#measure();
-    const { sql, topic } = this.#options;
     // This statement is cheaper than a transaction with a lock, and the outbox is empty most of the time.
-    const waiting = await sql`select 1 from outbox limit 1`;
+    const waiting = await sql`
+      select 1
+      from outbox
+      where id >= ${this.#floor.id}
+      order by id
+      limit 1`;
     if (waiting.length === 0) return this.#pollMs;
-    const result = await runPass(this.#options);
-    if (result === "busy") return BUSY_MS;
-    publishedTotal.inc({ topic }, result.rows);
-    return result.isFull || this.#pollMs;
+    const { stored } = this.#open;
+    const result = await runPass(this.#options, {
+      floor: this.#floor.id,
+      requestRows: this.#requestRows,
+      stored,
+    });
+    return result === "busy" ? BUSY_MS : this.#afterPass(result);
+  }
+
+  /** Takes over what a pass reports. @throws The error of the event bus, if it has not stored a single event. */
+  #afterPass(result: Exclude<PassResult, "busy">): boolean | number {
+    const { rows, isFull, requestRows, failure } = result;
+    publishedTotal.inc({ topic: this.#options.topic }, rows);
+    this.#requestRows = requestRows;
+    this.#open.clear();
+    if (failure === undefined) return isFull || this.#pollMs;
+    if (failure.open !== undefined) this.#open.hold(failure.open);
+    if (rows === 0) throw failure.error;
+    const { logger, topic } = this.#options;
+    logger.warn(
+      { err: failure.error, topic, count: rows },
+      "the event bus was too slow for all events of a pass; the rest follows in smaller requests",
+    );
+    return true;
   }
 
   async #measure(): Promise<void> {
-    if (performance.now() - this.#measuredAt < MEASURE_MS) return;
-    const backlog = await readOutboxBacklog(this.#options.sql);
-    rowsGauge.set({ topic: this.#options.topic }, backlog.rows);
+    const { sql, topic } = this.#options;
+    const now = performance.now();
+    if (now - this.#floorMovedAt >= FLOOR_MS) {
+      this.#floorMovedAt = now;
+      await this.#floor.advance(sql);
+    }
+    if (now - this.#measuredAt < MEASURE_MS) return;
+    const backlog = await readOutboxBacklog(sql, this.#floor.id);
+    rowsGauge.set({ topic }, backlog.rows);
     const since = backlog.rows === 0 ? undefined : new Date(Date.now() - backlog.oldestMs);
-    oldestGauge.set({ topic: this.#options.topic }, since);
+    oldestGauge.set({ topic }, since);
     this.#measuredAt = performance.now();
   }
 }

@@ -1,4 +1,5 @@
 import type { Sql } from "#src/postgres.ts";
+import { SnapshotWatch } from "#src/postgres/oldest-snapshot.ts";
 import { startLoop } from "#src/process/loop.ts";
 import { createGauge } from "#src/telemetry/metrics.ts";
 
@@ -51,14 +52,16 @@ async function look(sql: Sql): Promise<void> {
   for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);
 }
 
-/** Measures the round trip, connections and clock of the database until disposed of. */
+/** Measures the round trip, connections, clock and oldest snapshot of the database until disposed of. */
 export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   poolSize.set(size);
   up.set(0);
+  const snapshots = new SnapshotWatch();
   return startLoop({
     idleMs: EVERY_MS,
     work: async () => {
       await look(sql);
+      await snapshots.look(sql, new Date());
       return EVERY_MS;
     },
     onError: () => up.set(0),

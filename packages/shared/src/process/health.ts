@@ -22,13 +22,20 @@ const readyGauge = createGauge("postrider_ready", "1 while the process can work,
 /** Readiness of a process: its health checks, and a switch that makes it permanently not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
+  /** Whether the process has so much to do that it refuses RPCs. */
+  isOverloaded(): boolean;
   drain(): void;
   isDraining(): boolean;
 }
 
 export function createHealth(): Health {
   let draining = false;
-  return { checks: new Map(), drain: () => void (draining = true), isDraining: () => draining };
+  return {
+    checks: new Map(),
+    isOverloaded: () => false,
+    drain: () => void (draining = true),
+    isDraining: () => draining,
+  };
 }
 
 /** Checks that the database answers, has the schema that this build requires, and has a clock within 30 s of ours. */

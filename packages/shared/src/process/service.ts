@@ -1,9 +1,14 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { EnvReader } from "#src/config.ts";
+import { readEnvironment } from "#src/config/production.ts";
+import { withAdmission } from "#src/connect/admission.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
+import { createAccess, type CallerTable } from "#src/identity/access.ts";
+import { readIdentity, type OwnIdentity, type TrustConfig } from "#src/identity/settings.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
+import { PoolWait } from "#src/postgres/pool-wait.ts";
 import { watchDatabase } from "#src/postgres/watch.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 import { describeProcess } from "#src/telemetry/metrics.ts";
@@ -25,10 +30,8 @@ export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** The internal secret that this process sends to other services. */
-  readonly internalSecret: string;
-  /** The internal secrets that are accepted from callers: the sent secret, and further secrets during a rotation. */
-  readonly acceptedSecrets: readonly [string, ...string[]];
+  /** Who this process is for the services that it calls. */
+  readonly identity: OwnIdentity;
   readonly logLevel: string;
   /** Folder for tests that stop or kill the process; see `failpoints`. */
   readonly failpointsDir: string | undefined;
@@ -51,37 +54,13 @@ export interface BusConfig {
   readonly kafkaSecurity?: KafkaSecurity | undefined;
 }
 
-/** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
-const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
-
-/**
- * Refuses settings for tests in production. Every process checks them, because the environment is often shared between
- * processes.
- */
-function refuseInProduction(read: EnvReader): void {
-  const environment = read
-    .about(`\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}.`, {
-      level: "needed",
-    })
-    .oneOf("POSTRIDER_ENV", ["development", "production"], "development");
-  if (environment !== "production") return;
-  for (const name of NOT_IN_PRODUCTION) {
-    if (read.has(name)) read.fail(name, "must not be set with POSTRIDER_ENV=production");
-  }
-}
-
 export function readProcessConfig(
   read: EnvReader,
   service: string,
   defaultPort: number,
 ): ProcessConfig {
-  refuseInProduction(read);
-  const acceptedSecrets = read
-    .secret(
-      "Secrets with which the services authenticate to each other. A service sends the first one and accepts all of them, so they can be rotated without downtime.",
-      { level: "needed" },
-    )
-    .secrets("INTERNAL_SECRET", 32);
+  readEnvironment(read);
+  const identity = readIdentity(read, service);
   return {
     service,
     host: read
@@ -95,8 +74,7 @@ export function readProcessConfig(
         "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
       )
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
-    internalSecret: acceptedSecrets[0],
-    acceptedSecrets,
+    identity,
     logLevel: read
       .about("Lowest level of the log lines that a process writes.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
@@ -173,7 +151,8 @@ export interface DatabaseProcess extends ServiceProcess {
 
 /**
  * Opens the logger, the health checks and the connection pool of a service with a database schema, without connecting
- * yet. The process is ready once the database answers and has the last of these migrations or a newer one.
+ * yet. The process is ready once the database answers and has the last of these migrations or a newer one. It refuses
+ * RPCs while statements wait too long for a connection.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -189,7 +168,14 @@ export function openDatabaseProcess(
   base.health.checks.set("database", createDatabaseCheck(sql, migrations));
   const watch = watchDatabase(sql, config.databasePoolSize);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { ...base, sql, [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]) };
+  const wait = new PoolWait(() => sql`select 1`);
+  const health = { ...base.health, isOverloaded: () => wait.isTooLong() };
+  return {
+    ...base,
+    health,
+    sql,
+    [Symbol.asyncDispose]: () => disposeInOrder([pool, watch, base]),
+  };
 }
 
 /**
@@ -197,22 +183,25 @@ export function openDatabaseProcess(
  * alive but not ready, and `/readyz` says why.
  */
 export async function listenService(options: {
-  readonly config: ProcessConfig;
+  readonly config: ProcessConfig & TrustConfig;
+  /** The processes that may call each RPC. */
+  readonly callers: CallerTable;
   readonly health: Health;
   readonly logger: Logger;
   readonly routes: (router: ConnectRouter) => void;
   /** Plain HTTP routes beside the RPCs; see `addPlainRoutes`. */
   readonly plainRoutes?: PlainRoutes;
 }): Promise<AsyncDisposable> {
-  const { config, health, logger } = options;
+  const { config, callers, health, logger } = options;
+  const access = createAccess({ ...config, callers, logger });
   const server = await createServiceServer({
-    routes: options.routes,
-    internalSecret: config.acceptedSecrets,
+    routes: withAdmission(options.routes, () => health.isOverloaded()),
+    access,
     logger,
+    certificate: config.certificate,
   });
-  const internalSecret = config.acceptedSecrets;
   if (options.plainRoutes !== undefined)
-    await addPlainRoutes(server, { routes: options.plainRoutes, internalSecret, logger });
+    await addPlainRoutes(server, { routes: options.plainRoutes, access, logger });
   addProbes(server, health);
   const ops = createOpsServer(health);
   const url = await server.listen({ host: config.host, port: config.port });

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 /** The data about a request that the services pass on to each other. */
 export interface RequestContext {
-  /** Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. */
+  /**
+   * Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. A call that several
+   * requests share has the ids of all of them, separated by commas.
+   */
   readonly requestId: string;
   readonly workspaceId?: string;
   /** The interface through which the request arrived: `rest`, `mcp` or `dashboard`. */
@@ -23,4 +26,29 @@ export function findContext(): RequestContext | undefined {
 /** Runs `work` so that everything it calls sees `context`. */
 export function runInContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
+}
+
+/** Maximum length of the ids in the context of a shared call, so that they fit into a header. */
+const MAX_SHARED_LENGTH = 4_000;
+
+/**
+ * Returns the context of a call that serves several requests. Its log lines contain the ids of all these requests. It
+ * has neither the deadline nor the workspace nor the trace of any of them. Callers outside of a request are left out.
+ *
+ * @returns Undefined when no caller is inside of a request; the context itself when all callers have the same.
+ */
+export function shareContext(
+  contexts: readonly (RequestContext | undefined)[],
+): RequestContext | undefined {
+  const known = [...new Set(contexts)].filter((context) => context !== undefined);
+  const [first, ...others] = known;
+  if (first === undefined || others.length === 0) return first;
+  const ids = new Set(known.map(({ requestId }) => requestId));
+  let requestId = "";
+  for (const id of ids) {
+    const longer = requestId === "" ? id : `${requestId},${id}`;
+    if (longer.length > MAX_SHARED_LENGTH) break;
+    requestId = longer;
+  }
+  return { requestId };
 }

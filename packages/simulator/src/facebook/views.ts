@@ -18,12 +18,18 @@ function isReached(instant: number | null, asOf: number): boolean {
   return instant !== null && instant <= asOf;
 }
 
-/** The attachment of a Facebook post in the Graph API: one photo, or an album of photos. */
-function attachments({ photos }: FacebookPost): unknown {
-  const targets = photos.map((id) => ({ type: "photo", target: { id } }));
+/** The preview of a link in a Facebook post, which the Graph API lists as an attachment. */
+function preview(id: string, link: string): unknown {
+  const type = /^https?:\/\/(?:www\.)?youtube\.com\//i.test(link) ? "video_share_youtube" : "share";
+  return { data: [{ type, target: { id: `${id}0`, url: link } }] };
+}
+
+/** The attachment of a Facebook post in the Graph API: one photo, an album of photos, or the preview of a link. */
+function attachments({ id, link, photos }: FacebookPost): unknown {
+  const targets = photos.map((photo) => ({ type: "photo", target: { id: photo } }));
   const [first] = targets;
   if (first === undefined) {
-    return undefined;
+    return link === "" ? undefined : preview(id, link);
   }
   const album = {
     type: "album",

@@ -25,7 +25,7 @@ const publish = (text: string) => tweet(simulator, account, { text });
 const outcomes = async () =>
   itemsOf(await simulator.control("/requests?platform=x")).map((entry) => entry["outcome"]);
 
-test("a drop_before fault closes the connection without publishing the post", async () => {
+test("under a fault rule of the kind `drop_before`, the simulated platform closes the connection without publishing the post", async () => {
   await addFault({ mode: "drop_before" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual([]);
@@ -33,14 +33,14 @@ test("a drop_before fault closes the connection without publishing the post", as
   expect((await publish("one")).status).toBe(201);
 });
 
-test("a drop_after_commit fault publishes the post and closes the connection without an answer", async () => {
+test("under a fault rule of the kind `drop_after_commit`, the simulated platform publishes the post and closes the connection without an answer", async () => {
   await addFault({ mode: "drop_after_commit" });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a commit_late fault closes the connection at once and publishes the post after the delay of the fault rule", async () => {
+test("under a fault rule of the kind `commit_late`, the simulated platform closes the connection at once and publishes the post after the delay of the rule", async () => {
   await addFault({ mode: "commit_late", delayMs: 150 });
   const startedAt = performance.now();
   await expect(publish("one")).rejects.toThrow("fetch failed");
@@ -51,7 +51,7 @@ test("a commit_late fault closes the connection at once and publishes the post a
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("resetting the simulator deletes the platform calls that a commit_late fault still holds", async () => {
+test("resetting the simulator deletes the platform calls that a fault rule of the kind `commit_late` still delays", async () => {
   await addFault({ mode: "commit_late", delayMs: 50 });
   await expect(publish("one")).rejects.toThrow("fetch failed");
   await simulator.control("/reset", {});
@@ -60,7 +60,7 @@ test("resetting the simulator deletes the platform calls that a commit_late faul
   expect(await simulator.visibleTexts("x")).toEqual(["two"]);
 });
 
-test("a status_after_commit fault publishes the post and answers with the HTML error page of a proxy", async () => {
+test("under a fault rule of the kind `status_after_commit`, the simulated platform publishes the post and answers with the HTML error page of a proxy", async () => {
   await addFault({ mode: "status_after_commit", status: 429 });
   const answer = await publish("one");
   expect(answer.status).toBe(429);
@@ -70,7 +70,7 @@ test("a status_after_commit fault publishes the post and answers with the HTML e
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a status fault answers in the platform's error format without publishing the post", async () => {
+test("under a fault rule of the kind `status`, the simulated platform answers with the status of the rule, in its own error format, and does not publish the post", async () => {
   await addFault({ mode: "status", status: 402 });
   await addFault({ mode: "status", status: 429 });
   const poor = await publish("one");
@@ -82,7 +82,7 @@ test("a status fault answers in the platform's error format without publishing t
   expect(await outcomes()).toEqual(["refused", "refused"]);
 });
 
-test("a refuse fault answers with a permanent error of the platform", async () => {
+test("under a fault rule of the kind `refuse`, the simulated platform answers with a permanent error of the platform", async () => {
   await addFault({ mode: "refuse" });
   const answer = await publish("one");
   expect(answer.status).toBe(403);
@@ -90,7 +90,7 @@ test("a refuse fault answers with a permanent error of the platform", async () =
   expect(await simulator.visibleTexts("x")).toEqual([]);
 });
 
-test("a delay fault publishes the post at once and delays the response, and the request log shows the request as pending until the response", async () => {
+test("under a fault rule of the kind `delay`, the simulated platform publishes the post at once and answers later, and the request log shows the request as pending until then", async () => {
   await addFault({ mode: "delay", delayMs: 1000 });
   const answer = publish("one");
   await until(async () => (await simulator.visibleTexts("x")).length === 1);
@@ -101,7 +101,7 @@ test("a delay fault publishes the post at once and delays the response, and the 
   expect(await outcomes()).toEqual(["done"]);
 });
 
-test("a garbage_body fault publishes the post and answers status 200 with an HTML page", async () => {
+test("under a fault rule of the kind `garbage_body`, the simulated platform publishes the post and answers status 200 with an HTML page", async () => {
   await addFault({ mode: "garbage_body" });
   const answer = await publish("one");
   expect(answer.status).toBe(200);
@@ -109,7 +109,7 @@ test("a garbage_body fault publishes the post and answers status 200 with an HTM
   expect(await simulator.visibleTexts("x")).toEqual(["one"]);
 });
 
-test("a stale_reads fault hides new posts from timelines, but not from GET /_control/visible, until the fault rule is deleted", async () => {
+test("until a fault rule of the kind `stale_reads` is deleted, timelines lack new posts, but GET /_control/visible shows them", async () => {
   const id = await addFault({ operation: undefined, mode: "stale_reads", delayMs: 60_000 });
   await publish("one");
   const token = account.credentials["accessToken"] ?? "";

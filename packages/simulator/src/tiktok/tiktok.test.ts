@@ -427,7 +427,7 @@ describe("TikTok faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("a status fault makes the simulated TikTok answer with an error in the format of the called host", async () => {
+  test("under a fault rule of the kind `status`, the simulated TikTok answers with an error in the format of the called host", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });
@@ -439,7 +439,7 @@ describe("TikTok faults", () => {
     expect(errorOf(await init(1000))).toEqual([403, "spam_risk_user_banned_from_posting"]);
   });
 
-  test("a stale_reads fault makes the simulated TikTok report an earlier status of an upload", async () => {
+  test("under a fault rule of the kind `stale_reads`, the simulated TikTok reports an earlier status of an upload", async () => {
     const id = await publishVideo(mp4Bytes());
     await advance(2000);
     await simulator.control("/faults", {

@@ -58,7 +58,7 @@ export class Videos {
     store.onReset(() => this.#byChannel.clear());
   }
 
-  /** Returns a YouTube video, even when the video is deleted. */
+  /** Returns a simulated YouTube video, even a deleted one. */
   get(id: string): Video | undefined {
     return this.#rows.get(id);
   }

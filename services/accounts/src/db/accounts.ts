@@ -131,7 +131,7 @@ export interface StatusChange {
 export async function setAccountStatus(
   tx: TransactionSql,
   key: AccountKey,
-  status: "reconnect_required" | "disconnected",
+  status: AccountStatus,
 ): Promise<StatusChange> {
   const [row] = await tx<StatusChange[]>`
     update accounts

@@ -1,10 +1,18 @@
 import { isOwnData } from "@postrider/shared/deployment/table";
-import type { Sql } from "@postrider/shared/postgres";
+import { newId } from "@postrider/shared/ids";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
 /** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
 export interface RefreshClaim {
+  /** Identifies the refresh lease. Only its holder may end the lease or give the credential up. */
+  readonly leaseToken: string;
+  /**
+   * Whether the holder of the previous lease has not ended it. That process may have received new tokens that it has not
+   * stored yet, and then the platform refuses the stored refresh token.
+   */
+  readonly isTakenOver: boolean;
   /** The refresh token, encrypted (sealed) for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
@@ -25,29 +33,42 @@ export async function claimRefresh(
   key: AccountKey,
   { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
 ): Promise<RefreshClaim | undefined> {
+  // The row is locked before it is changed, because only the old row says whether the previous lease was ended. Of two
+  // concurrent claims, the second reads the lease of the first.
   const [row] = await sql<RefreshClaim[]>`
-    update credentials
-    set refresh_lease_until = now() + interval '30 seconds'
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and version = ${version}
-    and refresh_token is not null
-    and (refresh_lease_until is null or refresh_lease_until < now())
-    and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
-    returning refresh_token, attributes, now() as claimed_at`;
+    with held as (
+      select account_id, refresh_lease_token is not null as is_taken_over
+      from credentials
+      where workspace_id = ${key.workspaceId}
+      and account_id = ${key.accountId}
+      and version = ${version}
+      and refresh_token is not null
+      and (refresh_lease_until is null or refresh_lease_until < now())
+      and exists (select 1 from deployment d where ${isOwnData(sql, deploymentId)})
+      for update
+    )
+    update credentials c
+    set refresh_lease_until = now() + interval '30 seconds',
+      refresh_lease_token = ${newId()}
+    from held
+    where c.account_id = held.account_id
+    returning c.refresh_lease_token as lease_token, held.is_taken_over, c.refresh_token, c.attributes,
+      now() as claimed_at`;
   return row;
 }
 
 /**
  * Writes refreshed tokens if the credential still has the version that the refresh claimed. Returns false when the
- * account was connected again, disconnected or marked for a reconnect in the meantime: such a change takes precedence
- * over the refresh.
+ * account was connected again, disconnected or marked for a reconnect in the meantime.
+ *
+ * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused this
+ *   version to another process. The caller must make the account active in the same transaction.
  */
 export async function writeRefreshedTokens(
-  sql: Sql,
+  sql: ISql,
   key: AccountKey,
-  version: number,
   refreshed: SealedCredential & { readonly issuedAt: Date },
+  { version, isGivenUp }: { readonly version: number; readonly isGivenUp: boolean },
 ): Promise<boolean> {
   const rows = await sql`
     update credentials
@@ -57,29 +78,62 @@ export async function writeRefreshedTokens(
       expires_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.lifetimeMs}::float8 * interval '1 millisecond',
       renew_at = ${refreshed.issuedAt}::timestamptz + ${refreshed.refreshAfterMs}::float8 * interval '1 millisecond',
       version = version + 1,
-      refresh_lease_until = null
+      refresh_lease_until = null,
+      refresh_lease_token = null,
+      given_up_version = null
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
-    and version = ${version}
+    ${
+      isGivenUp
+        ? sql`and version = ${version + 1} and given_up_version = ${version}`
+        : sql`and version = ${version}`
+    }
     returning version`;
   return rows.length > 0;
 }
 
+type Lease = Pick<RefreshClaim, "leaseToken">;
+
 /**
- * Ends the refresh lease of a credential 5 seconds after a failed refresh, so that the platform is not called again at
- * once.
+ * Ends the refresh lease of a credential after a failed refresh, and lets no process claim it for some seconds. Changes
+ * nothing when another process has taken the lease over.
  */
-export async function shortenRefreshLease(
+export async function endRefreshLease(
   sql: Sql,
   key: AccountKey,
-  version: number,
+  { leaseToken }: Lease,
+  pauseSeconds: number,
 ): Promise<void> {
   await sql`
     update credentials
-    set refresh_lease_until = now() + interval '5 seconds'
+    set refresh_lease_until = now() + ${pauseSeconds}::int * interval '1 second',
+      refresh_lease_token = null
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
-    and version = ${version}`;
+    and refresh_lease_token = ${leaseToken}`;
+}
+
+/**
+ * Raises the version of a credential whose refresh token the platform refused to the holder of the refresh lease.
+ * Returns false, and changes nothing, when another process has taken the lease over.
+ */
+export async function giveUpCredential(
+  tx: TransactionSql,
+  key: AccountKey,
+  { leaseToken }: Lease,
+): Promise<boolean> {
+  const rows = await tx`
+    update credentials
+    set version = version + 1,
+      given_up_version = version,
+      renew_at = null,
+      refresh_lease_until = null,
+      refresh_lease_token = null
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and refresh_lease_token = ${leaseToken}
+    returning version`;
+  return rows.length > 0;
 }
 
 /** A credential that no post has used for a long time and whose refresh token would expire without a refresh. */

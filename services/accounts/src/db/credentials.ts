@@ -91,7 +91,9 @@ export async function upsertCredentials(
       expires_at = excluded.expires_at,
       renew_at = excluded.renew_at,
       version = credentials.version + 1,
-      refresh_lease_until = null
+      refresh_lease_until = null,
+      refresh_lease_token = null,
+      given_up_version = null
     returning account_id, expires_at`;
   return new Map(written.map((row) => [row.accountId, row.expiresAt]));
 }
@@ -109,7 +111,9 @@ export async function invalidateCredential(
     update credentials
     set version = version + 1,
       renew_at = null,
-      refresh_lease_until = null
+      refresh_lease_until = null,
+      refresh_lease_token = null,
+      given_up_version = null
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and version <= ${version}
@@ -148,6 +152,8 @@ export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise
       expires_at = null,
       renew_at = null,
       refresh_lease_until = null,
+      refresh_lease_token = null,
+      given_up_version = null,
       version = c.version + 1
     from held
     where c.account_id = held.account_id

@@ -23,6 +23,8 @@ export interface AdmissionRow {
   /** Whether the stored time of the API key's last use is more than a minute old. */
   readonly isUseStale: boolean;
   readonly workspaceCount: number;
+  /** Ids of the workspaces that the API key may use. */
+  readonly workspaceIds: readonly string[];
   /**
    * Id of the workspace that the query uses. Null when the query contains no workspace and the API key has several, or
    * when the API key may not use the workspace of the query.
@@ -52,14 +54,15 @@ function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
     give_back: query.giveBack,
   }));
   return sql`
-    select query.position, query.want, query.give_back, member.workspace_count, member.workspace_id,
+    select query.position, query.want, query.give_back, member.workspace_count, member.workspace_ids,
+      member.workspace_id,
       k.id as key_id, k.scopes, k.expires_at,
       (k.last_used_at is null or k.last_used_at < now() - interval '1 minute') as is_use_stale
     from jsonb_to_recordset(${sql.json(rows)})
       as query (position int, hash text, workspace_id uuid, want int, give_back int)
     join api_keys k on k.hash = decode(query.hash, 'hex')
     cross join lateral (
-      select count(*)::int as workspace_count,
+      select count(*)::int as workspace_count, coalesce(array_agg(m.workspace_id), '{}') as workspace_ids,
         case
           when query.workspace_id is null and count(*) = 1 then (array_agg(m.workspace_id))[1]
           when bool_or(m.workspace_id = query.workspace_id) then query.workspace_id
@@ -144,7 +147,7 @@ export async function takeRequests(
       returning b.workspace_id, b.tokens, taken.granted
     )
     select admitted.position, admitted.key_id, admitted.scopes, admitted.expires_at, admitted.is_use_stale,
-      admitted.workspace_count, demand.workspace_id, demand.verified, demand.capacity as requests_per_minute,
+      admitted.workspace_count, admitted.workspace_ids, demand.workspace_id, demand.verified, demand.capacity as requests_per_minute,
       spent.granted, spent.tokens
     from admitted
     left join demand on demand.workspace_id = admitted.workspace_id

@@ -48,7 +48,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "idle accounts that are due for a token refresh could not be read; the job tries again",
+        "the list of idle accounts that are due for a token refresh could not be read; the job tries again",
       ),
   });
 }

@@ -3,21 +3,16 @@ import type { AuthorizationConnector, Tokens } from "@postrider/platforms/author
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
-import type { AccountKey } from "#src/db/accounts.ts";
-import {
-  claimRefresh,
-  shortenRefreshLease,
-  writeRefreshedTokens,
-  type RefreshClaim,
-} from "#src/db/credential-refreshes.ts";
+import { claimRefresh, endRefreshLease, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { listCredentials, type SealedCredential } from "#src/db/credentials.ts";
 import type {
   CurrentCredential,
   Dependencies,
   RefreshOutcome,
 } from "#src/operations/dependencies.ts";
-import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
+import { giveUpAfterRefresh } from "#src/operations/require-account-reconnect.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
+import { storeRefreshedTokens } from "#src/operations/store-refreshed-tokens.ts";
 import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
 
 type RefresherDependencies = Pick<
@@ -32,6 +27,12 @@ const refreshesTotal = createCounter(
 );
 
 const CALL_TIMEOUT_MS = 15_000;
+const RETRY_AFTER_SECONDS = 5;
+/**
+ * How long a process that took new tokens from the platform but could not store them in time has for storing them,
+ * after another process has taken over its lease and was refused.
+ */
+const PROVISIONAL_REFUSAL_SECONDS = 60;
 const MIN_WRITE_PAUSE_MS = 50;
 const MAX_WRITE_PAUSE_MS = 2_000;
 
@@ -80,8 +81,7 @@ export class CredentialRefresher implements AsyncDisposable {
     claim: RefreshClaim,
     refresh: NonNullable<AuthorizationConnector["refresh"]>,
   ): Promise<RefreshOutcome> {
-    const { sql, logger } = this.#deps;
-    const { accountId, platform, version } = current;
+    const { accountId, platform } = current;
     const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
     const { attributes } = claim;
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
@@ -93,17 +93,36 @@ export class CredentialRefresher implements AsyncDisposable {
       return "settled";
     }
     const log = { accountId, platform, reason: result.message };
-    if (result.kind === "refused") {
-      logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
-      await requireAccountReconnect(this.#deps, current, version);
-      return "settled";
-    }
-    logger.warn(
+    if (result.kind === "refused") return await this.#endRefused(current, claim, log);
+    this.#deps.logger.warn(
       log,
       "the platform did not answer a token refresh; it can be tried again after 5 s",
     );
-    await shortenRefreshLease(sql, current, version);
+    await endRefreshLease(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
     return "failed";
+  }
+
+  /**
+   * Gives up an account whose token refresh the platform refused. If the lease was taken over from a process that has
+   * not ended it, that process may have replaced the refresh token, so the first refusal only starts a pause in which it
+   * can store the new tokens.
+   */
+  async #endRefused(
+    current: CurrentCredential,
+    claim: RefreshClaim,
+    log: Readonly<Record<string, string>>,
+  ): Promise<RefreshOutcome> {
+    const { sql, logger } = this.#deps;
+    if (claim.isTakenOver) {
+      logger.warn(
+        log,
+        "the platform refused a token refresh after another process began one and did not end it; the refresh is tried again in a minute",
+      );
+      await endRefreshLease(sql, current, claim, PROVISIONAL_REFUSAL_SECONDS);
+      return "failed";
+    }
+    logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
+    return (await giveUpAfterRefresh(this.#deps, current, claim)) ? "settled" : "busy";
   }
 
   async #store(current: CurrentCredential, claim: RefreshClaim, tokens: Tokens): Promise<void> {
@@ -121,17 +140,16 @@ export class CredentialRefresher implements AsyncDisposable {
    * credential was written first.
    */
   async #write(
-    current: AccountKey & { readonly version: number },
+    current: CurrentCredential,
     refreshed: SealedCredential & { readonly issuedAt: Date },
   ): Promise<boolean> {
-    const { sql, logger } = this.#deps;
-    const { accountId, version } = current;
+    const { accountId } = current;
     for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
       try {
-        return await writeRefreshedTokens(sql, current, version, refreshed);
+        return await storeRefreshedTokens(this.#deps, current, refreshed);
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
-        logger.warn(
+        this.#deps.logger.warn(
           { err: error, accountId },
           "refreshed tokens could not be stored because the database failed; the write is tried again",
         );

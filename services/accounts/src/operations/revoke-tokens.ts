@@ -42,7 +42,7 @@ function unsealDeleted(
   } catch (error) {
     deps.logger.error(
       { err: error, accountId },
-      "tokens were not revoked at the platform because they cannot be unsealed; add the missing key to CREDENTIAL_KEYS",
+      "tokens were not revoked at the platform because they cannot be decrypted; add the missing key to CREDENTIAL_KEYS",
     );
     return undefined;
   }

@@ -15,6 +15,18 @@ import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
+/** The last instant that Postgres accepts in the form in which JavaScript writes it. */
+const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** Returns the expiry of a requested API key. @throws `invalid_request` for an instant that cannot be stored. */
+function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
+  if (expiresAt === undefined) return undefined;
+  const date = timestampDate(expiresAt);
+  // The comparison is also false for a date that JavaScript does not have.
+  if (date.getTime() <= LATEST_MS) return date;
+  throw invalidRequest([{ code: "out_of_range", path: "/expiresAt" }]);
+}
+
 /** Creates an API key. Only the answer of this RPC contains the text of the API key; the database contains its hash. */
 export async function createApiKey(
   { sql }: Pick<Dependencies, "sql">,
@@ -39,7 +51,7 @@ export async function createApiKey(
     name: request.name,
     scopes,
     workspaceIds,
-    expiresAt: request.expiresAt === undefined ? undefined : timestampDate(request.expiresAt),
+    expiresAt: parseExpiry(request),
   });
   if (row === undefined) throw invalidRequest([{ code: "in_the_past", path: "/expiresAt" }]);
   return { key, apiKey: toApiKey(row) };

@@ -22,11 +22,12 @@ export function toAdmissionGrant(
   granted: number,
 ): MessageInitShape<typeof AdmissionGrantSchema> {
   if (row === undefined) return { ttlMs: TTL_MS };
-  const { keyId, scopes, workspaceCount, expiresAt, workspaceId } = row;
+  const { keyId, scopes, workspaceCount, workspaceIds, expiresAt, workspaceId } = row;
   const key = {
     id: keyId,
     scopes: [...scopes],
     workspaceCount,
+    workspaceIds: [...workspaceIds],
     ...(expiresAt === null ? {} : { expiresAt: timestampFromDate(expiresAt) }),
   };
   if (workspaceId === null) return { key, ttlMs: TTL_MS };

@@ -10,6 +10,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { DEPLOYMENT, logger, toRecord } from "../fixture.ts";
 import { LIBRARY } from "./cases.ts";
@@ -24,7 +25,7 @@ import {
 } from "./stage.ts";
 
 const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const SECRET = "a secret between services that is long enough";
+const identities = createTestIdentities();
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**
  * Maximum number of publishing calls, and of other platform calls, that the simulator holds per delivery process. A process
@@ -53,7 +54,7 @@ export class Peers implements AsyncDisposable {
   static async open(stage: Stage): Promise<Peers> {
     const peers = new Peers(stage);
     const { routes } = stage.world;
-    const server = await createServiceServer({ routes, internalSecret: SECRET, logger });
+    const server = await createServiceServer({ routes, access: ACCEPT_ANYONE, logger });
     peers.url = await server.listen({ host: "127.0.0.1", port: 0 });
     peers.#resources.defer(() => server.close());
     peers.mediaUrl = await peers.#listenMedia();
@@ -88,7 +89,7 @@ export class Peers implements AsyncDisposable {
       METRICS_PORT: "0",
       BUS: "postgres",
       LOG_LEVEL: "silent",
-      INTERNAL_SECRET: SECRET,
+      ...identities.env("delivery"),
       DATABASE_URL: database.url,
       DEPLOYMENT_ID: DEPLOYMENT,
       POSTS_URL: this.url,

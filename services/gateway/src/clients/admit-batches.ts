@@ -28,8 +28,6 @@ const TIMEOUT_MS = 1_000;
  * requests in advance.
  */
 export interface AdmissionSource {
-  /** Identifies the pair of API key and workspace within this process. */
-  readonly pairId: string;
   readonly key: string;
   /** SHA-256 of the API key. */
   readonly keyHash: Uint8Array;
@@ -84,6 +82,11 @@ interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly now: () => number;
 }
 
+/** Returns a text that identifies a pair of API key and workspace. */
+function pairIdOf({ key, workspaceId }: AdmissionSource): string {
+  return workspaceId === undefined ? key : `${key} ${workspaceId}`;
+}
+
 function toMessage({ query, want }: SentQuery<unknown, unknown>) {
   const { keyHash, workspaceId } = query.source;
   const named = workspaceId === undefined ? {} : { workspaceId };
@@ -135,10 +138,11 @@ export class AdmitBatches<Waiter, Prepared> {
   }
 
   #queryOf(source: AdmissionSource): PendingQuery<Waiter> {
-    const present = this.#pending.get(source.pairId);
+    const pairId = pairIdOf(source);
+    const present = this.#pending.get(pairId);
     if (present !== undefined) return present;
     const query = { source, waiters: [], giveBack: 0 };
-    this.#pending.set(source.pairId, query);
+    this.#pending.set(pairId, query);
     return query;
   }
 
@@ -153,7 +157,7 @@ export class AdmitBatches<Waiter, Prepared> {
     this.#timer = undefined;
     while (this.#pending.size > 0 && this.#inFlight.size < MAX_CALLS_IN_FLIGHT) {
       const queries = [...this.#pending.values()].slice(0, MAX_QUERIES);
-      for (const { source } of queries) this.#pending.delete(source.pairId);
+      for (const { source } of queries) this.#pending.delete(pairIdOf(source));
       const call = this.#send(queries).finally(() => {
         this.#inFlight.delete(call);
         this.#schedule();

@@ -2,10 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
+import { toTls } from "@postrider/shared/connect/client";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
+import type { OwnIdentity } from "@postrider/shared/identity/settings";
+import { createIdentitySource, type IdentitySource } from "@postrider/shared/identity/token-source";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request, type Dispatcher } from "undici";
 import { putBody } from "#src/clients/put-body.ts";
@@ -13,6 +17,8 @@ import { putBody } from "#src/clients/put-body.ts";
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
+  /** Remote address of the client. */
+  readonly address: string;
   readonly requestId: string;
   /** The client's upload request. Its body has not been read yet. */
   readonly source: IncomingMessage;
@@ -44,17 +50,21 @@ export interface MediaBytes extends AsyncDisposable {
    * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
    * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service disconnects.
+   *   when the media service disconnects, another upload with this grant runs, or the address has no share left.
    */
   upload(upload: Upload): Promise<void>;
-  /** Requests a file from the media service. @throws ServiceError `not_found`, `unavailable`. */
+  /**
+   * Requests a file from the media service.
+   *
+   * @throws ServiceError `not_found`; `unavailable`, also when the file or its workspace has no share left.
+   */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
 }
 
 export interface MediaBytesOptions {
   /** Base URL of the media service. */
   readonly baseUrl: string;
-  readonly internalSecret: string;
+  readonly identity: OwnIdentity;
   /** Maximum number of uploads at the same time, and of downloads at the same time. Default: 256. */
   readonly maxInFlight?: number;
 }
@@ -67,10 +77,13 @@ const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
-  readonly authorization: string;
+  /** Proves to the media service who calls. */
+  readonly identity: IdentitySource;
+  /** PEM of the authority that signed the certificate of the media service; undefined = the public authorities. */
+  readonly ca?: string | undefined;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free, a transfer is
-   * refused instead of waiting, because earlier transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or its owner has no
+   * share left, a transfer is refused instead of waiting, because earlier transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -80,17 +93,19 @@ interface Peer extends UploadPeer {
 }
 
 export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
-  const { baseUrl, internalSecret, maxInFlight: max = 256 } = options;
-  const authorization = `Bearer ${internalSecret}`;
+  const { baseUrl, maxInFlight: max = 256 } = options;
+  const identity = createIdentitySource(options.identity, "media");
   const downloads = new Agent({
     connections: max,
+    ...toTls(options.identity),
     connectTimeout: 2_000,
     headersTimeout: OPEN_TIMEOUT_MS,
     bodyTimeout: STALL_TIMEOUT_MS,
   });
-  const up = { baseUrl, authorization, permits: new Semaphore({ total: max }) };
+  const { ca } = options.identity;
+  const up = { baseUrl, identity, ca, permits: new Semaphore({ total: max }) };
   const permits = new Semaphore({ total: max });
-  const down = { baseUrl, authorization, dispatcher: downloads, permits };
+  const down = { baseUrl, identity, dispatcher: downloads, permits };
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
@@ -98,20 +113,23 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   };
 }
 
-async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Upload): Promise<void> {
-  const { source } = one;
-  using _permit = await permits.acquire();
+async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
+  const { source, address } = one;
+  // The key of the grant contains its secret, so that no other client can occupy the grant's only permit.
+  const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
+  using _permit = await permits.acquire({ shares });
   try {
     const { status, body } = await putBody({
       url: `${baseUrl}/uploads/${encodeURIComponent(one.uploadPath)}`,
       headers: {
         ...forwardedHeaders(source),
         ...outgoingHeaders(),
-        authorization,
+        ...(await identity()),
         "x-upload-token": one.token,
         "x-request-id": one.requestId,
       },
       source,
+      ca,
     });
     if (status !== 204) throw toError(status, body);
   } catch (error) {
@@ -121,14 +139,18 @@ async function upload({ permits, baseUrl, authorization }: UploadPeer, one: Uplo
 }
 
 async function open(
-  { baseUrl, authorization, dispatcher, permits }: Peer,
+  { baseUrl, identity, dispatcher, permits }: Peer,
   { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
 ): Promise<ObjectAnswer> {
   const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
   const query = `rendition=${encodeURIComponent(rendition)}`;
-  const headers = { ...outgoingHeaders(), authorization, "x-request-id": requestId };
-  const permit = await permits.acquire();
+  const permit = await permits.acquire({ shares: transferShares({ workspaceId, file: mediaId }) });
   try {
+    const headers = {
+      ...outgoingHeaders(),
+      ...(await identity()),
+      "x-request-id": requestId,
+    };
     const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,

@@ -5,6 +5,7 @@ import {
   type BatchGetPostsRequest,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { unavailable } from "@postrider/shared/errors";
+import { findContext, runInContext } from "@postrider/shared/telemetry/request-context";
 import { expect, test } from "vitest";
 import { createPostReader } from "#src/clients/post-reader.ts";
 
@@ -73,4 +74,52 @@ test("a failed batch call to the posts service fails the post reads of this batc
   });
   await expect(reader.get("w", "p")).rejects.toMatchObject({ reason: "unavailable" });
   await expect(reader.get("w", "p")).resolves.toMatchObject({ id: "p" });
+});
+
+test("post reads that the posts service leaves to another call are sent again, and no post is read twice", async () => {
+  const asked: string[][] = [];
+  const reader = createPostReader({
+    batchGetPosts: async ({ refs = [], maxBytes = 0 }) => {
+      expect(maxBytes).toBe(2 * 1024 * 1024);
+      const ids = refs.map(({ id = "" }) => id);
+      asked.push(ids);
+      const posts = ids.slice(0, 2).map((id) => ({ id, workspaceId: "w" }));
+      const deferred = ids.length > 2 ? { deferredFrom: 2 } : {};
+      return await Promise.resolve(create(BatchGetPostsResponseSchema, { posts, ...deferred }));
+    },
+  });
+  const reads = ["a", "b", "c", "d", "e"].map((id) => reader.get("w", id));
+  expect((await Promise.all(reads)).map(({ id }) => id)).toEqual(["a", "b", "c", "d", "e"]);
+  expect(asked).toEqual([["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]);
+});
+
+test("at most eight calls read posts at the same time", async () => {
+  let [inFlight, most] = [0, 0];
+  const reader = createPostReader({
+    batchGetPosts: async ({ refs = [] }) => {
+      most = Math.max(most, (inFlight += 1));
+      await nextTurn();
+      inFlight -= 1;
+      const posts = refs.map(({ id = "" }) => ({ id, workspaceId: "w" }));
+      return create(BatchGetPostsResponseSchema, { posts });
+    },
+  });
+  const reads = Array.from({ length: 2_000 }, (_unused, index) => reader.get("w", `p${index}`));
+  expect(await Promise.all(reads)).toHaveLength(2_000);
+  expect(most).toBe(8);
+});
+
+test("a call that several post reads share carries the request ids of all of them", async () => {
+  const ids: (string | undefined)[] = [];
+  const reader = createPostReader({
+    batchGetPosts: async ({ refs = [] }) => {
+      ids.push(findContext()?.requestId);
+      const posts = refs.map(({ id = "" }) => ({ id, workspaceId: "w" }));
+      return await Promise.resolve(create(BatchGetPostsResponseSchema, { posts }));
+    },
+  });
+  const read = (requestId: string) => runInContext({ requestId }, () => reader.get("w", "p"));
+  await Promise.all([read("first"), read("second")]);
+  await read("third");
+  expect(ids).toEqual(["first,second", "third"]);
 });

@@ -2,6 +2,13 @@ import type { Client } from "@connectrpc/connect";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { notFound } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import {
+  findContext,
+  type RequestContext,
+  runInContext,
+  shareContext,
+} from "@postrider/shared/telemetry/request-context";
 
 /** Reads single posts from the posts service. */
 export interface PostReader {
@@ -9,56 +16,84 @@ export interface PostReader {
   get(workspaceId: string, id: string): Promise<Post>;
 }
 
+type PostsClient = Pick<Client<typeof PostService>, "batchGetPosts">;
+
 interface Waiting {
   readonly workspaceId: string;
   readonly id: string;
+  readonly context: RequestContext | undefined;
   readonly resolve: (post: Post) => void;
   readonly reject: (error: unknown) => void;
 }
 
 const MAX_REFS = 100;
+/** Approximate maximum size of the answer to one call; the posts service leaves the rest to further calls. */
+const MAX_BYTES = 2 * 1024 * 1024;
+/** Maximum number of calls in flight. It bounds, with `MAX_BYTES`, the memory that posts being read occupy. */
+const MAX_CALLS = 8;
 
 /**
- * Combines all reads of posts in one turn of the event loop into one call to the posts service. A call costs more than
- * its SQL statement, so sharing calls raises the throughput under load without delaying a single read. The call runs in
- * the request context of the first read.
+ * Combines the reads of posts into calls to the posts service. A call costs more than its SQL statement, so sharing
+ * calls raises the throughput under load without delaying a single read.
  */
-export function createPostReader(
-  client: Pick<Client<typeof PostService>, "batchGetPosts">,
-): PostReader {
-  let waiting: Waiting[] = [];
+class BatchingPostReader implements PostReader {
+  readonly #client: PostsClient;
+  #waiting: Waiting[] = [];
+  #callsInFlight = 0;
+  #isScheduled = false;
 
-  async function ask(batch: readonly Waiting[]): Promise<void> {
-    try {
-      const { posts } = await client.batchGetPosts({
-        refs: batch.map(({ workspaceId, id }) => ({ workspaceId, id })),
+  constructor(client: PostsClient) {
+    this.#client = client;
+  }
+
+  get(workspaceId: string, id: string): Promise<Post> {
+    const { promise, resolve, reject } = Promise.withResolvers<Post>();
+    this.#waiting.push({ workspaceId, id, context: findContext(), resolve, reject });
+    if (this.#waiting.length >= MAX_REFS) this.#flush();
+    else this.#schedule();
+    return promise;
+  }
+
+  /** Sends the waiting reads at the end of this turn of the event loop, so that reads of the same turn share a call. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#waiting.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#waiting.length > 0 && this.#callsInFlight < MAX_CALLS) {
+      const batch = this.#waiting.splice(0, MAX_REFS);
+      this.#callsInFlight += 1;
+      const context = shareContext(batch.map((read) => read.context)) ?? { requestId: newId() };
+      void runInContext(context, () => this.#read(batch)).finally(() => {
+        this.#callsInFlight -= 1;
+        this.#schedule();
       });
+    }
+  }
+
+  async #read(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const refs = batch.map(({ workspaceId, id }) => ({ workspaceId, id }));
+      const answer = await this.#client.batchGetPosts({ refs, maxBytes: MAX_BYTES });
+      const { posts, deferredFrom = batch.length } = answer;
       const found = new Map(posts.map((post) => [`${post.workspaceId}/${post.id}`, post]));
-      for (const { workspaceId, id, resolve, reject } of batch) {
+      for (const { workspaceId, id, resolve, reject } of batch.slice(0, deferredFrom)) {
         const post = found.get(`${workspaceId}/${id}`);
         if (post === undefined) reject(notFound());
         else resolve(post);
       }
+      this.#waiting.unshift(...batch.slice(deferredFrom));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
   }
+}
 
-  function flush(): void {
-    const batch = waiting;
-    // The batch of post reads was full and has been sent already.
-    if (batch.length === 0) return;
-    waiting = [];
-    void ask(batch);
-  }
-
-  return {
-    get: (workspaceId, id) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Post>();
-      waiting.push({ workspaceId, id, resolve, reject });
-      if (waiting.length === 1) setImmediate(flush);
-      else if (waiting.length === MAX_REFS) flush();
-      return promise;
-    },
-  };
+export function createPostReader(client: PostsClient): PostReader {
+  return new BatchingPostReader(client);
 }

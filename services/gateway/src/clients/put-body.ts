@@ -16,6 +16,8 @@ export interface BodyToPut {
   readonly headers: Readonly<Record<string, string>>;
   /** The client's request whose body is forwarded. Its body has not been read yet. */
   readonly source: http.IncomingMessage;
+  /** PEM of the authority that signed the certificate of the server; undefined = the public authorities. */
+  readonly ca?: string | undefined;
 }
 
 export interface PutAnswer {
@@ -28,8 +30,8 @@ export interface PutAnswer {
  * work per chunk. If the server answers early or disconnects, the connection of `source` stays open for the answer. If
  * `source` disconnects, the server receives an incomplete body.
  */
-export async function putBody({ url, headers, source }: BodyToPut): Promise<PutAnswer> {
-  const sent = open(url, headers);
+export async function putBody({ url, headers, source, ca }: BodyToPut): Promise<PutAnswer> {
+  const sent = open(url, headers, ca);
   const { promise, resolve, reject } = Promise.withResolvers<http.IncomingMessage>();
   sent.once("response", resolve);
   sent.on("error", reject);
@@ -60,11 +62,16 @@ function noteChunk({ length }: Buffer): void {
  * cannot be repeated. The request still sends `connection: keep-alive`: with `close`, a server that refuses the body
  * resets the connection, and its answer is lost.
  */
-function open(url: string, headers: BodyToPut["headers"]): http.ClientRequest {
+function open(
+  url: string,
+  headers: BodyToPut["headers"],
+  ca: string | undefined,
+): http.ClientRequest {
   const { request } = url.startsWith("https:") ? https : http;
   const sent = request(url, {
     method: "PUT",
     agent: false,
+    ...(ca === undefined ? {} : { ca }),
     headers: { ...headers, connection: "keep-alive" },
   });
   sent.once("socket", (socket) => {

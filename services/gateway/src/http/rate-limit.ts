@@ -15,7 +15,7 @@ export interface RateLimitState {
   readonly windowSeconds: 60;
   /** Number of requests that the rate limit still allows right now. */
   readonly remaining: number;
-  /** Seconds until the rate limit allows its whole quota again, if no further request is made. */
+  /** Seconds until the full quota of the rate limit is available again, if no further request is made. */
   readonly resetSeconds: number;
 }
 

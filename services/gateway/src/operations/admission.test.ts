@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
@@ -48,6 +48,8 @@ class TestAccounts {
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
+  /** Whether answers name all workspaces of an API key, which an earlier release of the accounts service does not do. */
+  listsWorkspaces = true;
   /**
    * State of the simulated accounts service. `refusing`: a call fails. `losing`: a call is carried out, and its answer
    * is lost.
@@ -90,7 +92,8 @@ class TestAccounts {
     const [first, ...others] = key.workspaceIds;
     const expiry = key.expiresAt === undefined ? {} : { expiresAt: timestampFromMs(key.expiresAt) };
     const workspaceCount = key.workspaceIds.length;
-    const found = { id: hash, scopes: ["posts:read"], workspaceCount, ...expiry };
+    const workspaceIds = this.listsWorkspaces ? [...key.workspaceIds] : [];
+    const found = { id: hash, scopes: ["posts:read"], workspaceCount, workspaceIds, ...expiry };
     const answer = { key: create(AdmittedKeySchema, found) };
     const chosen = workspaceId ?? (others.length === 0 ? first : undefined);
     if (chosen === undefined || !key.workspaceIds.includes(chosen))
@@ -117,6 +120,16 @@ class TestAccounts {
       emptyForMs: left >= 1 ? 0 : Math.ceil(((1 - left) * 60_000) / capacity),
     };
   }
+}
+
+function randomId(): string {
+  return randomUUID();
+}
+
+/** Returns the kind of a request's result, after moving the test's clock if the accounts service is asked. */
+async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
+  if (result instanceof Promise) await pass(2);
+  return (await result).kind;
 }
 
 function newKey(): string {
@@ -282,7 +295,7 @@ test("the gateway asks the accounts service only for requests that the service h
   expect(spendPrepaid(two)).toBe(4);
 });
 
-test("granted requests that are not used within 3 s are returned to the accounts service exactly once", async () => {
+test("requests that the accounts service granted in advance and that no client made within 3 s are returned to it exactly once", async () => {
   const key = accounts.addKey();
   await admitted(key);
   await pass(2900);
@@ -297,7 +310,7 @@ test("granted requests that are not used within 3 s are returned to the accounts
   ]);
 });
 
-test("a stopping gateway returns unused granted requests and refuses requests that would need a call to the accounts service", async () => {
+test("a stopping gateway returns the requests that were granted to it in advance and not used, and refuses requests that would need a call to the accounts service", async () => {
   const key = accounts.addKey();
   accounts.latencyMs = 50;
   const waiting = admit(key);
@@ -353,25 +366,73 @@ test("an unknown API key is looked up at most once in 3 s", async () => {
   expect(accounts.calls).toHaveLength(2);
 });
 
-test("a request with an API key of several workspaces must name one of these workspaces", async () => {
+const addressLimit = (remaining: number) => ({
+  policy: "address",
+  quota: 120,
+  windowSeconds: 60,
+  remaining,
+  resetSeconds: Math.ceil((120 - remaining) / 2),
+});
+
+test.each([true, false])(
+  "a request with an API key of several workspaces must name one of these workspaces, when the accounts service lists them: %s",
+  async (listsWorkspaces) => {
+    accounts.listsWorkspaces = listsWorkspaces;
+    const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
+    expect(await admitted(key)).toMatchObject({ kind: "workspace_required" });
+    expect(admit(key)).toMatchObject({ kind: "workspace_required" });
+    for (const named of [STRANGE_WORKSPACE, "no id", WORKSPACE.toUpperCase()]) {
+      expect(await admitted(key, named)).toMatchObject({ kind: "workspace_forbidden" });
+      expect(await admitted(key, named)).toMatchObject({ kind: "workspace_forbidden" });
+    }
+    for (const workspaceId of [OTHER_WORKSPACE, WORKSPACE, OTHER_WORKSPACE])
+      expect(await admitted(key, workspaceId)).toMatchObject({ kind: "admitted", workspaceId });
+  },
+);
+
+test("a request with a valid API key that selects no workspace counts towards the limit of its remote address", async () => {
   const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
-  const limit = {
-    policy: "address",
-    quota: 120,
-    windowSeconds: 60,
-    remaining: 120,
-    resetSeconds: 0,
-  };
-  expect(await admitted(key)).toEqual({ kind: "workspace_required", limit });
-  expect(admit(key)).toEqual({ kind: "workspace_required", limit });
-  for (const named of [STRANGE_WORKSPACE, "no id", WORKSPACE.toUpperCase()]) {
-    expect(await admitted(key, named)).toEqual({ kind: "workspace_forbidden", limit });
-    expect(admit(key, named)).toEqual({ kind: "workspace_forbidden", limit });
+  expect(await admitted(key)).toEqual({ kind: "workspace_required", limit: addressLimit(119) });
+  for (let count = 2; count <= 120; count += 1)
+    expect(admit(key, randomId())).toMatchObject({ kind: "workspace_forbidden" });
+  expect(admit(key, randomId())).toMatchObject({ kind: "rate_limited", workspaceId: undefined });
+  expect(admit(key)).toMatchObject({ kind: "rate_limited", workspaceId: undefined });
+  expect(await admitted(key, WORKSPACE)).toMatchObject({ kind: "admitted" });
+});
+
+test("requests with one API key that name many foreign workspaces cause one query to the accounts service and evict no other record", async () => {
+  const [victim, key] = [accounts.addKey(), accounts.addKey()];
+  accounts.setBucket(WORKSPACE, 60_000);
+  await admitted(victim);
+  for (let index = 0; index < 20_000; index += 1) {
+    const address = `2001:db8:${Math.floor(index / 100).toString(16)}::1`;
+    await refusalOf(admit(key, randomId(), address));
   }
-  expect(await admitted(key, OTHER_WORKSPACE)).toMatchObject({
-    kind: "admitted",
-    workspaceId: OTHER_WORKSPACE,
-  });
+  expect(accounts.calls.length).toBeLessThanOrEqual(2);
+  expect(admit(victim)).toMatchObject({ kind: "admitted" });
+});
+
+test("after 120 unknown API keys per minute, a remote address makes the gateway look up only API keys that were valid within the last day", async () => {
+  const [used, fresh] = [accounts.addKey(), accounts.addKey()];
+  await admitted(used);
+  await pass(10_000);
+  for (let count = 0; count < 120; count += 1)
+    expect(await admitted(newKey())).toMatchObject({ kind: "unauthenticated" });
+  // The limit has been refilled by one request while the 120 look-ups took 2 ms each.
+  await admitted(newKey());
+  const before = accounts.calls.length;
+  for (let count = 0; count < 100; count += 1)
+    expect(admit(newKey())).toMatchObject({
+      kind: "rate_limited",
+      workspaceId: undefined,
+      retryAfterSeconds: 1,
+    });
+  expect(admit(fresh)).toMatchObject({ kind: "rate_limited" });
+  expect(accounts.calls.length).toBe(before);
+  expect(await admitted(used)).toMatchObject({ kind: "admitted" });
+  const other = admit(fresh, undefined, "192.0.2.2");
+  await pass(2);
+  expect(await other).toMatchObject({ kind: "admitted" });
 });
 
 test("requests that name malformed workspace ids share one query to the accounts service", async () => {
@@ -467,7 +528,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("the first call after an outage of the accounts service lets in every request that waits for it, even if further requests were admitted during this call", async () => {
+test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if other requests used up cached permits during the call", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -495,7 +556,7 @@ test("requests that one API key made during an outage of the accounts service do
   expect(await admitted(two)).toMatchObject({ kind: "admitted" });
 });
 
-test("when the answer of the accounts service is lost, the requests that it granted are never used, and those granted earlier stay usable", async () => {
+test("when the answer of the accounts service is lost, the requests that this answer granted are never used, and requests that earlier answers granted stay usable", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "losing";
@@ -577,7 +638,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 }
 
 test(
-  "no request is admitted that the accounts service did not grant, whatever the order of events",
+  "the gateway admits only requests that the accounts service granted, whatever the order of events",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {

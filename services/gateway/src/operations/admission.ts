@@ -13,6 +13,7 @@ import {
 import { createAddressLimits } from "#src/operations/admission/address-limits.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { createAnswers } from "#src/operations/admission/answers.ts";
+import { createKeyLookUps } from "#src/operations/admission/key-look-ups.ts";
 import { createKeyRecords, type KeyRecord } from "#src/operations/admission/key-records.ts";
 import { createOutage, type Outage } from "#src/operations/admission/outage.ts";
 import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/workspace-budget.ts";
@@ -23,8 +24,8 @@ import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/wor
  */
 const SWEEP_MS = 500;
 /**
- * Replaces every workspace id that is not a UUID, so that requests with malformed ids share one record. No workspace
- * has this id.
+ * Replaces every workspace id that is not a UUID, so that requests with malformed ids share one query. No workspace has
+ * this id.
  */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 
@@ -84,6 +85,7 @@ class BatchedAdmission implements Admission {
   readonly #records = createKeyRecords();
   readonly #addresses = createAddressLimits();
   readonly #answers = createAnswers(this.#addresses);
+  readonly #lookUps = createKeyLookUps();
   readonly #outage: Outage;
   readonly #batches: AdmitBatches<Waiter, Reserved>;
   readonly #timer: NodeJS.Timeout;
@@ -107,10 +109,8 @@ class BatchedAdmission implements Admission {
     const time = this.#now();
     if (key === undefined) return this.#answers.refuse(address, time);
     const named = workspaceId === undefined || isId(workspaceId) ? workspaceId : NIL_ID;
-    const pairId = named === undefined ? key : `${key} ${named}`;
-    const record = this.#records.find(pairId);
-    if (record === undefined)
-      return this.#admitNewPair({ pairId, key, workspaceId: named }, address);
+    const record = this.#records.find(key, named);
+    if (record === undefined) return this.#admitNewPair({ key, workspaceId: named }, address);
     const isFresh = time < record.freshUntil;
     const result = isFresh ? this.#answers.fromRecord(record, address, time) : undefined;
     return result ?? this.#askAccounts(record.source, record, address);
@@ -130,7 +130,9 @@ class BatchedAdmission implements Admission {
     const time = this.#now();
     if (!isApiKey(pair.key) || this.#records.isUnknown(pair.key, time))
       return this.#answers.refuse(address, time);
-    return this.#askAccounts({ ...pair, keyHash: hashApiKey(pair.key) }, undefined, address);
+    const keyHash = hashApiKey(pair.key);
+    const refusal = this.#lookUps.refusalOf(keyHash, address, time);
+    return refusal ?? this.#askAccounts({ ...pair, keyHash }, undefined, address);
   }
 
   #askAccounts(source: AdmissionSource, record: KeyRecord | undefined, address: string) {
@@ -143,7 +145,7 @@ class BatchedAdmission implements Admission {
   }
 
   #prepare({ source, waiters }: PendingQuery<Waiter>): { want: number; prepared: Reserved } {
-    const budget = this.#records.find(source.pairId)?.workspace?.budget;
+    const budget = this.#find(source)?.workspace?.budget;
     if (budget === undefined || waiters.length === 0)
       return { want: waiters.length, prepared: { budget: undefined, count: 0, debt: 0 } };
     const count = takePrepaid(budget, waiters.length);
@@ -171,15 +173,30 @@ class BatchedAdmission implements Admission {
       const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.store({ source, sentAt, kept }, grant, time) };
     });
-    sent.forEach(({ query: { source, waiters } }, index) => {
+    sent.forEach(({ query }, index) => {
+      const { source, waiters } = query;
       const answer = stored[index];
       for (const { address, resolve } of waiters)
         resolve(
           answer === undefined
-            ? this.#answers.duringOutage(this.#records.find(source.pairId), address, time)
+            ? this.#answers.duringOutage(this.#find(source), address, time)
             : this.#answers.fromGrant(answer.record, address, time),
         );
+      if (answer !== undefined) this.#noteLookUp(query, answer.record, time);
     });
+  }
+
+  #find({ key, workspaceId }: AdmissionSource): KeyRecord | undefined {
+    return this.#records.find(key, workspaceId);
+  }
+
+  #noteLookUp(
+    { source, waiters }: PendingQuery<Waiter>,
+    record: KeyRecord | undefined,
+    time: number,
+  ): void {
+    if (record !== undefined) this.#lookUps.noteValid(source.keyHash, time);
+    else for (const { address } of waiters) this.#lookUps.noteUnknown(address, time);
   }
 
   #sweep(): void {
@@ -187,6 +204,7 @@ class BatchedAdmission implements Admission {
     this.#giveBackUnused(false);
     this.#records.sweep(time);
     this.#addresses.sweep(time);
+    this.#lookUps.sweep(time);
   }
 
   #giveBackUnused(all: boolean): void {

@@ -6,11 +6,13 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Locale } from "#src/http/messages.ts";
 import type { Admission } from "#src/operations/admission.ts";
+import type { UnsentLimits } from "#src/routes/hooks/unsent-answers.ts";
 import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** The dependencies of the REST server. */
@@ -41,6 +43,8 @@ export interface ServerDeps {
   readonly requestTimeoutMs: number;
   /** Limits on slow clients of the gateway. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
+  /** Limits on the bytes of large answers that the gateway holds. Default: the production values. */
+  readonly unsentLimits?: UnsentLimits;
   /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
@@ -51,13 +55,10 @@ export interface Patience {
   readonly headersMs: number;
   /** Maximum time until a request has arrived with its body. Uploads are exempt. */
   readonly requestMs: number;
-  /** The interval at which the bytes received of an upload are compared with `minBytesPerSecond`. */
-  readonly stallMs: number;
-  /**
-   * Minimum rate of an upload in bytes per second. An upload that was slower during an interval of `stallMs` is
-   * aborted.
-   */
-  readonly minBytesPerSecond: number;
+  /** Uploads and downloads that are slower are aborted, unless the media service is the slow side. */
+  readonly transferRate: MinimumRate;
+  /** Minimum rate at which a client reads an answer. The connection of a slower client is closed. */
+  readonly readingRate: MinimumRate;
   /** Maximum time without a byte in either direction before a connection is closed. */
   readonly silenceMs: number;
 }
@@ -88,6 +89,8 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
+    /** Size that an answer of the route may have, if it can be large. The request waits until its share is free. */
+    readonly answerBytes?: number;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;
     /**

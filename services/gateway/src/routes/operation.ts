@@ -1,4 +1,5 @@
 import { Type, type TProperties, type TSchema } from "typebox";
+import { defined } from "#src/http/defined.ts";
 import type { Scope } from "#src/routes/dependencies.ts";
 import { ErrorBody, ref } from "#src/routes/schemas.ts";
 
@@ -17,6 +18,8 @@ interface Operation {
   readonly scope: Scope;
   /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
   readonly timeoutMs?: number;
+  /** Size that an answer of the operation may have, if it can be large. */
+  readonly answerBytes?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;
   readonly headers?: TProperties;
@@ -60,7 +63,8 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
 /** Error answers that every operation of the API can give. */
 const ERRORS = {
   429: describeAnswer({
-    description: "The workspace has used up its requests for this minute.",
+    description:
+      "The workspace has used up its requests for this minute, or does not read the answers that it has requested.",
     body: ErrorBody,
     headers: { "Retry-After": RETRY_AFTER },
   }),
@@ -72,14 +76,15 @@ const ERRORS = {
  * requires.
  */
 export function operation(options: Operation) {
-  const { scope, timeoutMs, response, tags, headers, description, ...schema } = options;
+  const { scope, timeoutMs, answerBytes, response, tags, headers, description, ...schema } =
+    options;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),
   ]);
   const needs = `Requires the scope \`${scope}\`.`;
   return {
-    config: timeoutMs === undefined ? { scope } : { scope, timeoutMs },
+    config: defined({ scope, timeoutMs, answerBytes }),
     schema: {
       ...schema,
       description: description === undefined ? needs : `${description} ${needs}`,

@@ -1,4 +1,6 @@
 import { drainConnections } from "@postrider/shared/connect/drain-connections";
+import { exemptLongUploads } from "@postrider/shared/http/long-transfers";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
@@ -18,15 +20,16 @@ import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addHeaderRules, addQueryRules } from "#src/routes/hooks/header-and-query-rules.ts";
 import { addKnownPaths } from "#src/routes/hooks/known-paths.ts";
 import { addLoadShedding } from "#src/routes/hooks/load-shedding.ts";
+import { addReadingRate } from "#src/routes/hooks/reading-rate.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
+import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
 import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
-import { createLongBodies, type LongBodies } from "#src/routes/uploads/long-bodies.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 
 /** Maximum size of a JSON request body in bytes. */
@@ -36,8 +39,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const PATIENCE: Patience = {
   headersMs: 15_000,
   requestMs: 30_000,
-  stallMs: 30_000,
-  minBytesPerSecond: 1_000,
+  transferRate: TRANSFER_RATE,
+  readingRate: { bytesPerSecond: 1_000, stallMs: 60_000 },
   // Maximum time without any byte on a connection; longer than any operation of the API takes.
   silenceMs: 240_000,
 };
@@ -71,7 +74,7 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
   );
 }
 
-function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies): FastifyInstance {
+function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
   return fastify({
     bodyLimit: MAX_BODY_BYTES,
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
@@ -91,7 +94,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
     // Maximum length of a path parameter: longer than any request target, so that an overlong id is answered with
     // `not_found` like any unknown id.
     routerOptions: { maxParamLength: 65_536 },
-    clientErrorHandler: longBodies.exempt((error, socket) =>
+    clientErrorHandler: exemptLongUploads((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
     ),
     ajv: {
@@ -113,8 +116,7 @@ function openServer(deps: ServerDeps, patience: Patience, longBodies: LongBodies
  */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const patience = { ...PATIENCE, ...deps.patience };
-  const longBodies = createLongBodies(patience);
-  const app = openServer(deps, patience, longBodies);
+  const app = openServer(deps, patience);
   app.decorateRequest("caller", undefined);
   app.decorateRequest("bodyBytes", 0);
   app.decorateRequest("errorCode", undefined);
@@ -131,11 +133,13 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addQueryRules(app);
   addBodyRules(app);
   addUnreadBodies(app);
+  addUnsentAnswerLimit(app, deps.unsentLimits);
+  addReadingRate(app, patience.readingRate);
   addProbes(app, deps.health);
   await registerDescription(app, deps);
   registerDocs(app);
-  registerUploads(app, { ...deps, longBodies });
-  registerDownload(app, deps);
+  registerUploads(app, { ...deps, transferRate: patience.transferRate });
+  registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
   return app;

@@ -1,7 +1,11 @@
+import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaLease } from "#src/db/media-leases.ts";
 import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
+
+/** How long beyond its limit an upload may take, because our side was slow and while its bytes are made durable. */
+const UPLOAD_GRACE_MS = 60 * 60_000;
 
 export const COLUMNS = [
   "id",
@@ -207,21 +211,35 @@ export async function listPendingIds(
   return rows.map(({ id }) => id);
 }
 
+export interface ForgottenUploads {
+  /** Minimum time since their upload grant after which pending media are forgotten. */
+  readonly pendingMs: number;
+  /** How long after it was issued an upload grant allows an upload to begin. */
+  readonly grantMs: number;
+  readonly limit: number;
+}
+
 /**
- * Deletes up to `limit` media, with their upload grants, in all workspaces. The media have been pending for `ageMs` and
- * are not being checked. A running upload then finds no row and deletes its object.
+ * Deletes up to `limit` media, with their upload grants, in all workspaces. The media have been pending for `pendingMs`,
+ * are not being checked, and cannot be arriving any more: the time that an upload may take follows its declared bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,
-  { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
+  { pendingMs, grantMs, limit }: ForgottenUploads,
 ): Promise<readonly Pick<StoredMedia, "id" | "objectKey">[]> {
+  const beginMs = grantMs + UPLOAD_GRACE_MS + longestTransferMs(0);
+  const msPerByte = 1000 / TRANSFER_RATE.bytesPerSecond;
   return await sql<Pick<StoredMedia, "id" | "objectKey">[]>`
     delete from media
     where id in (
       select id
       from media
       where status = 'pending'
-      and created_at < now() - ${ageMs} * interval '1 millisecond'
+      and created_at < now() - ${pendingMs} * interval '1 millisecond'
+      and (
+        object_key is not null
+        or created_at < now() - (${beginMs} + bytes * ${msPerByte}::float8) * interval '1 millisecond'
+      )
       and (lease_until is null or lease_until < now())
       order by created_at
       limit ${limit}

@@ -3,6 +3,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 /** The permission to upload one file (upload grant), with the status of the file's media. */
 export interface Grant {
   readonly mediaId: string;
+  readonly workspaceId: string;
   readonly contentType: string;
   /** Declared length of the upload in bytes. */
   readonly bytes: number;
@@ -40,7 +41,7 @@ export async function findGrant(
 ): Promise<Grant | undefined> {
   const [row] = await sql<Grant[]>`
     select
-      media.id as media_id, media.content_type, media.bytes, media.status,
+      media.id as media_id, media.workspace_id, media.content_type, media.bytes, media.status,
       upload_grants.used_at is not null as is_used,
       upload_grants.expires_at <= now() as is_expired
     from upload_grants
@@ -96,26 +97,4 @@ export async function pinUpload(sql: ISql, mediaId: string, objectKey: string): 
     and object_key is null
     returning 1`;
   return pinned.length > 0;
-}
-
-/**
- * Deletes up to `limit` unused upload grants that expired at least `graceMs` ago, in all workspaces. Returns the number
- * of deleted grants.
- */
-export async function deleteExpiredGrants(
-  sql: ISql,
-  { graceMs, limit }: { readonly graceMs: number; readonly limit: number },
-): Promise<number> {
-  const deleted = await sql`
-    delete from upload_grants
-    where media_id in (
-      select media_id
-      from upload_grants
-      where used_at is null
-      and expires_at < now() - ${graceMs} * interval '1 millisecond'
-      order by expires_at
-      limit ${limit}
-      for update skip locked
-    )`;
-  return deleted.count;
 }

@@ -10,7 +10,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("patching a range of a file, in chunks of any size, gives the same bytes as patching the whole file", async () => {
+test("a range of a file that is patched while it is read, in chunks of any size, equals this range of the whole patched file", async () => {
   const total = 60;
   const patch = fc.record({
     offset: fc.nat(total - 1),

@@ -1,38 +1,33 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import { deleteForgottenUploads } from "#src/db/media.ts";
-import { deleteExpiredGrants } from "#src/db/upload-grants.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
 const INTERVAL_MS = 60_000;
 const PAGE_SIZE = 500;
-/**
- * How long an expired upload grant is kept, because an upload that began in time may still run. No upload request takes
- * longer.
- */
-const GRANT_GRACE_MS = 60 * 60_000;
 
 export interface ForgottenUploadOptions extends JobDependencies {
   /** How long after its grant an upload that was not completed is deleted. */
   readonly pendingMs: number;
+  /** How long after it was issued an upload grant allows an upload to begin. */
+  readonly grantMs: number;
 }
 
 /**
- * Deletes uploads that were not completed in time, and unused upload grants. The row is deleted first, so that a
+ * Deletes uploads that were not completed in time, with their upload grants. The row is deleted first, so that a
  * running upload or check cannot write to it. An object that cannot be deleted then has no row, so the job
  * remove-orphans deletes it.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
-  const { sql, pendingMs } = deps;
-  const uploads = await deleteForgottenUploads(sql, { ageMs: pendingMs, limit: PAGE_SIZE });
+  const { sql, pendingMs, grantMs } = deps;
+  const uploads = await deleteForgottenUploads(sql, { pendingMs, grantMs, limit: PAGE_SIZE });
   failpoint("media.uploads-forgotten");
   const keys = uploads.flatMap(({ id, objectKey }) =>
     objectKey === null ? [directUploadKey(id)] : [directUploadKey(id), objectKey],
   );
   for (const key of keys) await removeObject(deps, key);
-  const grants = await deleteExpiredGrants(sql, { graceMs: GRANT_GRACE_MS, limit: PAGE_SIZE });
-  return uploads.length === PAGE_SIZE || grants === PAGE_SIZE;
+  return uploads.length === PAGE_SIZE;
 }
 
 async function removeObject({ store, logger }: ForgottenUploadOptions, key: string): Promise<void> {

@@ -2,13 +2,11 @@ import { startLoop } from "@postrider/shared/process/loop";
 import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
-import { removeAbandonedFolders } from "#src/storage/temp-folder.ts";
 
 const INTERVAL_MS = 10 * 60_000;
 const PAGE_SIZE = 500;
 
 export interface RemoveOrphansOptions extends JobDependencies {
-  readonly tempDir: string;
   /**
    * Minimum age of an object that counts as orphaned. Every operation commits the row that names its object in less
    * time.
@@ -17,14 +15,13 @@ export interface RemoveOrphansOptions extends JobDependencies {
 }
 
 /**
- * Deletes what crashed processes left behind: stored objects that no row names, unfinished writes, and temporary files
- * of inspections. Only data older than any running operation is deleted, so several replicas may run the job at the
+ * Deletes what crashed processes left behind: stored objects that no row names, and unfinished writes. Only data older than any running operation is deleted, so several replicas may run the job at the
  * same time.
  *
  * @returns The number of deleted objects.
  */
 export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
-  const { store, tempDir } = deps;
+  const { store } = deps;
   const before = new Date(Date.now() - deps.orphanMs);
   let count = 0;
   for (const prefix of OBJECT_PREFIXES) {
@@ -38,7 +35,6 @@ export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number>
     count += await deleteUnnamed(deps, page);
   }
   await store.removeUnfinished(before);
-  await removeAbandonedFolders(tempDir, before);
   return count;
 }
 

@@ -1,3 +1,4 @@
+import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { PostsClient } from "#src/clients/posts.ts";
@@ -29,6 +30,9 @@ export interface MediaDependencies {
 
 export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
-export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
+export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping"> & {
+  /** Permits of transfers in one direction; see `transferShares`. */
+  readonly permits: Semaphore;
+};
 
 export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;

@@ -17,16 +17,19 @@ export interface Download {
   /** Time limit of the download, from the DNS lookup to the last byte. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
+  /** Waits for disk space for a file of up to `bytes`. Called once, before the file is written. */
+  readonly reserve: (bytes: number) => Promise<void>;
 }
 
 /**
  * Downloads a file from a URL that a customer provided. A file that starts like a video may have the maximum size of a
  * video, any other file the maximum size of an image.
  *
- * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, or the signal's reason.
+ * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's reason, or an error of
+ *   `reserve` or of the disk.
  */
 export async function downloadFile(client: OutboundClient, download: Download): Promise<void> {
-  const { url, path, limits, totalMs, signal } = download;
+  const { url, path, totalMs, signal } = download;
   try {
     await using answer = await client.send({
       method: "GET",
@@ -37,7 +40,7 @@ export async function downloadFile(client: OutboundClient, download: Download): 
     });
     if (answer.status !== 200 || isEncoded(answer)) throw importFailed();
     const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
-    await pipeline(limitBytes(answer.body, announcedBytes(answer), limits), file);
+    await pipeline(limitBytes(answer.body, announcedBytes(answer), download), file);
   } catch (error) {
     throw error instanceof OutboundError ? toServiceError(error) : error;
   }
@@ -78,7 +81,7 @@ function announcedBytes({ headers }: OutboundAnswer): number {
 async function* limitBytes(
   body: AsyncIterable<Uint8Array>,
   announced: number,
-  limits: SizeLimits,
+  { limits, reserve }: Pick<Download, "limits" | "reserve">,
 ): AsyncGenerator<Uint8Array, void> {
   let bytes = 0;
   let limit: number | undefined;
@@ -87,9 +90,13 @@ async function* limitBytes(
     bytes += chunk.length;
     if (start.length < VIDEO_START_BYTES)
       start = Buffer.concat([start, chunk.subarray(0, VIDEO_START_BYTES - start.length)]);
-    if (limit === undefined && start.length >= VIDEO_START_BYTES)
+    if (limit === undefined && start.length >= VIDEO_START_BYTES) {
       limit = startsLikeVideo(start) ? limits.maxVideoBytes : limits.maxImageBytes;
-    assertWithin(Math.max(bytes, limit === undefined ? 0 : announced), limit);
+      assertWithin(Math.max(bytes, announced), limit);
+      // The HTTP client rejects a body that is longer than announced.
+      await reserve(announced === 0 ? limit : announced);
+    }
+    assertWithin(bytes, limit);
     yield chunk;
   }
 }

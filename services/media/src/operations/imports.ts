@@ -1,19 +1,20 @@
 import { join } from "node:path";
-import { unavailable, unprocessable } from "@postrider/shared/errors";
+import { ServiceError, unavailable, unprocessable } from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
-import { withTempFolder } from "#src/storage/temp-folder.ts";
+import type { TempSpace } from "#src/storage/temp-space.ts";
 import { downloadFile } from "./download-file.ts";
 
-/**
- * Limits on the number of concurrent imports of one process. Each import may need as much disk space as the largest
- * video. `perKey` limits each workspace, so that slow downloads of a few workspaces do not block all others.
- */
-const IMPORT_LIMITS = { total: 40, perKey: 4, maxWaitMs: 10_000, maxWaiting: 200 };
+/** Limits on the number of concurrent imports of one process. */
+const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200 };
+/** Maximum number of concurrent imports of one workspace in one process. */
+const MAX_PER_WORKSPACE = 4;
 
 export interface ImportOptions {
   readonly client: OutboundClient;
@@ -21,8 +22,14 @@ export interface ImportOptions {
   readonly limits: SizeLimits;
   /** Time limit of the download of an import, from the DNS lookup to the last byte. */
   readonly totalMs: number;
-  /** Folder for the files under inspection. */
-  readonly tempDir: string;
+  /** Place for the files under inspection. */
+  readonly space: TempSpace;
+  readonly logger: Logger;
+}
+
+interface Import {
+  readonly workspaceId: string;
+  readonly url: string;
 }
 
 /** A downloaded file that passed its inspection. */
@@ -47,20 +54,27 @@ export class Imports implements AsyncDisposable {
    * receive.
    *
    * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
-   *   imports run or the process stops; and the errors of `use`.
+   *   imports run, the temporary folder cannot be written or the process stops; and the errors of `use`.
    */
   async run<T>(
     workspaceId: string,
     url: string,
     use: (file: ImportedFile) => Promise<T>,
   ): Promise<T> {
+    const { space } = this.#options;
+    const shares = [
+      ...transferShares({ workspaceId }),
+      { key: `imports of ${workspaceId}`, max: MAX_PER_WORKSPACE },
+    ];
     const running = this.#permits.run(
-      () => withTempFolder(this.#options.tempDir, (folder) => this.#import(folder, url, use)),
-      { key: workspaceId, signal: this.#stopping.signal },
+      () => space.withFolder((folder) => this.#import(folder, { workspaceId, url }, use)),
+      { shares, signal: this.#stopping.signal },
     );
     this.#running.add(running);
     try {
       return await running;
+    } catch (error) {
+      throw this.#toKnownError(error, workspaceId);
     } finally {
       this.#running.delete(running);
     }
@@ -73,17 +87,36 @@ export class Imports implements AsyncDisposable {
 
   async #import<T>(
     folder: string,
-    url: string,
+    { workspaceId, url }: Import,
     use: (file: ImportedFile) => Promise<T>,
   ): Promise<T> {
-    const { client, limits, totalMs } = this.#options;
+    const { client, limits, totalMs, space } = this.#options;
     const { signal } = this.#stopping;
     const path = join(folder, "import");
     signal.throwIfAborted();
-    await downloadFile(client, { url, path, limits, totalMs, signal });
+    using reserved = new DisposableStack();
+    const reserve = async (bytes: number): Promise<void> => {
+      reserved.use(await space.reserve({ workspaceId, bytes, signal }));
+    };
+    await downloadFile(client, { url, path, limits, totalMs, signal, reserve });
     failpoint("media.import-downloaded");
     const media = await this.#inspect(path);
     return await use({ path, media });
+  }
+
+  /** Turns a failure of the disk into `unavailable`, and logs the cause of every `unavailable`. */
+  #toKnownError(error: unknown, workspaceId: string): unknown {
+    const known = isDiskError(error) ? unavailable(error) : error;
+    if (
+      known instanceof ServiceError &&
+      known.reason === "unavailable" &&
+      known.cause !== undefined
+    )
+      this.#options.logger.warn(
+        { err: known.cause, workspaceId, step: "import" },
+        "an import failed because of the temporary folder or the object store; check both, the client may repeat it",
+      );
+    return known;
   }
 
   async #inspect(path: string): Promise<InspectedMedia> {
@@ -92,4 +125,9 @@ export class Imports implements AsyncDisposable {
     if (result.kind === "accepted") return result.media;
     throw unprocessable("media_rejected", [toRejection(result.violation)]);
   }
+}
+
+/** Whether a system call on a file failed, for example because the disk is full. */
+function isDiskError(error: unknown): boolean {
+  return error instanceof Error && "errno" in error && "syscall" in error;
 }

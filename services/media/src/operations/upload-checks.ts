@@ -2,6 +2,9 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { newId } from "@postrider/shared/ids";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
@@ -18,21 +21,20 @@ import type { InspectedMedia, InspectFile, MediaViolation } from "#src/domain/in
 import { objectKey } from "#src/domain/object-keys.ts";
 import { toRejection, type StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
+import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
-import { withTempFolder } from "#src/storage/temp-folder.ts";
+import type { TempSpace } from "#src/storage/temp-space.ts";
 import { locateUpload } from "./locate-upload.ts";
 
-/**
- * Maximum number of concurrent upload checks in one process; each may need as much disk space as the largest upload.
- */
-const MAX_CHECKS = 4;
+/** Limits on the number of upload checks of one process. */
+const CHECK_LIMITS = { total: 4, maxWaiting: 500 };
 
 export interface UploadCheckOptions {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly inspect: InspectFile;
-  /** Folder for the files under inspection. */
-  readonly tempDir: string;
+  /** Place for the files under inspection. */
+  readonly space: TempSpace;
   /** How long after its last renewal the lease of an upload check keeps other replicas from checking the same media. */
   readonly leaseMs: number;
   readonly logger: Logger;
@@ -42,7 +44,7 @@ export interface UploadCheckOptions {
 /**
  * The outcome of asking for the check of an upload.
  * - `settled`: the row of the media contains the result.
- * - `busy`: another replica checks these media, or this process runs its maximum number of checks.
+ * - `busy`: another replica checks these media.
  * - `missing`: nothing was uploaded.
  * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.
  */
@@ -56,6 +58,7 @@ export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 export class UploadChecks implements AsyncDisposable {
   readonly #options: UploadCheckOptions;
   readonly #running = new Map<string, Promise<CheckOutcome>>();
+  readonly #permits = new Semaphore(CHECK_LIMITS);
   readonly #stopping = new AbortController();
 
   constructor(options: UploadCheckOptions) {
@@ -63,15 +66,14 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts the check of an upload, or waits for the check of the same media that already runs in this process. The
-   * promise never rejects.
+   * Starts the check of an upload when its workspace has a fair share of the checks of this process, or waits for the
+   * check of the same media that already runs here. The promise never rejects.
    */
   run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
     const running = this.#running.get(id);
     if (running !== undefined) return running;
     if (this.#stopping.signal.aborted) return Promise.resolve("unavailable");
-    if (this.#running.size >= MAX_CHECKS) return Promise.resolve("busy");
-    const started = this.#claimAndCheck(workspaceId, id);
+    const started = this.#waitAndCheck(workspaceId, id);
     this.#running.set(id, started);
     void started.then(() => this.#running.delete(id));
     return started;
@@ -80,6 +82,14 @@ export class UploadChecks implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     await Promise.all(this.#running.values());
+  }
+
+  async #waitAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
+    const { signal } = this.#stopping;
+    const shares = transferShares({ workspaceId });
+    // `acquire` rejects only when too many checks wait, or the process stops.
+    using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
+    return permit === undefined ? "unavailable" : await this.#claimAndCheck(workspaceId, id);
   }
 
   async #claimAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
@@ -101,14 +111,16 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   async #check(media: StoredMedia, lease: MediaLease, signal: AbortSignal): Promise<CheckOutcome> {
-    const { store, inspect, tempDir } = this.#options;
+    const { store, inspect, space } = this.#options;
     const key = await locateUpload(this.#options, media);
     const stored = key === undefined ? undefined : await store.stat(key);
     if (key === undefined || stored === undefined) return "missing";
     failpoint("media.upload-pinned");
     if (stored.bytes !== media.bytes)
       return await this.#reject(media, lease, lengthMismatch(media.bytes, stored.bytes));
-    return await withTempFolder(tempDir, async (folder) => {
+    const { workspaceId, bytes } = media;
+    using _space = await space.reserve({ workspaceId, bytes, signal });
+    return await space.withFolder(async (folder) => {
       const path = join(folder, "upload");
       await copyObject(store, key, { path, signal });
       const result = await inspect(path, { contentType: media.contentType, bytes: media.bytes });
@@ -150,8 +162,8 @@ export class UploadChecks implements AsyncDisposable {
         await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
       return row;
     });
-    // The update finds no row when the media were deleted or another check holds the lease. The file that this check
-    // wrote is then not needed.
+    // The update finds no row when the media were deleted or another check holds the lease. In both cases the
+    // file that this check wrote is discarded.
     if (ready === undefined && deliveryKey !== null) await store.delete(deliveryKey);
     failpoint("media.ready-committed");
     nudgeRelay();
@@ -195,7 +207,7 @@ async function copyObject(
   if (object === undefined)
     throw new Error("the uploaded object disappeared from the object store");
   const file = createWriteStream(to.path, { flags: "wx", mode: 0o600, highWaterMark: 1024 * 1024 });
-  await pipeline(object.content, file, { signal: to.signal });
+  await pipeline(atMinimumRate(object.content, TRANSFER_RATE), file, { signal: to.signal });
 }
 
 function lengthMismatch(limit: number, actual: number): MediaViolation {

@@ -1,14 +1,23 @@
 import type { IncomingMessage } from "node:http";
-import { Readable } from "node:stream";
+import { finished, Readable } from "node:stream";
 import type { PlainRoutes } from "@postrider/shared/connect/plain-routes";
 import { invalidRequest, notFound, unavailable } from "@postrider/shared/errors";
+import { watchDownload } from "@postrider/shared/http/long-transfers";
 import { isId } from "@postrider/shared/ids";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
 import { parseRangeHeader, type ByteRange } from "#src/domain/range-header.ts";
 import { isRendition, toRendition, type Rendition } from "#src/domain/rendition.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
+
+/**
+ * The minimum rate at which gateways and the delivery service read files. They end slow transfers of clients earlier, so
+ * this ends those of callers that have disappeared.
+ */
+const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
 interface ObjectRequest {
   Params: { workspaceId: string; mediaId: string };
@@ -24,6 +33,7 @@ export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
     app.route<ObjectRequest>({
       method: ["GET", "HEAD"],
       url: "/objects/:workspaceId/:mediaId",
+      config: { callers: ["delivery", "gateway"] },
       handler: async (request, reply) => {
         const rendition = await findRendition(deps.sql, request.params, request.query.rendition);
         const range = requestedRange(request.raw, rendition);
@@ -40,7 +50,14 @@ export function createObjectRoutes(deps: RouteDependencies): PlainRoutes {
         }
         reply.headers({ "content-type": rendition.contentType, "content-length": length });
         if (request.method === "HEAD") return await reply.send();
-        return await reply.send(await openRange(deps, rendition, { start, length }));
+        const { workspaceId, mediaId } = request.params;
+        const shares = transferShares({ workspaceId, file: mediaId });
+        const permit = await deps.permits.acquire({ shares });
+        // The connection may be closed already, which `finished` reports, too.
+        finished(reply.raw, () => permit[Symbol.dispose]());
+        const content = await openRange(deps, rendition, { start, length });
+        watchDownload(reply.raw, RATE);
+        return await reply.send(content);
       },
     });
   };

@@ -7,7 +7,10 @@ import {
   ServiceError,
   unavailable,
 } from "@postrider/shared/errors";
+import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId, newId } from "@postrider/shared/ids";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
@@ -24,8 +27,15 @@ import {
   type DeclaredBody,
 } from "#src/routes/upload-body.ts";
 
-/** Idle timeout of an upload: a connection on which no byte arrives for this long is closed. */
-const IDLE_TIMEOUT_MS = 60_000;
+/**
+ * The minimum rate of uploads from gateways. Gateways end the slow uploads of clients earlier, so this ends those of
+ * gateways that have disappeared.
+ */
+const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
+
+interface UploadRequest {
+  Params: { uploadPath: string };
+}
 
 /**
  * `PUT /uploads/{uploadPath}` with the token in `x-upload-token`: stores the uploaded bytes for an upload grant, which
@@ -33,10 +43,14 @@ const IDLE_TIMEOUT_MS = 60_000;
  */
 export function createUploadRoutes(deps: RouteDependencies): PlainRoutes {
   return (app) => {
-    app.put<{ Params: { uploadPath: string } }>("/uploads/:uploadPath", async (request, reply) => {
+    const options = { config: { callers: ["gateway"] } };
+    app.put<UploadRequest>("/uploads/:uploadPath", options, async (request, reply) => {
       const grant = await readGrant(deps.sql, request.params.uploadPath, request.raw);
       const body = new UploadBody(request.raw, parseBody(grant, request.raw));
-      request.raw.setTimeout(IDLE_TIMEOUT_MS, () => request.raw.destroy());
+      const { workspaceId, mediaId } = grant;
+      const shares = transferShares({ workspaceId, grant: mediaId });
+      using _permit = await deps.permits.acquire({ shares });
+      watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
       // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
       // error; otherwise the media were deleted.
@@ -90,7 +104,7 @@ function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {
 
 /**
  * Writes the body of an upload to a new object and then marks the upload grant as used for it. Concurrent uploads of
- * one grant write one object each. The first upload that marks the grant is accepted, and the others delete their
+ * one grant to several processes write one object each. The first upload that marks the grant is accepted, and the others delete their
  * objects. After a crash the job remove-orphans deletes the object.
  *
  * @returns false when the grant has been used or deleted meanwhile.

@@ -5,7 +5,7 @@ import type {
   ImportMediaRequest,
   ImportMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import { takeKeyOrReplay, type KeyedRequest } from "@postrider/shared/postgres/idempotency";
@@ -62,17 +62,23 @@ async function runImport(deps: Deps, request: Import): Promise<Response> {
 }
 
 /**
- * Stores the imported file and the file that platforms receive. After a crash the job remove-orphans deletes both
- * objects, because no row names them.
+ * Stores the imported file and the file that platforms receive. After a crash or a failure the job remove-orphans
+ * deletes both objects, because no row names them.
+ *
+ * @throws `unavailable` when the object store fails or is too slow.
  */
 async function putObjects({ store }: Deps, path: string, { delivery }: InspectedMedia) {
   const keys = {
     objectKey: objectKey(newId()),
     deliveryKey: delivery.kind === "rewritten" ? objectKey(newId()) : null,
   };
-  await store.put(keys.objectKey, createReadStream(path));
-  if (delivery.kind === "rewritten" && keys.deliveryKey !== null)
-    await store.put(keys.deliveryKey, createReadStream(delivery.path));
+  try {
+    await store.put(keys.objectKey, createReadStream(path));
+    if (delivery.kind === "rewritten" && keys.deliveryKey !== null)
+      await store.put(keys.deliveryKey, createReadStream(delivery.path));
+  } catch (error) {
+    throw unavailable(error);
+  }
   return keys;
 }
 

@@ -27,8 +27,19 @@ const CALL_TIMEOUT_MS = 15_000;
  * parts.
  */
 const SOCKET_TIMEOUT_MS = 300_000;
+/** Maximum number of connections for calls that transfer no file. */
+const MAX_CONTROL_SOCKETS = 50;
+/**
+ * Maximum number of connections for reading files, and the same for writing them. It is higher than the number of
+ * transfers that the media service allows, so that no transfer waits for the connection of a slow one.
+ */
+export const MAX_STREAM_SOCKETS = 1_000;
 
-export function createS3Client(config: S3Config, endpoint: string | undefined): S3Client {
+export function createS3Client(
+  config: S3Config,
+  endpoint: string | undefined,
+  maxSockets = MAX_CONTROL_SOCKETS,
+): S3Client {
   return new S3Client({
     region: config.region,
     forcePathStyle: config.forcePathStyle,
@@ -38,7 +49,12 @@ export function createS3Client(config: S3Config, endpoint: string | undefined): 
     // other body.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
-    requestHandler: { connectionTimeout: 5_000, socketTimeout: SOCKET_TIMEOUT_MS },
+    requestHandler: {
+      connectionTimeout: 5_000,
+      socketTimeout: SOCKET_TIMEOUT_MS,
+      httpAgent: { keepAlive: true, maxSockets },
+      httpsAgent: { keepAlive: true, maxSockets },
+    },
   });
 }
 

@@ -18,7 +18,12 @@ import type {
   ObjectStore,
   StoredObject,
 } from "#src/storage/object-store.ts";
-import { createS3Client, deadline, type S3Config } from "#src/storage/s3-client.ts";
+import {
+  createS3Client,
+  deadline,
+  MAX_STREAM_SOCKETS,
+  type S3Config,
+} from "#src/storage/s3-client.ts";
 import { removeUnfinishedUploads, type S3Location, uploadStream } from "#src/storage/s3-upload.ts";
 import {
   isBefore,
@@ -31,18 +36,34 @@ import {
 
 /** Time limit of a copy within the S3 store. A slow store takes about a second per 100 MB. */
 const COPY_TIMEOUT_MS = 300_000;
+/** Maximum time from a request to read an object until the S3 store begins to answer. */
+const OPEN_TIMEOUT_MS = 10_000;
 
 /** Creates the S3 store without connecting to it; `check` verifies that the bucket can be reached. */
-export function createS3Store(config: S3Config): ObjectStore {
-  return new S3Store(config);
+export function createS3Store(
+  config: S3Config,
+  openTimeoutMs: number = OPEN_TIMEOUT_MS,
+): ObjectStore {
+  return new S3Store(config, openTimeoutMs);
 }
 
+/**
+ * Reads, writes and calls without a file have connections of their own. Otherwise slow readers would occupy the
+ * connections that uploads, checks and deletions need.
+ */
 class S3Store implements ObjectStore {
+  readonly #reads: S3Client;
+  readonly #writes: S3Client;
   readonly #client: S3Client;
   readonly #signer: S3Client;
   readonly #bucket: string;
 
-  constructor(config: S3Config) {
+  readonly #openTimeoutMs: number;
+
+  constructor(config: S3Config, openTimeoutMs: number) {
+    this.#openTimeoutMs = openTimeoutMs;
+    this.#reads = createS3Client(config, config.endpoint, MAX_STREAM_SOCKETS);
+    this.#writes = createS3Client(config, config.endpoint, MAX_STREAM_SOCKETS);
     this.#client = createS3Client(config, config.endpoint);
     this.#signer = createS3Client(config, config.publicEndpoint ?? config.endpoint);
     this.#bucket = config.bucket;
@@ -53,25 +74,33 @@ class S3Store implements ObjectStore {
     bytes: AsyncIterable<Uint8Array>,
     signal?: AbortSignal,
   ): Promise<StoredObject> {
-    return await uploadStream(this.#client, this.#locationOf(key), bytes, signal);
+    return await uploadStream(this.#writes, this.#locationOf(key), bytes, signal);
   }
 
   async open(key: string, range?: ByteRange, signal?: AbortSignal) {
     requireRange(range);
     if (range?.length === 0) return await this.#openEmpty(key);
+    // The deadline ends when the store answers, because the bytes that follow may take any time.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(timedOut(this.#openTimeoutMs)), this.#openTimeoutMs);
     try {
-      const answer = await this.#client.send(
+      const answer = await this.#reads.send(
         new GetObjectCommand({ ...this.#locationOf(key), Range: rangeHeader(range) }),
-        signal === undefined ? {} : { abortSignal: signal },
+        {
+          abortSignal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+        },
       );
       const bytes = totalOf(answer.ContentRange) ?? answer.ContentLength;
       return { ...toStoredObject(answer, bytes), content: contentOf(answer) };
     } catch (error) {
       signal?.throwIfAborted();
+      late.signal.throwIfAborted();
       if (isRangeNotSatisfiable(error)) return await this.#openEmpty(key);
       undefinedIfNotFound(error);
       await this.check();
       return undefined;
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -162,8 +191,7 @@ class S3Store implements ObjectStore {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    this.#client.destroy();
-    this.#signer.destroy();
+    for (const client of [this.#reads, this.#writes, this.#client, this.#signer]) client.destroy();
     return Promise.resolve();
   }
 
@@ -176,6 +204,10 @@ class S3Store implements ObjectStore {
     const stored = await this.stat(key);
     return stored === undefined ? undefined : { ...stored, content: (async function* () {})() };
   }
+}
+
+function timedOut(ms: number): Error {
+  return new Error(`the object store did not answer a read within ${ms} ms`);
 }
 
 function rangeHeader(range: ByteRange | undefined): string | undefined {

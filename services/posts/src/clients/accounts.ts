@@ -9,6 +9,7 @@ import { Batcher } from "@postrider/shared/process/batcher";
 import {
   findContext,
   runInContext,
+  shareContext,
   type RequestContext,
 } from "@postrider/shared/telemetry/request-context";
 import type { PostAccount } from "#src/domain/post.ts";
@@ -58,13 +59,9 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   };
 }
 
-/**
- * Returns the request context of an RPC to the accounts service. An RPC that several requests share carries the
- * deadline and the ids of none of these requests.
- */
-function contextOf([first, ...others]: readonly Lookup[]): RequestContext {
-  const isShared = others.some(({ context }) => context !== first?.context);
-  return (isShared ? undefined : first?.context) ?? { requestId: newId() };
+/** Returns the request context of an RPC to the accounts service that these lookups share. */
+function contextOf(lookups: readonly Lookup[]): RequestContext {
+  return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }
 
 /** Returns the accounts in the order of the lookups. */

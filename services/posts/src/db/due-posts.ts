@@ -18,6 +18,8 @@ export interface StartedBatch {
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
+  /** Scheduled time from which posts are started; null to start all of them. See `DueFloor`. */
+  readonly since?: Date | null;
 }
 
 /**
@@ -49,7 +51,7 @@ function eventsOfRequests(sql: ISql) {
  */
 export async function startDuePosts(
   tx: TransactionSql,
-  { missedAfterMs, limit }: DueOptions,
+  { missedAfterMs, limit, since = null }: DueOptions,
 ): Promise<StartedBatch> {
   const [batch] = await tx<StartedBatch[]>`
     with due as materialized (
@@ -57,7 +59,7 @@ export async function startDuePosts(
       from posts
       where status = 'scheduled'
       and scheduled_at <= now()
-      and scheduled_at >= now() - ${missedAfterMs}::float8 * interval '1 millisecond'
+      and scheduled_at >= greatest(${since}::timestamptz, now() - ${missedAfterMs}::float8 * interval '1 millisecond')
       order by scheduled_at, id
       limit ${limit}
       for no key update skip locked
@@ -143,14 +145,25 @@ export async function extendTargets(
     )`;
 }
 
+/** When the next scheduled post is due. */
+export interface NextDue {
+  /** Milliseconds until the next scheduled post is due, negative if it is late; null if no post is scheduled. */
+  readonly dueMs: number | null;
+  /** A time below which there is no scheduled post, at least a minute before the database's time. */
+  readonly floor: Date;
+}
+
 /**
- * Returns the milliseconds until the next scheduled post is due, negative if the post is late; undefined if no post is
- * scheduled.
+ * Returns the statement that finds the next scheduled post.
+ *
+ * @param since Scheduled time from which posts are found; null to find all of them. See `DueFloor`.
  */
-export async function findNextDue(sql: ISql): Promise<number | undefined> {
-  const [row] = await sql<{ ms: number | null }[]>`
-    select (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as ms
+export function nextDue(sql: ISql, since: Date | null) {
+  return sql<[NextDue]>`
+    select
+      (extract(epoch from min(scheduled_at) - clock_timestamp()) * 1000)::float8 as due_ms,
+      least(min(scheduled_at), clock_timestamp()) - interval '1 minute' as floor
     from posts
-    where status = 'scheduled'`;
-  return row?.ms ?? undefined;
+    where status = 'scheduled'
+    and scheduled_at >= coalesce(${since}::timestamptz, '-infinity')`;
 }

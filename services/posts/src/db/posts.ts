@@ -1,5 +1,4 @@
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { PlatformId } from "@postrider/platforms/registry";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
@@ -23,8 +22,8 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 publishing attempts of each target; null in lists of posts, which do not read attempts. */
-  readonly attempts: readonly AttemptJson[] | null;
+  /** The newest 50 publishing attempts of each target. */
+  readonly attempts: readonly AttemptJson[];
 }
 
 export interface TargetJson {
@@ -53,7 +52,7 @@ export interface AttemptJson {
   readonly message: string;
 }
 
-/** Returns the SQL columns of a `PostRow` without its publishing attempts. The SQL must name the table `post`. */
+/** Returns the SQL columns of a `PostRow`. The SQL must name the table `post`. */
 function postColumns(sql: ISql) {
   return sql`
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
@@ -68,19 +67,7 @@ function postColumns(sql: ISql) {
       from targets
       where targets.workspace_id = post.workspace_id
       and targets.post_id = post.id
-    ) as targets`;
-}
-
-/**
- * Reads posts with their targets and publishing attempts in one statement. Posts that do not exist are missing in the
- * result.
- */
-export async function listPostsByRefs(
-  sql: ISql,
-  refs: readonly PostRef[],
-): Promise<readonly PostRow[]> {
-  return await sql<PostRow[]>`
-    select ${postColumns(sql)}, (
+    ) as targets, (
       select coalesce(json_agg(json_build_object(
         'accountId', targets.account_id, 'number', attempt.number, 'startedAt', attempt.started_at,
         'finishedAt', attempt.finished_at, 'outcome', attempt.outcome, 'code', attempt.code, 'message', attempt.message
@@ -95,12 +82,74 @@ export async function listPostsByRefs(
       ) as attempt
       where targets.workspace_id = post.workspace_id
       and targets.post_id = post.id
-    ) as attempts
+    ) as attempts`;
+}
+
+/** Returns SQL that lists the given ids of posts, with their positions from 0. */
+function refRows(sql: ISql, refs: readonly PostRef[]) {
+  return sql`
+    select workspace_id, id, position::int - 1 as position
     from unnest(
       ${refs.map(({ workspaceId }) => workspaceId)}::uuid[],
       ${refs.map(({ postId }) => postId)}::uuid[]
-    ) as ref (workspace_id, id)
+    ) with ordinality as ref (workspace_id, id, position)`;
+}
+
+/**
+ * Reads posts with their targets and publishing attempts in one statement. Posts that do not exist are missing in the
+ * result.
+ */
+export async function listPostsByRefs(
+  sql: ISql,
+  refs: readonly PostRef[],
+): Promise<readonly PostRow[]> {
+  return await sql<PostRow[]>`
+    select ${postColumns(sql)}
+    from (${refRows(sql, refs)}) as ref
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
+}
+
+/** A post of a batch that is limited in bytes. */
+export interface SizedPostRow extends PostRow {
+  /** Position from 0 of the first post of the batch that was not read; null when all were read. */
+  readonly deferredFrom: number | null;
+}
+
+/**
+ * Reads as many of the posts, from the first on, as fit into `maxBytes`, but at least one. The size of a post is
+ * estimated from its text, options and the numbers of its media, targets and attempts, before anything of it is read:
+ * one workspace with large posts must not fill the memory of this process.
+ */
+export async function listPostsUpTo(
+  sql: ISql,
+  refs: readonly PostRef[],
+  maxBytes: number,
+): Promise<readonly SizedPostRow[]> {
+  return await sql<SizedPostRow[]>`
+    with sized as (
+      select ref.position, post.workspace_id, post.id,
+        row_number() over (order by ref.position) as number,
+        sum(
+          octet_length(post.content) + octet_length(post.options::text) + 1000 * cardinality(post.media_ids) + (
+            select coalesce(sum(1000 + 500 * least(attempt_count, 50)), 0)
+            from targets
+            where targets.workspace_id = post.workspace_id
+            and targets.post_id = post.id
+          )
+        ) over (order by ref.position) as bytes
+      from (${refRows(sql, refs)}) as ref
+      join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id
+    )
+    select ${postColumns(sql)}, (
+      select min(position)
+      from sized
+      where number > 1
+      and bytes > ${maxBytes}
+    ) as deferred_from
+    from sized
+    join posts as post on post.workspace_id = sized.workspace_id and post.id = sized.id
+    where sized.number = 1
+    or sized.bytes <= ${maxBytes}`;
 }
 
 /** Reads one post with its targets and publishing attempts. */
@@ -111,46 +160,6 @@ export async function findPost(
 ): Promise<PostRow | undefined> {
   const [row] = await listPostsByRefs(sql, [{ workspaceId, postId: id }]);
   return row;
-}
-
-/** The filters of a list of posts; a post must match all of them. */
-export interface ListFilter {
-  readonly status: PostStatus | undefined;
-  readonly platform: PlatformId | undefined;
-  readonly createdVia: string | undefined;
-  /** Only posts whose effective time is not earlier are listed. */
-  readonly from: Date | undefined;
-  /** Only posts whose effective time is earlier are listed. */
-  readonly before: Date | undefined;
-}
-
-/**
- * Reads a page of posts, latest `effective_at` first, that begins after the position `after`. One index per filter has
- * this order, so a late page costs no more than the first page. The platform is written into the SQL text, because
- * Postgres would not use the partial indexes for a parameter. The condition on `before` is omitted after the first
- * page: it is always true there, and with it Postgres would begin to read the index at `before` instead of `after`.
- */
-export async function listPostRows(
-  sql: ISql,
-  workspaceId: string,
-  page: ListFilter & {
-    readonly limit: number;
-    readonly after?: { effectiveAt: Date; id: string } | undefined;
-  },
-): Promise<readonly PostRow[]> {
-  const { after, status, platform, createdVia, from, before } = page;
-  return await sql<PostRow[]>`
-    select ${postColumns(sql)}, null as attempts
-    from posts as post
-    where post.workspace_id = ${workspaceId}
-    ${status === undefined ? sql`` : sql`and post.status = ${status}`}
-    ${platform === undefined ? sql`` : sql`and ${sql.unsafe(`'${platform}'`)} = any (post.platforms)`}
-    ${createdVia === undefined ? sql`` : sql`and post.created_via = ${createdVia}`}
-    ${from === undefined ? sql`` : sql`and post.effective_at >= ${from}`}
-    ${before === undefined || after !== undefined ? sql`` : sql`and post.effective_at < ${before}`}
-    ${after === undefined ? sql`` : sql`and (post.effective_at, post.id) < (${after.effectiveAt}, ${after.id})`}
-    order by post.effective_at desc, post.id desc
-    limit ${page.limit}`;
 }
 
 export interface PostRef {

@@ -119,3 +119,25 @@ export async function listQuotaUsage(
       select subject, period from jsonb_to_recordset(${sql.json(rows)}) as key (subject text, period text)
     )`;
 }
+
+/**
+ * Deletes quota counters of periods that ended before the previous month began, and returns their number. A counter with
+ * reserved quota is kept, because the outcome of a target is open. When the outcome of a target is corrected later, a
+ * counter that is missing counts as zero.
+ */
+export async function deletePastCounters(sql: ISql, limit: number): Promise<number> {
+  // Periods of months and days sort in the order of time. `skip locked` lets counters that are in use wait for the next
+  // run, so that this statement never waits for a post. It reads the whole table, which is small once it is clean; an
+  // index on the period would cost more, because every new counter would write it.
+  const deleted = await sql`
+    delete from quota_usage
+    where (workspace_id, subject, period) in (
+      select workspace_id, subject, period
+      from quota_usage
+      where period collate "C" < to_char((now() at time zone 'UTC') - interval '1 month', 'YYYY-MM')
+      and reserved = 0
+      limit ${limit}
+      for update skip locked
+    )`;
+  return deleted.count;
+}

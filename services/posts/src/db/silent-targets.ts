@@ -3,33 +3,89 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
+/** Which targets the sweep claims. */
+export interface SilencePage {
+  /** Milliseconds without a report after which a target is silent. */
+  readonly silentMs: number;
+  readonly limit: number;
+  /** Claims only targets that are silent since this time or a later one, as text of Postgres. */
+  readonly since: string;
+}
+
+/** The `since` of a sweep's first page. */
+export const FIRST_SILENCE = "-infinity";
+
+interface Silent {
+  /** Time since which the target was silent, as text of Postgres with all digits: the `since` of the next page. */
+  readonly silentSince: string;
+}
+
+/** Longest time between two questions about a target, as a multiple of the period after which it counts as silent. */
+const MAX_BACK_OFF = 8;
+
 /**
- * Claims up to `limit` silent targets for the sweep. A target is silent if its outcome is open and the delivery service
- * has not reported about it for `silentMs`. Claiming a target restarts this period, so that other replicas claim other
- * targets. Targets that failed with an unknown outcome are included until a day after their deadline, because their
- * outcome may still become known.
+ * The time from which the sweep counts the silence of a target that it has just asked about. The questions about a
+ * target become rarer while nothing changes: the next one follows after as long as the target has already been waiting,
+ * at least after the period of silence, at most after eight of them, and up to a fifth earlier or later, so that targets
+ * of the same moment spread.
+ */
+function silentFrom(sql: ISql, silentMs: number) {
+  const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
+  return sql`
+    now() - ${silence} + (0.8 + 0.4 * random()) * least(
+      greatest(now() - greatest(targets.updated_at, targets.due_at), ${silence}),
+      ${MAX_BACK_OFF}::int * ${silence}
+    )`;
+}
+
+/** A target whose outcome is open and about which the delivery service has not reported for some time. */
+export interface SilentTarget extends TargetKey, PostRef, Silent {
+  readonly accountId: string;
+  readonly platform: string;
+  /** Whether its post is publishing and its deadline has passed, so that its publishing must not begin any more. */
+  readonly isExpired: boolean;
+}
+
+/**
+ * Claims silent targets for the sweep, those with the longest silence first. A target is silent if its outcome is open
+ * and the delivery service has not reported about it for `silentMs`. Claiming a target ends its silence, so that other
+ * replicas claim other targets. Targets that failed with an unknown outcome are included until a day after their
+ * deadline, because their outcome may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,
-  options: { readonly silentMs: number; readonly limit: number },
-): Promise<readonly TargetKey[]> {
-  return await sql<TargetKey[]>`
+  { silentMs, limit, since }: SilencePage,
+): Promise<readonly SilentTarget[]> {
+  return await sql<SilentTarget[]>`
     with silent as materialized (
-      select id
+      select id, last_news_at
       from targets
       where publish_before is not null
       and (status in ('pending', 'publishing') or (status = 'failed' and error_code = 'outcome_unknown'))
-      and last_news_at < now() - ${options.silentMs}::float8 * interval '1 millisecond'
+      and last_news_at >= ${since}::text::timestamptz
+      and last_news_at < now() - ${silentMs}::float8 * interval '1 millisecond'
       and (status <> 'failed' or publish_before > now() - interval '1 day')
       order by last_news_at
-      limit ${options.limit}
+      limit ${limit}
       for update skip locked
+    ),
+    asked as (
+      update targets
+      set last_news_at = ${silentFrom(sql, silentMs)}
+      from silent
+      where targets.id = silent.id
+      returning targets.workspace_id, targets.post_id, targets.id as target_id, targets.generation,
+        targets.account_id, targets.platform, targets.publish_before, silent.last_news_at as silent_since
     )
-    update targets
-    set last_news_at = now()
-    from silent
-    where targets.id = silent.id
-    returning targets.workspace_id, targets.id as target_id, targets.generation`;
+    select workspace_id, post_id, target_id, generation, account_id, platform, silent_since::text as silent_since,
+      publish_before <= now() and (
+        select status = 'publishing'
+        from posts
+        where posts.id = asked.post_id
+        and posts.workspace_id = asked.workspace_id
+      ) as is_expired
+    from asked
+    order by asked.silent_since`;
 }
 
 /** A publishing target that the delivery service has been asked to publish, with the data of this publish request. */
@@ -94,29 +150,37 @@ export interface DeletionKey {
   readonly deletion: number;
 }
 
+export interface SilentDeletion extends DeletionKey, Silent {}
+
 /**
- * Claims up to `limit` targets that are being deleted on their platforms and whose deletion the delivery service has
- * not reported about for `silentMs`. Claiming a target restarts this period, as in `takeSilentTargets`.
+ * Claims targets that are being deleted on their platforms and whose deletion the delivery service has not reported
+ * about for `silentMs`, in the same way as `takeSilentTargets`.
  */
 export async function takeSilentDeletions(
   sql: ISql,
-  options: { readonly silentMs: number; readonly limit: number },
-): Promise<readonly DeletionKey[]> {
-  return await sql<DeletionKey[]>`
+  { silentMs, limit, since }: SilencePage,
+): Promise<readonly SilentDeletion[]> {
+  return await sql<SilentDeletion[]>`
     with silent as materialized (
-      select id
+      select id, last_news_at
       from targets
       where status = 'deleting'
-      and last_news_at < now() - ${options.silentMs}::float8 * interval '1 millisecond'
+      and last_news_at >= ${since}::text::timestamptz
+      and last_news_at < now() - ${silentMs}::float8 * interval '1 millisecond'
       order by last_news_at
-      limit ${options.limit}
+      limit ${limit}
       for update skip locked
+    ),
+    asked as (
+      update targets
+      set last_news_at = ${silentFrom(sql, silentMs)}
+      from silent
+      where targets.id = silent.id
+      returning targets.workspace_id, targets.id as target_id, targets.deletion, silent.last_news_at as silent_since
     )
-    update targets
-    set last_news_at = now()
-    from silent
-    where targets.id = silent.id
-    returning targets.workspace_id, targets.id as target_id, targets.deletion`;
+    select workspace_id, target_id, deletion, silent_since::text as silent_since
+    from asked
+    order by asked.silent_since`;
 }
 
 /**

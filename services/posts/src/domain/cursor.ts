@@ -20,8 +20,8 @@ const MAC_BYTES = 16;
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * Derives the keys for signing list cursors from the internal secrets. All replicas share these secrets, so each
- * replica reads the cursors of the others.
+ * Derives the keys for signing list cursors from secrets that all replicas share, so that each replica reads the
+ * cursors of the others.
  */
 export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
   const derive = (secret: string) =>

@@ -146,7 +146,7 @@ test.each<[string, string, string[], string[]]>([
   },
 );
 
-test("a range of instants that begins between the two occurrences of a queue-slot time contains no slot at that time", () => {
+test("when a local time occurs twice because clocks go back, a range that begins between its two occurrences contains no queue slot at that time", () => {
   const timetable = { ...ALWAYS, timezone: "Europe/Berlin", times: ["02:30"] };
 
   expect(slotsOf(timetable, "2026-10-25T01:00:00Z", "2026-10-26T12:00:00Z")).toEqual([

@@ -3,8 +3,10 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
-import { extendTargets, findNextDue, lockMissedPosts, startDuePosts } from "#src/db/due-posts.ts";
+import { extendTargets, lockMissedPosts, nextDue, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
+import { DueFloor } from "#src/domain/due-floor.ts";
+import { MISSED } from "#src/domain/missed.ts";
 import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 
@@ -31,9 +33,10 @@ const oldestDue = createAgeGauge(
   "How long the earliest scheduled post that has not begun has been due.",
 );
 
-const MISSED = { code: "missed", message: "", retryable: true };
-
-type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay">;
+type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
+  /** Scheduled time from which posts are started; by default all of them are. See `DueFloor`. */
+  readonly since?: Date | null;
+};
 
 /**
  * Starts a batch of due posts and returns how many were started. The batch is one transaction, so each post is started
@@ -43,12 +46,13 @@ export async function startDueBatch({
   sql,
   missedAfterMs,
   nudgeRelay,
+  since = null,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
     // The outbox relay has to wait here. When thousands of posts are due at once, all of them are started before the
     // first events are published.
     const [batch] = await Promise.all([
-      startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS }),
+      startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS, since }),
       holdRelays(tx),
     ]);
     if (batch.count === 0) return 0;
@@ -92,6 +96,27 @@ export async function failMissedBatch({
 }
 
 /**
+ * Starts all posts that are due, or marks them as failed if they are too late. Returns whether there were any.
+ *
+ * @param dueMs Milliseconds until the earliest post is due, 0 or less.
+ */
+async function startOrFail(
+  options: SchedulerDeps & { readonly logger: Logger },
+  dueMs: number,
+): Promise<boolean> {
+  const missed = dueMs < -options.missedAfterMs ? await failMissedBatch(options) : 0;
+  const started = await startDueBatch(options);
+  // A full batch means that many more posts are due. Two loops then start them, each with its own database connection.
+  if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
+  if (missed > 0)
+    options.logger.warn(
+      { job: "start-due-posts", count: missed },
+      "posts that could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
+    );
+  return missed + started > 0;
+}
+
+/**
  * The job that starts due posts. `nudge` tells the job about a new scheduled post, so that the job wakes up in time for
  * it.
  */
@@ -105,25 +130,17 @@ export interface Scheduler extends AsyncDisposable {
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
+  const floor = new DueFloor();
   let wakesAt = 0;
   const loop = startLoop({
     idleMs: POLL_MS,
     work: async () => {
-      const dueMs = (await findNextDue(sql)) ?? POLL_MS;
+      const since = floor.next(performance.now());
+      const [next] = await nextDue(sql, since);
+      floor.moveTo(next.floor);
+      const dueMs = next.dueMs ?? POLL_MS;
       oldestDue.set({}, dueMs < 0 ? new Date(Date.now() + dueMs) : undefined);
-      if (dueMs <= 0) {
-        const missed = await failMissedBatch(options);
-        const started = await startDueBatch(options);
-        // A full batch means that many more posts are due. Two loops then start them, each with its own database
-        // connection.
-        if (started === BATCH_POSTS) await Promise.all([startAll(options), startAll(options)]);
-        if (missed > 0)
-          logger.warn(
-            { job: "start-due-posts", count: missed },
-            "posts that could not be started in time failed with the code missed; check MISSED_AFTER_SECONDS and whether the posts service was down",
-          );
-        if (missed + started > 0) return true;
-      }
+      if (dueMs <= 0 && (await startOrFail({ ...options, since }, dueMs))) return true;
       const pauseMs = Math.min(POLL_MS, dueMs <= 0 ? HELD_MS : Math.ceil(dueMs));
       wakesAt = Date.now() + pauseMs;
       return pauseMs;

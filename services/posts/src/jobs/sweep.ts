@@ -1,25 +1,11 @@
-import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
-import type { TransactionSql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
-import type { Logger } from "@postrider/shared/telemetry/logger";
-import {
-  lockPostsOfTargets,
-  lockRequestedDeletions,
-  takeSilentDeletions,
-  takeSilentTargets,
-  type DeletionKey,
-  type RequestedDeletion,
-} from "#src/db/silent-targets.ts";
-import { lockTargetsOf, type TargetKey, updateTargets } from "#src/db/targets.ts";
-import { postDeletionRequested } from "#src/events.ts";
-import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import type { PostsDeps } from "#src/operations/dependencies.ts";
-import { requestPublishing } from "#src/operations/publish-requests.ts";
+import { FIRST_SILENCE, takeSilentDeletions, takeSilentTargets } from "#src/db/silent-targets.ts";
+import { askDelivery, type AskDeps } from "#src/operations/ask-delivery.ts";
 
 /** Maximum number of publishing targets about which one RPC asks the delivery service. */
 const PAGE_TARGETS = 500;
 
-type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
+type SweepDeps = AskDeps & {
   /** Milliseconds without a report about an open target after which the sweep asks the delivery service about it. */
   readonly sweepAfterMs: number;
 };
@@ -31,89 +17,30 @@ type SweepDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & {
  */
 export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
+  const page = { silentMs, limit: PAGE_TARGETS };
   let count = 0;
+  // Each page starts where the one before it ended, because the index entries of the targets that were asked about may
+  // still be there.
+  let targetsSince = FIRST_SILENCE;
+  let deletionsSince = FIRST_SILENCE;
   for (;;) {
-    const page = { silentMs, limit: PAGE_TARGETS };
-    const [silent, deletions] = await Promise.all([
-      takeSilentTargets(sql, page),
-      takeSilentDeletions(sql, page),
+    const [targets, deletions] = await Promise.all([
+      takeSilentTargets(sql, { ...page, since: targetsSince }),
+      takeSilentDeletions(sql, { ...page, since: deletionsSince }),
     ]);
-    if (silent.length + deletions.length > 0) await askAbout(deps, silent, deletions);
-    count += silent.length + deletions.length;
-    if (silent.length < PAGE_TARGETS && deletions.length < PAGE_TARGETS) return count;
+    await askDelivery(deps, targets, deletions);
+    count += targets.length + deletions.length;
+    if (targets.length < PAGE_TARGETS && deletions.length < PAGE_TARGETS) return count;
+    targetsSince = targets.at(-1)?.silentSince ?? targetsSince;
+    deletionsSince = deletions.at(-1)?.silentSince ?? deletionsSince;
   }
-}
-
-/**
- * Asks the delivery service about one page of publishing targets and applies its answers. Each kind of answer has its
- * own transaction, which locks posts in id order.
- */
-async function askAbout(
-  { sql, tasks, nudgeRelay }: SweepDeps,
-  refs: readonly TargetKey[],
-  deletions: readonly DeletionKey[],
-): Promise<void> {
-  const answer = await tasks.batchGetTargetStates({ refs: [...refs], deletions: [...deletions] });
-  const { updates, unknown, cancelled, unknownDeletions } = answer;
-  if (updates.length > 0) await sql.begin((tx) => applyTargetUpdates(tx, updates));
-  if (answer.deletions.length > 0)
-    await sql.begin((tx) => applyDeletionUpdates(tx, answer.deletions));
-  const closed = new Set(cancelled.map(keyOf));
-  const lost = unknown.filter((ref) => !closed.has(keyOf(ref)));
-  if (lost.length > 0) await sql.begin((tx) => requestPublishing(tx, lost));
-  if (cancelled.length > 0) await sql.begin((tx) => reopenTargets(tx, cancelled));
-  if (unknownDeletions.length > 0) {
-    await sql.begin(async (tx) => {
-      await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, unknownDeletions)));
-    });
-  }
-  nudgeRelay();
-}
-
-function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
-  return `${workspaceId} ${targetId} ${generation}`;
-}
-
-/**
- * Requests publishing again for targets that the delivery service has closed although their post still exists: the
- * process that deleted the post stopped after it had closed the targets, before it committed the deletion. Nothing was
- * published before.
- */
-async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
-  const closed = new Set(keys.map(keyOf));
-  const posts = await lockPostsOfTargets(tx, keys);
-  const publishing = posts.filter(({ status }) => status === "publishing");
-  if (publishing.length === 0) return;
-  const targets = await lockTargetsOf(tx, publishing);
-  const reopened = targets
-    .filter((target) => closed.has(keyOf({ ...target, targetId: target.id })))
-    .filter(({ status }) => status === "pending" || status === "publishing")
-    .map((target) => ({ ...target, generation: target.generation + 1 }));
-  await updateTargets(tx, reopened);
-  await requestPublishing(
-    tx,
-    reopened.map((target) => ({ ...target, targetId: target.id })),
-  );
-}
-
-/** Builds the requests to delete published targets once more, with the same data as the first time. */
-function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
-  const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
-    [postId, requestedAt.getTime()].join(" "),
-  );
-  return [...requests.values()].flatMap((group) => {
-    const [first] = group;
-    return first === undefined ? [] : [postDeletionRequested({ ...first, targets: group })];
-  });
 }
 
 /**
  * Asks the delivery service about targets without reports, at the start and then every `everyMs` milliseconds. Several
  * replicas ask about different targets.
  */
-export function startSweep(
-  options: SweepDeps & { readonly everyMs: number; readonly logger: Logger },
-): AsyncDisposable {
+export function startSweep(options: SweepDeps & { readonly everyMs: number }): AsyncDisposable {
   const { logger } = options;
   return startLoop({
     idleMs: options.everyMs,
@@ -122,7 +49,7 @@ export function startSweep(
       if (count > 0)
         logger.info(
           { job: "sweep", count },
-          "the sweep asked the delivery service about targets without a recent update",
+          "the periodic check of the posts service asked the delivery service about targets without a recent update",
         );
       return false;
     },

@@ -20,7 +20,7 @@ import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
 import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
 
-/** What a draft or scheduled post is replaced with. */
+/** New content that replaces a draft or scheduled post. */
 interface Replacement {
   readonly content: PostContent;
   readonly placement: Placement;

@@ -4,18 +4,28 @@ import type {
   BatchGetPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { isId } from "@postrider/shared/ids";
-import { listPostsByRefs } from "#src/db/posts.ts";
+import { listPostsByRefs, listPostsUpTo } from "#src/db/posts.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { toPost } from "#src/rpc/to-post.ts";
 
-/** Reads several posts. A post of another workspace is missing in the response, like a post that does not exist. */
+type Response = MessageInitShape<typeof BatchGetPostsResponseSchema>;
+
+/**
+ * Reads several posts, and leaves those to a further call that would make the response too large. A post of another
+ * workspace is missing in the response, like a post that does not exist.
+ */
 export async function batchGetPosts(
   { sql }: Pick<PostsDeps, "sql">,
-  { refs }: BatchGetPostsRequest,
-): Promise<MessageInitShape<typeof BatchGetPostsResponseSchema>> {
-  const wanted = refs
-    .filter(({ workspaceId, id }) => isId(workspaceId) && isId(id))
-    .map(({ workspaceId, id }) => ({ workspaceId, postId: id }));
-  const rows = wanted.length === 0 ? [] : await listPostsByRefs(sql, wanted);
-  return { posts: rows.map(toPost) };
+  { refs, maxBytes }: BatchGetPostsRequest,
+): Promise<Response> {
+  const wanted = refs.flatMap(({ workspaceId, id }, index) =>
+    isId(workspaceId) && isId(id) ? [{ workspaceId, postId: id, index }] : [],
+  );
+  if (wanted.length === 0) return { posts: [] };
+  if (maxBytes <= 0 || wanted.length === 1)
+    return { posts: (await listPostsByRefs(sql, wanted)).map(toPost) };
+  const rows = await listPostsUpTo(sql, wanted, maxBytes);
+  const deferred = wanted[rows[0]?.deferredFrom ?? wanted.length];
+  const posts = rows.map(toPost);
+  return deferred === undefined ? { posts } : { posts, deferredFrom: deferred.index };
 }

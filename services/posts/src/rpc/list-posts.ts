@@ -4,15 +4,18 @@ import type {
   ListPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
-import { listPostRows } from "#src/db/posts.ts";
+import { listPostSummaries } from "#src/db/post-summaries.ts";
 import { decodeCursor, encodeCursor, type CursorKeys, type Position } from "#src/domain/cursor.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
-import { toPost } from "#src/rpc/to-post.ts";
+import { toPostSummary } from "#src/rpc/to-post-summary.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
-/** Lists a page of posts. It reads one post more than the page holds, which shows whether another page follows. */
+/** Approximate maximum size of a page of posts. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+
+/** Lists a page of posts. The page ends early when it would be too large; the cursor says whether another page follows. */
 export async function listPosts(
   { sql, cursorKeys }: Deps,
   request: ListPostsRequest,
@@ -21,12 +24,12 @@ export async function listPosts(
   const filter = parseListPosts(request);
   const scope = scopeOf(request);
   const after = cursor === undefined ? undefined : parseCursor(cursorKeys, scope, cursor);
-  const rows = await listPostRows(sql, workspaceId, { ...filter, limit: limit + 1, after });
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const page = { ...filter, limit, maxBytes: MAX_PAGE_BYTES, after };
+  const rows = await listPostSummaries(sql, workspaceId, page);
+  const last = rows.at(-1);
   return {
-    posts: page.map(toPost),
-    ...(last === undefined ? {} : { nextCursor: encodeCursor(cursorKeys, scope, last) }),
+    posts: rows.map(toPostSummary),
+    ...(last?.hasMore === true ? { nextCursor: encodeCursor(cursorKeys, scope, last) } : {}),
   };
 }
 

@@ -2,11 +2,13 @@ import type { ListPostsRequest } from "@postrider/contracts/posts/v1/post_servic
 import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import type { ListFilter } from "#src/db/posts.ts";
+import type { ListFilter } from "#src/db/post-summaries.ts";
 import { isPostStatus } from "#src/domain/post-status.ts";
 
 const MAX_LIMIT = 100;
 const DAY_MS = 86_400_000;
+const LAST_YEAR = 9999;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
 /** Parses the filters of a ListPosts request. The error for an invalid request lists every fault. */
@@ -38,12 +40,21 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
   const to = read("/to", request.to, parseDate);
   if (from !== undefined && to !== undefined && from > to) faults.push("/from");
   if (faults.length > 0) throw invalidRequest(faults.map((path) => ({ code: "invalid", path })));
-  const before = to === undefined ? undefined : new Date(to.getTime() + DAY_MS);
-  return { status, platform, createdVia, from, before };
+  return { status, platform, createdVia, from, before: to && endOf(to) };
 }
 
-/** Returns the first instant of a UTC date; undefined for a text that is not a date. */
+/**
+ * Returns the first instant after a UTC date; undefined after the last date of all, because Postgres does not accept
+ * the year 10000 as JavaScript writes it, and no post is later.
+ */
+function endOf(date: Date): Date | undefined {
+  const end = new Date(date.getTime() + DAY_MS);
+  return end.getUTCFullYear() > LAST_YEAR ? undefined : end;
+}
+
+/** Returns the first instant of a UTC date; undefined for a text that is not a date. Postgres has no year 0. */
 function parseDate(text: string): Date | undefined {
+  if (!DATE.test(text) || text.startsWith("0000")) return undefined;
   const at = new Date(`${text}T00:00:00.000Z`);
   const isDate = !Number.isNaN(at.getTime()) && at.toISOString().startsWith(`${text}T`);
   return isDate ? at : undefined;

@@ -16,7 +16,7 @@ import type { PostOption } from "#src/domain/post.ts";
 type PostInit = MessageInitShape<typeof PostSchema>;
 
 /** Converts a nullable database timestamp to a message field, which is omitted if the column is null. */
-function instant<K extends string>(
+export function instant<K extends string>(
   name: K,
   value: Date | string | null,
 ): { [key in K]?: Timestamp } {
@@ -26,7 +26,8 @@ function instant<K extends string>(
   return { [name]: at } as { [key in K]?: Timestamp };
 }
 
-function text<K extends string>(name: K, value: string | null): { [key in K]?: string } {
+/** Converts a nullable text column to a message field, which is omitted if the column is null. */
+export function text<K extends string>(name: K, value: string | null): { [key in K]?: string } {
   return value === null ? {} : ({ [name]: value } as { [key in K]?: string });
 }
 
@@ -84,7 +85,7 @@ export function toPost(row: PostRow): PostInit {
     updatedAt: timestampFromDate(row.updatedAt),
     version: BigInt(row.version),
     targets: row.targets.map((target) => toTarget(row.status, target)),
-    attempts: (row.attempts ?? []).map(toAttempt),
+    attempts: row.attempts.map(toAttempt),
     ...instant("scheduledAt", row.scheduledAt),
     ...instant("startedAt", row.startedAt),
     ...instant("publishedAt", row.publishedAt),

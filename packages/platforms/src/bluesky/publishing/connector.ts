@@ -1,6 +1,6 @@
 import type { AllowedAddress } from "@postrider/shared/http/allowed-addresses";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
-import { describeStatus, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { describeStatus, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
@@ -30,7 +30,7 @@ function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: strin
   }
   const name = text(answer.json, "error");
   if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
-    return { kind: "unknown", message: name ?? describeStatus(answer) };
+    return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
   }
   return toFailure(answer, name);
 }
@@ -91,8 +91,8 @@ export function createBlueskyPublishingConnector(
     publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
     reconcile: (publication, handles, _call, signal) =>
       reconcile(baseUrl, publication, handles, signal),
-    findMatchingPost: (publication, _handles, call, signal) =>
-      findMatchingPost(baseUrl, publication, call, signal),
+    findMatchingPost: (publication, handles, call, signal) =>
+      findMatchingPost(baseUrl, { publication, handles }, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };

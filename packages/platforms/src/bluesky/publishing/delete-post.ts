@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import { describeStatus, text } from "#src/http/platform-answer.ts";
+import { describeStatus, shorten, text } from "#src/http/platform-answer.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./failures.ts";
@@ -19,7 +19,7 @@ async function deleteOnce(
   if (answer.status === 200 && answer.json !== undefined) return { kind: "deleted" };
   const name = text(answer.json, "error");
   if (name === undefined || answer.status < 400 || answer.status >= 500)
-    return { kind: "unknown", message: name ?? describeStatus(answer) };
+    return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
   return toFailure(answer, name);
 }
 

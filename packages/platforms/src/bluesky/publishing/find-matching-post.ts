@@ -1,9 +1,11 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { createTid } from "./tid.ts";
 import { COLLECTION, hostOf, isForeign, toPermalink } from "./xrpc.ts";
 
 const PAGE_SIZE = 100;
@@ -18,18 +20,15 @@ function toEntry(value: unknown): Entry {
   return { rkey: text(value, "uri")?.split("/").at(-1) ?? "", record: object(value, "value") };
 }
 
-function createdAt({ record }: Entry): number {
-  return Date.parse(text(record, "createdAt") ?? "");
-}
-
 /**
- * Lists the posts in the account's Bluesky repository since `since`, newest first; undefined when they could not all be
- * read.
+ * Lists the posts in the account's Bluesky repository whose record keys are not less than `firstKey`, in descending
+ * order of the keys; undefined when they could not all be read. The date in a record is not used, because every client
+ * chooses it freely, and a post with an old date would seem to end the list.
  */
 async function listPosts(
   baseUrl: string,
   account: AccountAccess,
-  since: number,
+  firstKey: string,
   signal: AbortSignal,
 ): Promise<readonly Entry[] | undefined> {
   const found: Entry[] = [];
@@ -49,9 +48,9 @@ async function listPosts(
     if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
     if (!Array.isArray(answer.json?.records)) return undefined;
     const entries = list(answer.json, "records").map(toEntry);
-    found.push(...entries.filter((entry) => createdAt(entry) >= since));
+    found.push(...entries.filter(({ rkey }) => rkey >= firstKey));
     cursor = text(answer.json, "cursor");
-    if (cursor === undefined || entries.some((entry) => createdAt(entry) < since)) return found;
+    if (cursor === undefined || entries.some(({ rkey }) => rkey < firstKey)) return found;
   }
   return undefined;
 }
@@ -67,16 +66,19 @@ function countFiles(record: unknown): number {
  */
 export async function findMatchingPost(
   baseUrl: string,
-  publication: Publication,
+  { publication, handles }: { readonly publication: Publication; readonly handles: Handles },
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const since = searchStart(call).getTime();
-  const entries = await listPosts(baseUrl, publication, since, signal);
+  const entries = await listPosts(baseUrl, publication, createTid(searchStart(call), 0), signal);
   if (entries === undefined) return repeatLook(call);
-  const posts = entries
-    .filter(({ record }) => text(record, "text") === publication.text)
-    .filter(({ record }) => countFiles(record) === publication.media.length)
-    .map(({ rkey }) => ({ id: rkey, permalink: toPermalink(publication, rkey) }));
+  const posts = entries.flatMap(({ rkey, record }) => {
+    const isProven = rkey === handles.rkey;
+    const isSimilar =
+      (text(record, "text") ?? "") === publication.text &&
+      countFiles(record) === publication.media.length;
+    const permalink = toPermalink(publication, rkey);
+    return isProven || isSimilar ? [{ id: rkey, permalink, isProven }] : [];
+  });
   return await judgeMatchingPosts(posts, publication, call, []);
 }

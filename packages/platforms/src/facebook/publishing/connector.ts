@@ -59,8 +59,8 @@ export function createFacebookPublishingConnector(api: FacebookSettings): Publis
         ? reconcileDirect(api, sent, call, signal)
         : reconcilePrepared(api, kind, sent, call, signal);
     },
-    findMatchingPost: (publication, _handles, call, signal) =>
-      findMatchingPost(api, publication, call, signal),
+    findMatchingPost: (publication, handles, call, signal) =>
+      findMatchingPost(api, { publication, handles }, call, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(api, account, externalId, signal),
   };

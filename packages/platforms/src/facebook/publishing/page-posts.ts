@@ -2,6 +2,7 @@ import { toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -10,6 +11,8 @@ import { callGraph, pagePath } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
 import { kindOf } from "./post-kind.ts";
+import { photoIds } from "./post-steps.ts";
+import { preparedId } from "./publish-prepared.ts";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 32;
@@ -38,7 +41,9 @@ type PagePosts =
 function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
-  if (!/photo|album|video/.test(text(attachment, "type") ?? "")) return [];
+  const type = text(attachment, "type") ?? "";
+  // Previews of links have types such as `share` and `video_share_youtube`.
+  if (type.includes("share") || !/photo|album|video/.test(type)) return [];
   const id = text(object(attachment, "target"), "id");
   return id === undefined ? [] : [id];
 }
@@ -97,22 +102,33 @@ export async function readPagePosts(
  * Returns the id and the permalink of a post that Facebook lists. Facebook's API addresses a video by the id of the
  * video, and other posts by the id of the post.
  */
-export function toMatchingPost(
+function toMatchingPost(
   { id, files, permalink }: PagePost,
   publication: Publication,
+  isProven: boolean,
 ): MatchingPost {
   const [first = id] = files;
   const externalId = kindOf(publication) === "post" ? id : first;
-  return { id: externalId, permalink: toPermalink(externalId, permalink) };
+  return { id: externalId, permalink: toPermalink(externalId, permalink), isProven };
 }
 
-/** Returns the posts of a Facebook Page that have the text and the number of files of the publication. */
+/**
+ * Returns the posts of a Facebook Page that have the text and the number of files of the publication, or an id that
+ * Facebook returned while this publication was prepared.
+ */
 export function listMatchingPosts(
   publication: Publication,
+  handles: Handles,
   posts: readonly PagePost[],
 ): readonly MatchingPost[] {
   const message = foldText(publication.text);
-  return posts
-    .filter((post) => post.message === message && post.files.length === publication.media.length)
-    .map((post) => toMatchingPost(post, publication));
+  const prepared = new Set([
+    ...photoIds(publication, handles),
+    preparedId(kindOf(publication), handles),
+  ]);
+  return posts.flatMap((post) => {
+    const isProven = [post.id, ...post.files].some((id) => prepared.has(id));
+    const isSimilar = post.message === message && post.files.length === publication.media.length;
+    return isProven || isSimilar ? [toMatchingPost(post, publication, isProven)] : [];
+  });
 }

@@ -53,7 +53,8 @@ async function listSince(
     const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
     if (data === undefined) return undefined;
     const found = list(data, "videos").map(toEntry);
-    const recent = found.filter(({ createdAtMs }) => createdAtMs >= sinceMs);
+    // A post whose time cannot be read may be the one that is searched for.
+    const recent = found.filter(({ createdAtMs }) => !(createdAtMs < sinceMs));
     entries.push(...recent);
     if (data.has_more !== true || recent.length < found.length) return entries;
     if (typeof data.cursor !== "number") return undefined;

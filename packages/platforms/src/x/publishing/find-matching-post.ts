@@ -1,15 +1,20 @@
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { findUrls } from "#src/text/urls.ts";
-import { compareSent } from "./timeline-text.ts";
-import { readTimeline, toPermalink, type SentPost, type TimelineEntry } from "./timeline.ts";
+import { compareSent, linksToMedia } from "./timeline-text.ts";
+import {
+  hasMediaOf,
+  readTimeline,
+  toPermalink,
+  type SentPost,
+  type TimelineEntry,
+} from "./timeline.ts";
 
-/** Whether a post in X's timeline has one of the publication's uploaded files, or its text and its number of files. */
-function matches({ publication, mediaKeys }: SentPost, entry: TimelineEntry): boolean {
-  if (mediaKeys.some((key) => entry.mediaKeys.includes(key))) return true;
-  if (entry.mediaKeys.length !== publication.media.length) return false;
-  const sent = compareSent(publication.text, findUrls(publication.text));
-  return entry.shown.skeleton === sent.skeleton;
+/** Whether a post in X's timeline has the text and the number of files of the publication. */
+function matches({ publication }: SentPost, { mediaKeys, shown }: TimelineEntry): boolean {
+  const { text, media } = publication;
+  // X may list the media to which a text links as the media of the post.
+  const hasItsMedia = mediaKeys.length === media.length || linksToMedia(text);
+  return hasItsMedia && shown.skeleton === compareSent(text).skeleton;
 }
 
 /**
@@ -26,7 +31,12 @@ export async function findMatchingPost(
   const timeline = await readTimeline(baseUrl, publication, call, signal);
   if ("verdict" in timeline) return timeline.verdict;
   const posts = timeline.entries
-    .filter((entry) => matches(sent, entry))
-    .map(({ id }) => ({ id, permalink: toPermalink(publication, id) }));
+    .map((entry) => ({ entry, isProven: hasMediaOf(sent, entry) }))
+    .filter(({ entry, isProven }) => isProven || matches(sent, entry))
+    .map(({ entry: { id }, isProven }) => ({
+      id,
+      permalink: toPermalink(publication, id),
+      isProven,
+    }));
   return await judgeMatchingPosts(posts, publication, call);
 }

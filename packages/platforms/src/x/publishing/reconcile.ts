@@ -1,51 +1,69 @@
 import { nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { findUrls } from "#src/text/urls.ts";
-import { compareSent } from "./timeline-text.ts";
-import { readTimeline, toPermalink, type SentPost, type TimelineEntry } from "./timeline.ts";
+import { compareSent, linksToMedia } from "./timeline-text.ts";
+import {
+  hasMediaOf,
+  readTimeline,
+  toPermalink,
+  type SentPost,
+  type TimelineEntry,
+} from "./timeline.ts";
+
+/** The posts in X's timeline: all of them, and those that no other Postrider post owns. */
+interface Entries {
+  readonly all: readonly TimelineEntry[];
+  readonly unowned: readonly TimelineEntry[];
+}
 
 function toPresent(publication: Publication, { id }: TimelineEntry): Verdict {
   return { kind: "present", externalId: id, permalink: toPermalink(publication, id) };
 }
 
+function cannotTell(message: string): Verdict {
+  return { kind: "cannot_tell", message };
+}
+
 /**
  * Decides by the media keys (X's ids of uploaded files) whether a post in X's timeline is the published post. A file is
- * uploaded for one post only, so its media key identifies the post, whatever the text is.
+ * uploaded for one post only, so its media key identifies the post, whatever the text is. This holds even if another
+ * Postrider post owns it by mistake: sending this post again would publish it twice.
  */
-function judgeMedia(
-  { publication, mediaKeys }: SentPost,
-  entries: readonly TimelineEntry[],
-): Verdict | undefined {
+function judgeMedia(sent: SentPost, { all, unowned }: Entries): Verdict | undefined {
+  const { publication, mediaKeys } = sent;
   if (mediaKeys.length < publication.media.length)
-    return { kind: "cannot_tell", message: "it is not known which media was sent" };
-  const same = entries.find((entry) => mediaKeys.some((key) => entry.mediaKeys.includes(key)));
+    return cannotTell("it is not known which media was sent");
+  const same = all.find((entry) => hasMediaOf(sent, entry));
   if (same !== undefined) return toPresent(publication, same);
-  const sent = compareSent(publication.text, findUrls(publication.text));
-  const hasSameText = entries.some(
-    (entry) => entry.mediaKeys.length > 0 && entry.shown.skeleton === sent.skeleton,
+  const { skeleton } = compareSent(publication.text);
+  const hasSameText = unowned.some(
+    (entry) => entry.mediaKeys.length > 0 && entry.shown.skeleton === skeleton,
   );
   return hasSameText
-    ? { kind: "cannot_tell", message: "the timeline has a post with the same text and other media" }
+    ? cannotTell("the timeline has a post with the same text and other media")
     : undefined;
 }
 
-function judgeText(
-  { publication }: SentPost,
-  entries: readonly TimelineEntry[],
-): Verdict | undefined {
-  const sent = compareSent(publication.text, findUrls(publication.text));
-  const sameText = entries.filter((entry) => entry.shown.skeleton === sent.skeleton);
-  const same = sameText.find((entry) => entry.shown.urls.join("\n") === sent.urls.join("\n"));
+/**
+ * Decides by the text whether a post in X's timeline is the published post, which was sent without media. A post with
+ * media is another post. Only if the text links to media on X, X may list this media as that of the post.
+ */
+function judgeText({ publication }: SentPost, { unowned }: Entries): Verdict | undefined {
+  const sent = compareSent(publication.text);
+  const sameText = unowned.filter((entry) => entry.shown.skeleton === sent.skeleton);
+  const withoutMedia = sameText.filter((entry) => entry.mediaKeys.length === 0);
+  const same = withoutMedia.find(({ shown }) => shown.urls.join("\n") === sent.urls.join("\n"));
   if (same !== undefined) return toPresent(publication, same);
-  return sameText.length > 0
-    ? { kind: "cannot_tell", message: "the timeline has a post with the same text and other links" }
+  if (withoutMedia.length > 0)
+    return cannotTell("the timeline has a post with the same text and other links");
+  return sameText.length > 0 && linksToMedia(publication.text)
+    ? cannotTell("the timeline has a post with the same text and media that may be linked media")
     : undefined;
 }
 
 /**
  * Finds out whether a publishing call to X took effect, by searching the account's timeline for the post. A post that
- * another Postrider post owns never matches.
+ * another Postrider post owns never matches by its text.
  */
 export async function reconcile(
   baseUrl: string,
@@ -56,8 +74,9 @@ export async function reconcile(
   const { publication } = sent;
   const timeline = await readTimeline(baseUrl, publication, call, signal);
   if ("verdict" in timeline) return timeline.verdict;
-  const owned = await call.isOwned(timeline.entries.map((entry) => entry.id));
-  const entries = timeline.entries.filter((entry) => !owned.has(entry.id));
+  const { entries: all } = timeline;
+  const owned = await call.isOwned(all.map((entry) => entry.id));
+  const entries = { all, unowned: all.filter((entry) => !owned.has(entry.id)) };
   const judge = publication.media.length > 0 ? judgeMedia : judgeText;
   return judge(sent, entries) ?? nextLook(call) ?? { kind: "absent" };
 }

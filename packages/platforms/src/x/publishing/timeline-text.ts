@@ -1,4 +1,5 @@
 import { foldText } from "#src/publishing/matching-posts.ts";
+import { findUrls } from "#src/text/urls.ts";
 
 /** The text of a post on X, split for comparison into the text without the links and the URLs of the links. */
 export interface ComparableText {
@@ -17,14 +18,23 @@ export interface ComparableText {
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** Whether the short link leads to the post's own media. X adds such a link to the text. */
+  /** Whether the short link leads to media on X. X adds a link to the post's own media to the text. */
   readonly isMedia: boolean;
 }
 
 const MARK = "\uFFFC";
+/** A link to media on X, in the form of `normalizeUrl`. */
+const MEDIA_URL = /^(?:[a-z]+\.)?(?:x|twitter)\.com\/[^?]*\/status\/\d+\/(?:photo|video)\//;
 
+/**
+ * Replaces X's entities, also those that are escaped several times: X shows the text `&lt;` that a client sent as
+ * `&amp;lt;`, and both become `<`.
+ */
 function unescapeEntities(text: string): string {
-  return text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+  return text
+    .replaceAll(/&(?:amp;)*lt;/g, "<")
+    .replaceAll(/&(?:amp;)*gt;/g, ">")
+    .replaceAll(/&(?:amp;)+/g, "&");
 }
 
 /**
@@ -37,6 +47,10 @@ export function normalizeUrl(url: string): string {
   const host = (end === -1 ? rest : rest.slice(0, end)).toLowerCase();
   const tail = end === -1 ? "" : rest.slice(end);
   return `${host}${tail}`.replace(/\/(?=$|\?)/, "").replace(/\/$/, "");
+}
+
+function isMediaUrl(url: string): boolean {
+  return MEDIA_URL.test(normalizeUrl(url));
 }
 
 function compare(
@@ -61,15 +75,21 @@ function compare(
   return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
-/** Converts the text that was sent to X, with the ranges of its URLs, to its comparable form. */
-export function compareSent(
-  text: string,
-  urls: readonly { readonly start: number; readonly end: number }[],
-): ComparableText {
-  return compare(
-    text,
-    urls.map(({ start, end }) => ({ start, end, url: text.slice(start, end) })),
-  );
+/**
+ * Converts the text that was sent to X to its comparable form. Links to media on X are left out, because X marks them in
+ * its timeline like the links that it adds itself.
+ */
+export function compareSent(text: string): ComparableText {
+  const ranges = findUrls(text).map(({ start, end }) => {
+    const url = text.slice(start, end);
+    return { start, end, url: isMediaUrl(url) ? undefined : url };
+  });
+  return compare(text, ranges);
+}
+
+/** Whether the text contains a link to media on X, which X may list as the post's own media. */
+export function linksToMedia(text: string): boolean {
+  return findUrls(text).some(({ start, end }) => isMediaUrl(text.slice(start, end)));
 }
 
 /** Converts the text that X's timeline shows, with its short links, to its comparable form. */
@@ -80,7 +100,8 @@ export function compareShown(text: string, links: readonly ShortLink[]): Compara
     const start = text.indexOf(link.url, from);
     if (start === -1) continue;
     from = start + link.url.length;
-    ranges.push({ start, end: from, url: link.isMedia ? undefined : link.expandedUrl });
+    const isMedia = link.isMedia || isMediaUrl(link.expandedUrl);
+    ranges.push({ start, end: from, url: isMedia ? undefined : link.expandedUrl });
   }
   return compare(text, ranges);
 }

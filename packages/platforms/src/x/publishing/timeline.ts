@@ -27,7 +27,8 @@ export interface TimelineEntry {
 function toShortLinks(entities: unknown): readonly ShortLink[] {
   return list(entities, "urls").map((url) => ({
     url: text(url, "url") ?? "",
-    expandedUrl: text(url, "unwound_url") ?? text(url, "expanded_url") ?? "",
+    // The URL as it was posted. `unwound_url` is the target of its redirects, to which several posts may lead.
+    expandedUrl: text(url, "expanded_url") ?? text(url, "unwound_url") ?? "",
     isMedia: text(url, "media_key") !== undefined,
   }));
 }
@@ -42,6 +43,11 @@ function toEntry(tweet: unknown): TimelineEntry {
     mediaKeys: list(object(tweet, "attachments"), "media_keys"),
     shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
   };
+}
+
+/** Whether a post in X's timeline has one of the files that were uploaded for the publication. */
+export function hasMediaOf({ mediaKeys }: SentPost, entry: TimelineEntry): boolean {
+  return mediaKeys.some((key) => entry.mediaKeys.includes(key));
 }
 
 type Timeline =

@@ -66,7 +66,8 @@ async function readItems(
     });
     if ("failure" in answer) return answer;
     const items = list(answer.json, "items");
-    found.push(...items.filter((item) => publishedAt(item) >= since));
+    // A video whose time cannot be read may be the one that is searched for.
+    found.push(...items.filter((item) => !(publishedAt(item) < since)));
     pageToken = text(answer.json, "nextPageToken");
     if (pageToken === undefined || items.some((item) => publishedAt(item) < since)) return found;
   }

@@ -75,3 +75,13 @@ test.each([
     expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
   },
 );
+
+test("an error of YouTube has at most 300 characters, and the time to shorten it is linear in its length", () => {
+  const started = process.cpuUsage();
+  const message = "<".repeat(100_000);
+  const json = { error: { message, errors: [{ reason: "x".repeat(1000) }] } };
+  const failure = toStepFailure({ kind: "answer", status: 400, headers: {}, json });
+  expect("message" in failure ? failure.message.length : 0).toBe(300);
+  const { user, system } = process.cpuUsage(started);
+  expect((user + system) / 1000).toBeLessThan(1000);
+});

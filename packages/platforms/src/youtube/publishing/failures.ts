@@ -65,7 +65,7 @@ export function reasonOf(answer: PlatformAnswer): string {
 function describe(answer: PlatformAnswer, reason: string): string {
   const message = text(object(answer.json, "error"), "message") ?? "";
   // Google's error messages contain HTML links, which are removed.
-  return shorten(message.replaceAll(/<[^>]*>/g, "")) || reason || `HTTP ${answer.status}`;
+  return shorten(message.replaceAll(/<[^<>]*>/g, "")) || shorten(reason) || `HTTP ${answer.status}`;
 }
 
 /**

@@ -1,13 +1,8 @@
 import type { FindPublication } from "#src/publishing/connector.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { CLOCK_TOLERANCE_MS } from "#src/publishing/matching-posts.ts";
 import { readSession, searchUploads, toVerdict } from "./search-uploads.ts";
 import { readUpload } from "./upload-state.ts";
-
-/**
- * Maximum time in milliseconds by which a YouTube video may be dated before the start of its upload, because clocks may
- * differ.
- */
-const CLOCK_TOLERANCE_MS = 60_000;
 
 /**
  * Creates the function that finds out by the state of the upload session whether a publishing call to YouTube took

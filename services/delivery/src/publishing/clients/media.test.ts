@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { afterEach, expect, test } from "vitest";
 import { createMediaSource } from "./media.ts";
 
@@ -33,10 +34,12 @@ async function serve(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const identities = createTestIdentities();
+
 function describeAt(baseUrl: string) {
   const source = createMediaSource({
     baseUrl,
-    internalSecret: "secret",
+    identity: identities.of("delivery"),
     publicUrl: "https://api.example.test",
     mediaKey: KEY,
     urlMs: 60_000,
@@ -51,20 +54,16 @@ async function readAll(baseUrl: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("the delivery service requests a range of a media file with the internal secret and reads the answer as a stream", async () => {
-  const asked: unknown[] = [];
-  const url = await serve(({ url: path, headers: { authorization, range } }, response) => {
-    asked.push({ path, authorization, range });
+test("the delivery service requests a range of a media file with its identity and reads the answer as a stream", async () => {
+  const asked: { path: unknown; token: string; range: unknown }[] = [];
+  const url = await serve(({ url: path, headers }, response) => {
+    asked.push({ path, token: String(headers["x-identity"]), range: headers.range });
     response.writeHead(206).end("23456");
   });
   expect(await readAll(url)).toBe("23456");
-  expect(asked).toEqual([
-    {
-      path: "/objects/w1/m1?rendition=delivery",
-      authorization: "Bearer secret",
-      range: "bytes=2-6",
-    },
-  ]);
+  expect(asked).toMatchObject([{ path: "/objects/w1/m1?rendition=delivery", range: "bytes=2-6" }]);
+  const caller = identities.accessOf("media").authenticate(() => asked[0]?.token);
+  expect(await caller).toBe("delivery");
 });
 
 test.each([

@@ -1,6 +1,9 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { toTls } from "@postrider/shared/connect/client";
+import type { OwnIdentity } from "@postrider/shared/identity/settings";
+import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
@@ -8,7 +11,7 @@ import { Agent, request } from "undici";
 export interface MediaSourceOptions {
   /** Base URL of the media service. */
   readonly baseUrl: string;
-  readonly internalSecret: string;
+  readonly identity: OwnIdentity;
   /** Public base URL of the gateway, from which platforms download media. */
   readonly publicUrl: string;
   /** Key that signs the media URLs given to platforms. The gateway verifies the URLs with the same key. */
@@ -26,7 +29,13 @@ export interface MediaSource extends AsyncDisposable {
  * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
-  const agent = new Agent({ connections: 64, headersTimeout: 10_000, bodyTimeout: 30_000 });
+  const agent = new Agent({
+    connections: 64,
+    headersTimeout: 10_000,
+    bodyTimeout: 30_000,
+    ...toTls(options.identity),
+  });
+  const identity = createIdentitySource(options.identity, "media");
 
   async function read(
     { id, workspaceId }: Media,
@@ -35,12 +44,12 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
     const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
-    const headers = {
-      ...outgoingHeaders(),
-      authorization: `Bearer ${options.internalSecret}`,
-      range: `bytes=${start}-${end}`,
-    };
     try {
+      const headers = {
+        ...outgoingHeaders(),
+        ...(await identity()),
+        range: `bytes=${start}-${end}`,
+      };
       const answer = await request(url, { headers, dispatcher: agent, signal });
       if (answer.statusCode === 206) return readOn(answer.body);
       await answer.body.dump();

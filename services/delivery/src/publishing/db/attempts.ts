@@ -5,7 +5,7 @@ import { toHeldRows } from "./tasks.ts";
 /** The columns of an `Attempt`, for a query in which the table `publish_attempts` has the alias `a`. */
 function attemptColumns(sql: ISql) {
   return sql`
-    a.target_id, a.number, a.call_number, a.started_at, a.finished_at, a.outcome, a.code, a.message,
+    a.target_id, a.number, a.call_number, a.fence, a.started_at, a.finished_at, a.outcome, a.code, a.message,
     a.external_id, a.permalink, a.is_not_sent`;
 }
 
@@ -110,7 +110,7 @@ export async function listAttempts(
 }
 
 /** How a publishing attempt ended, or what is known about an attempt that has not ended. */
-export type AttemptResult = Omit<Attempt, "callNumber" | "startedAt">;
+export type AttemptResult = Omit<Attempt, "callNumber" | "fence" | "startedAt">;
 
 function toResultRow(attempt: AttemptResult) {
   return {

@@ -1,20 +1,28 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
+import {
+  isUnpaused,
+  lockDueAccounts,
+  openPlatforms,
+  scheduleAccounts,
+  type QueueLimits,
+} from "./account-queues.ts";
 import { isDoubtful } from "./deployment.ts";
 import { taskColumns } from "./tasks.ts";
 
-export interface ClaimOptions extends ClaimLimits {
-  /** Platforms for which this version of the delivery service has a connector. */
-  readonly platforms: readonly string[];
+export interface ClaimOptions extends QueueLimits {
   /** Number of crashes in a row of its process after which a task is a suspect, which may be the cause of the crashes. */
   readonly suspectAfter: number;
   /** Maximum number of suspects that are claimed. */
   readonly maxSuspects: number;
   /** Whether tasks are claimed whose lease ended while they were in work. */
   readonly mayTakeOver: boolean;
-  /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
-  readonly maxPerWorkspace: number;
+}
+
+/** The claimed publish tasks, and whether another claim may find more tasks at once. */
+export interface Claimed {
+  readonly tasks: readonly ClaimedTask[];
+  readonly hasMore: boolean;
 }
 
 /**
@@ -29,87 +37,52 @@ function crashes(sql: ISql) {
     end`;
 }
 
-/** Selects the workspaces that have reached their maximum number of tasks in work on a platform. */
-function fullWorkspaces(sql: ISql, { maxPerWorkspace }: ClaimOptions) {
+/**
+ * Selects those of the accounts that have no task in work, and whether their tasks may be published. If they may not, their
+ * calls with unknown outcomes are looked for all the same.
+ */
+function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
-    select platform, workspace_id
-    from live
-    group by platform, workspace_id
-    having count(*) >= ${maxPerWorkspace}`;
+    select account_id,
+      platform in (${openPlatforms(sql, platforms)})
+        and ${isUnpaused(sql)}
+        and not exists (select 1 from account_gates g where g.account_id = q.account_id and g.not_before > now())
+        as may_publish
+    from account_queues q
+    where account_id in ${sql(accountIds)}
+    and not exists (
+      select 1
+      from publish_tasks t
+      where t.account_id = q.account_id
+      and t.status in ('working', 'calling', 'reconciling')
+      and t.wake_at > now()
+    )`;
 }
 
 /**
- * Selects the ready publish tasks of accounts that have no task in work, oldest first. Tasks that are held back or that a
- * restore made uncertain are left out. This query also leaves out platforms and workspaces at their maximum number of tasks in
- * work. Otherwise the backlog of a platform that does not respond would fill the window of the query and hide the tasks of the
- * other platforms.
+ * Selects the oldest ready publish task of account `a` in status `s`. Tasks that a restore made uncertain are left out. A
+ * queued task is left out while another generation of its target may be visible, because that has to end first.
  */
-function readyTasks(sql: ISql, options: ClaimOptions) {
+function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
-    select t.target_id, t.generation, t.account_id, t.workspace_id, t.platform, t.wake_at,
-      ${crashes(sql)} >= ${options.suspectAfter} as is_suspect
+    select t.target_id, t.generation, t.wake_at, ${crashes(sql)} >= ${suspectAfter} as is_suspect
     from publish_tasks t
     cross join deployment d
-    where t.status in ('queued', 'working', 'unknown', 'reconciling')
+    where t.account_id = a.account_id
+    and t.status = s.status
+    and t.status in ('queued', 'working', 'unknown', 'reconciling')
     and t.wake_at <= now()
     and not ${isDoubtful(sql)}
-    and (${options.maxSuspects > 0} or ${crashes(sql)} < ${options.suspectAfter})
-    and (${options.mayTakeOver} or t.status in ('queued', 'unknown'))
-    and t.account_id not in (select account_id from live)
-    and t.platform not in (select platform from full_platforms)
-    and (t.platform, t.workspace_id) not in (select platform, workspace_id from full_workspaces)
-    and (t.status in ('unknown', 'reconciling') or (
-      (t.platform in ${sql(options.platforms)} or t.publish_before <= now())
-      and t.account_id not in (select account_id from account_gates where not_before > now())
-      and t.account_id::text not in (select key from pauses where kind = 'account')
-      and t.workspace_id::text not in (select key from pauses where kind = 'workspace')
-      and t.platform not in (select key from pauses where kind = 'platform')
-      -- Another generation of the target that may be visible has to end first.
-      and (t.status = 'working' or t.target_id not in (
-        select target_id
-        from publish_tasks
-        where status in ('working', 'calling', 'unknown', 'reconciling')
-      ))
+    and (${maxSuspects > 0} or ${crashes(sql)} < ${suspectAfter})
+    and (${mayTakeOver} or t.status in ('queued', 'unknown'))
+    and (t.status <> 'queued' or not exists (
+      select 1
+      from publish_tasks g
+      where g.target_id = t.target_id
+      and g.status in ('working', 'calling', 'unknown', 'reconciling')
     ))
     order by t.wake_at
-    limit ${CLAIM_WINDOW}`;
-}
-
-/**
- * Selects one ready publish task per account, from the workspaces in turn, within the maximum number of tasks in work of each
- * platform and workspace. The query returns more tasks than a claim may take, because other processes may have locked the
- * first of them.
- */
-function firstOfEachAccount(sql: ISql, options: ClaimOptions) {
-  const { limit, maxPerPlatform, maxPerWorkspace, maxSuspects } = options;
-  return sql`
-    select r.target_id, r.generation, r.of_workspace
-    from (
-      select target_id, generation, workspace_id, platform, wake_at, is_suspect,
-        row_number() over (partition by platform order by wake_at) as of_platform,
-        row_number() over (partition by platform, workspace_id order by wake_at) as of_workspace,
-        row_number() over (partition by is_suspect order by wake_at) as of_suspects
-      from (
-        select distinct on (account_id) target_id, generation, workspace_id, platform, wake_at, is_suspect
-        from candidates
-        order by account_id, wake_at
-      ) as firsts
-    ) as r
-    left join (
-      select platform, count(*) as live
-      from live
-      group by platform
-    ) as p on p.platform = r.platform
-    left join (
-      select platform, workspace_id, count(*) as live
-      from live
-      group by platform, workspace_id
-    ) as w on w.platform = r.platform and w.workspace_id = r.workspace_id
-    where r.of_platform + coalesce(p.live, 0) <= ${maxPerPlatform}
-    and r.of_workspace + coalesce(w.live, 0) <= ${maxPerWorkspace}
-    and (not r.is_suspect or r.of_suspects <= ${maxSuspects})
-    order by r.of_workspace, r.wake_at
-    limit ${limit * 4}`;
+    limit 1`;
 }
 
 /** The columns of a `ClaimedTask`, for a query in which the claimed tasks have the alias `k`. */
@@ -128,55 +101,64 @@ function claimedColumns(sql: ISql) {
     ) as handles`;
 }
 
-/**
- * Claims ready publish tasks: at most one per account, from the workspaces in turn. The claim only makes it rare that two
- * workers work for one account. The unique indexes of `publish_tasks` make it impossible to publish a target twice.
- */
-export async function claimTasks(
-  sql: ISql,
+/** Claims the oldest ready publish task of each of the accounts, whose queues the transaction has locked. */
+async function claimFirstTasks(
+  tx: TransactionSql,
+  accountIds: readonly string[],
   options: ClaimOptions,
 ): Promise<readonly ClaimedTask[]> {
-  const { owner, leaseMs, limit } = options;
-  return await sql<ClaimedTask[]>`
-    with live as materialized (
-      select account_id, workspace_id, platform
-      from publish_tasks
-      where status in ('working', 'calling', 'reconciling')
-      and wake_at > now()
+  const { owner, leaseMs, maxSuspects } = options;
+  return await tx<ClaimedTask[]>`
+    with heads as (
+      select h.target_id, h.generation, h.is_suspect,
+        row_number() over (partition by h.is_suspect order by h.wake_at) as place
+      from (${idleAccounts(tx, accountIds, options)}) as a
+      cross join lateral (
+        select f.target_id, f.generation, f.wake_at, f.is_suspect
+        from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
+          as s(status, publishes)
+        cross join lateral (${firstTask(tx, options)}) as f
+        where a.may_publish or not s.publishes
+        order by f.wake_at
+        limit 1
+      ) as h
     ),
-    full_platforms as materialized (${fullPlatforms(sql, options)}),
-    full_workspaces as materialized (${fullWorkspaces(sql, options)}),
-    candidates as (${readyTasks(sql, options)}),
-    chosen as (${firstOfEachAccount(sql, options)}),
-    -- The first process that locks a task claims it. The conditions are repeated because Postgres checks them again under
-    -- the lock.
+    -- A task that another transaction is changing is skipped, because that transaction may wait for the queue of its account.
+    -- The conditions are repeated because Postgres checks them again under the lock.
     taken as (
       select t.target_id, t.generation, t.wake_at
-      from chosen c
-      join publish_tasks t on t.target_id = c.target_id and t.generation = c.generation
-      where t.status in ('queued', 'working', 'unknown', 'reconciling')
+      from heads h
+      join publish_tasks t on t.target_id = h.target_id and t.generation = h.generation
+      where (not h.is_suspect or h.place <= ${maxSuspects})
+      and t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
-      order by c.of_workspace, t.wake_at
-      limit ${limit}
       for update of t skip locked
     )
     update publish_tasks t
     set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
       wake_at = now() + ${leaseMs} * interval '1 millisecond',
-      crash_count = ${crashes(sql)},
+      crash_count = ${crashes(tx)},
       fence = t.fence + 1,
       lease_owner = ${owner},
       updated_at = now()
     from taken k
     where t.target_id = k.target_id
     and t.generation = k.generation
-    returning ${claimedColumns(sql)}`;
+    returning ${claimedColumns(tx)}`;
 }
 
-/** Milliseconds until the next publish task is ready; 0 or less if a task is ready now, undefined if there is no task. */
-export async function findNextTaskMs(sql: ISql): Promise<number | undefined> {
-  return await findNextWakeMs(
-    sql,
-    sql`publish_tasks where status in ('queued', 'working', 'calling', 'unknown', 'reconciling')`,
-  );
+/**
+ * Claims ready publish tasks: at most one per account, from the workspaces in turn. The claim only makes it rare that two
+ * workers work for one account. The unique indexes of `publish_tasks` make it impossible to publish a target twice.
+ */
+export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
+  const accountIds = await lockDueAccounts(tx, options);
+  if (accountIds.length === 0) return { tasks: [], hasMore: false };
+  const [tasks] = await Promise.all([
+    claimFirstTasks(tx, accountIds, options),
+    scheduleAccounts(tx, accountIds),
+  ]);
+  // An account without a claimable task has taken a place that another account can have now.
+  const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
+  return { tasks, hasMore };
 }

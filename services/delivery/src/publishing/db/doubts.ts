@@ -1,8 +1,11 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS } from "./deployment.ts";
+import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS, REPEATS_MINUTES } from "./deployment.ts";
 
 const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
+
+/** How long after a restore all due tasks are read at each check, and afterwards only at a thorough one. */
+const RECENT_RESTORE_MINUTES = REPEATS_MINUTES + 1;
 
 /**
  * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. Content that
@@ -22,10 +25,15 @@ function searchFrom(sql: ISql) {
  * when every call that was open at the restore has ended. The raised fencing token stops a worker that holds the task
  * from beginning a call.
  *
- * @param visibleCallMs Maximum duration of a publishing call, in milliseconds. @returns Whether there may be more such
- * tasks.
+ * @param visibleCallMs Maximum duration of a publishing call, in milliseconds.
+ * @param isThorough Whether tasks are also looked for that became ready long after the restore. This reads all due tasks.
+ * @returns Whether there may be more such tasks.
  */
-export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<boolean> {
+export async function doubtTasks(
+  sql: ISql,
+  visibleCallMs: number,
+  isThorough: boolean,
+): Promise<boolean> {
   const result = await sql`
     with doubtful as (
       select t.target_id, t.generation
@@ -34,6 +42,12 @@ export async function doubtTasks(sql: ISql, visibleCallMs: number): Promise<bool
       where t.status in ('queued', 'working', 'unknown', 'reconciling')
       and t.wake_at <= now()
       and ${isDoubtful(sql)}
+      -- Postgres evaluates this once, before it reads a task.
+      and (
+        select r.restored_at is not null
+          and (${isThorough} or r.restored_at > now() - ${RECENT_RESTORE_MINUTES} * interval '1 minute')
+        from deployment r
+      )
       order by t.wake_at
       limit ${BATCH}
       for update of t skip locked

@@ -3,6 +3,28 @@ import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.
 import { toHeldRows } from "./tasks.ts";
 
 /**
+ * Common table expressions: `asked` are the keys, `ours` the locked tasks in work that the worker still holds. Tasks are
+ * locked in the order of their keys, so that two statements with the same tasks cannot deadlock.
+ */
+function heldTasks(sql: ISql, held: readonly HeldKey[]) {
+  return sql`
+    asked as (
+      select target_id, generation, fence
+      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
+        as k(target_id uuid, generation int, fence bigint)
+    ),
+    ours as materialized (
+      select t.target_id, t.generation
+      from asked k
+      join publish_tasks t
+        on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
+      where t.status in ('working', 'reconciling')
+      order by t.target_id, t.generation
+      for update of t
+    )`;
+}
+
+/**
  * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no process acts on the task before
  * `call_until`.
  *
@@ -14,19 +36,13 @@ export async function renewLeases(
   leaseMs: number,
 ): Promise<readonly TaskKey[]> {
   return await sql<TaskKey[]>`
-    with asked as (
-      select target_id, generation, fence
-      from jsonb_to_recordset(${sql.json(toHeldRows(held))})
-        as k(target_id uuid, generation int, fence bigint)
-    ),
+    with ${heldTasks(sql, held)},
     renewed as (
       update publish_tasks t
       set wake_at = now() + ${leaseMs} * interval '1 millisecond'
-      from asked k
+      from ours k
       where t.target_id = k.target_id
       and t.generation = k.generation
-      and t.fence = k.fence
-      and t.status in ('working', 'reconciling')
       returning t.target_id, t.generation
     )
     select target_id, generation
@@ -48,18 +64,16 @@ export async function releaseTasks(
   delayMs: number,
 ): Promise<void> {
   await sql`
+    with ${heldTasks(sql, held)}
     update publish_tasks t
     set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
       wake_at = now() + ${delayMs} * interval '1 millisecond',
       lease_owner = null,
       version = t.version + 1,
       updated_at = now()
-    from jsonb_to_recordset(${sql.json(toHeldRows(held))})
-      as k(target_id uuid, generation int, fence bigint)
+    from ours k
     where t.target_id = k.target_id
-    and t.generation = k.generation
-    and t.fence = k.fence
-    and t.status in ('working', 'reconciling')`;
+    and t.generation = k.generation`;
 }
 
 /** A publishing call whose `call_until` has passed and whose outcome no worker has recorded. */

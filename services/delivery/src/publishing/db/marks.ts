@@ -41,6 +41,43 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
+ * The common table expressions of the statement that records that publishing calls begin. `ours` contains the tasks that
+ * the workers still hold.
+ */
+function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
+  return sql`
+    asked as (
+      select t.target_id, t.generation, t.account_id, k.fence, k.content_hash, k.call_ms
+      from jsonb_to_recordset(${sql.json(requests.map(toRow))})
+        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
+      join publish_tasks t
+        on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
+      where t.status = 'working'
+    ),
+    -- The unique indexes make statements of two processes with the same accounts wait for each other. Each statement
+    -- therefore locks its accounts first, in the same order, so that two statements cannot deadlock.
+    accounts as materialized (
+      select account_id, pg_advisory_xact_lock(lock_key)
+      from (
+        select distinct account_id, hashtextextended('publishing call ' || account_id, 0) as lock_key
+        from asked
+        order by lock_key
+      ) as in_order
+    ),
+    -- Tasks are locked in the order of their keys, like by every other statement that locks several tasks.
+    ours as materialized (
+      select t.target_id, t.generation, a.content_hash, a.call_ms
+      from asked a
+      join accounts l on l.account_id = a.account_id
+      join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
+      where t.fence = a.fence
+      and t.status = 'working'
+      order by t.target_id, t.generation
+      for update of t
+    )`;
+}
+
+/**
  * Records in one SQL statement, before the calls are sent, that publishing calls begin. A call may not begin in four
  * cases: its worker has lost the task to another worker, its `publish_before` has passed, another generation of its
  * target is or may be visible, or a restore from a backup made its task uncertain.
@@ -53,7 +90,8 @@ export async function markCalls(
   requests: readonly MarkRequest[],
 ): Promise<readonly Mark[]> {
   return await sql<Mark[]>`
-    with marked as (
+    with ${lockInOrder(sql, requests)},
+    marked as (
       update publish_tasks t
       set status = 'calling',
         -- Whole milliseconds, so that a process that reads the instant and writes it back does not change it.
@@ -64,13 +102,10 @@ export async function markCalls(
         content_hash = k.content_hash,
         version = t.version + 1,
         updated_at = now()
-      from jsonb_to_recordset(${sql.json(requests.map(toRow))})
-        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
+      from ours k
       cross join deployment d
       where t.target_id = k.target_id
       and t.generation = k.generation
-      and t.fence = k.fence
-      and t.status = 'working'
       and t.publish_before > now()
       -- The deployment is checked here too, because the database can be replaced between the claim and the mark.
       and ${isInPlace(sql)}

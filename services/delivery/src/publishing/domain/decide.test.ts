@@ -76,6 +76,7 @@ const ATTEMPT: Attempt = {
   targetId: "t",
   number: 1,
   callNumber: 1,
+  fence: 3,
   startedAt: at(-11_000),
   finishedAt: null,
   outcome: null,
@@ -130,6 +131,44 @@ test("publishing a target without a platform id records that the id must be requ
   const superfluous = snapshot(RECONCILING, { siblings: [rival] });
   expect(decide(superfluous, looked(present), POLICY).askLater).toBeUndefined();
 });
+
+test.each<[string, Task, Partial<TaskSnapshot>, object]>([
+  ["was recorded", CALLING, {}, { status: "queued", wakeAt: NOW, attempt: null }],
+  [
+    "was recorded, and its call has been lost since",
+    UNKNOWN,
+    {},
+    { status: "queued", openUnknowns: 0, attempt: "retry" },
+  ],
+  [
+    "was not recorded",
+    WORKING,
+    { attempt: { ...ATTEMPT, callNumber: 0 } },
+    { status: "queued", wakeAt: at(1_000), isReported: false },
+  ],
+])(
+  "a task whose database did not answer whether its call begins is queued again when the beginning %s",
+  (_what, task, given, expected) => {
+    expect(after(task, { kind: "mark_lost", fence: 3, callNumber: 1 }, given)).toMatchObject(
+      expected,
+    );
+  },
+);
+
+test.each<[string, Task, Partial<TaskSnapshot>]>([
+  [
+    "sends its call under the same number",
+    { ...CALLING, fence: 4 },
+    { attempt: { ...ATTEMPT, fence: 4 } },
+  ],
+  ["works on the task", { ...WORKING, fence: 4 }, { attempt: { ...ATTEMPT, callNumber: 0 } }],
+])(
+  "a worker that does not know whether its call began changes nothing when another worker %s",
+  (_what, task, given) => {
+    const lost: Learned = { kind: "mark_lost", fence: 3, callNumber: 1 };
+    expect(decide(snapshot(task, given), lost, POLICY).changes).toEqual([]);
+  },
+);
 
 test.each<[string, Outcome, object]>([
   [

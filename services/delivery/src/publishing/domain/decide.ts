@@ -1,5 +1,5 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
-import { fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
+import { after, fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
 import { onHistory, onLate } from "./decide-late.ts";
 import { onPublished } from "./decide-success.ts";
 import { onVerdict } from "./decide-verdict.ts";
@@ -15,6 +15,8 @@ import {
 import type { RetryPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
+/** How long a task waits after the database did not answer whether its publishing call begins, in milliseconds. */
+const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";
 
 /**
@@ -78,6 +80,8 @@ export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPo
       return onCalled(snapshot, learned.callNumber, learned.outcome, policy);
     case "call_lost":
       return onCallLost(snapshot, learned.callNumber);
+    case "mark_lost":
+      return onMarkLost(snapshot, learned, policy);
     case "looked":
     case "step_failed":
     case "given_up":
@@ -86,7 +90,8 @@ export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPo
   }
 }
 
-type Fenced = Extract<Learned, { fence: number }>;
+type MarkLost = Extract<Learned, { kind: "mark_lost" }>;
+type Fenced = Exclude<Extract<Learned, { fence: number }>, MarkLost>;
 
 const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
   looked: ["reconciling"],
@@ -133,6 +138,24 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
   if (task.status !== "calling" || task.callNumber !== callNumber || !isOver)
     return nothing(snapshot);
   return onKnownAlready(snapshot) ?? toUnknown(snapshot, { message: WORKER_LOST });
+}
+
+/**
+ * Decides what follows when a worker does not know whether the database recorded that its publishing call begins. If the
+ * database did, the call was not sent. If it did not, the task is released; a statement that still runs then finds the
+ * task queued and records nothing.
+ */
+function onMarkLost(
+  snapshot: TaskSnapshot,
+  { fence, callNumber }: MarkLost,
+  policy: RetryPolicy,
+): Decision {
+  const { task, attempt, now } = snapshot;
+  // Another worker that has claimed the task since can have recorded a call with the same number.
+  if (attempt?.fence === fence && attempt.callNumber === callNumber)
+    return onCalled(snapshot, callNumber, { kind: "not_sent" }, policy);
+  if (task.fence !== fence || task.status !== "working") return nothing(snapshot);
+  return { task, changes: [change(requeue(task, after(now, MARK_LOST_MS)), false)] };
 }
 
 /**

@@ -30,6 +30,11 @@ export type Learned =
    * has passed.
    */
   | { readonly kind: "call_lost"; readonly callNumber: number }
+  /**
+   * The database did not answer whether it recorded that a publishing call begins, so the worker did not send the call.
+   * `callNumber` is the number that the call would have.
+   */
+  | { readonly kind: "mark_lost"; readonly fence: number; readonly callNumber: number }
   /** A step before the publishing call failed. */
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
   /** The platform was searched for the post of a publishing call. */

@@ -133,6 +133,8 @@ export interface AttemptKey {
 export interface Attempt extends AttemptKey {
   /** Number of the publish task's latest publishing call within the attempt. */
   readonly callNumber: number;
+  /** The fencing token of the worker that recorded that this call begins, or that began the attempt. */
+  readonly fence: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
   /** Null while the publishing attempt is open. */

@@ -39,7 +39,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
     onError: (error) =>
       options.logger.warn(
         { err: error },
-        "the ids of published targets could not be requested from their platforms; they are requested again",
+        "the platforms could not be asked for the post ids of published targets; they are asked again",
       ),
   });
   return {
@@ -84,7 +84,7 @@ async function ask(
   } catch (error) {
     logger.warn(
       { err: error, targetId },
-      "the id of a published target could not be requested from its platform; it is requested again later",
+      "the platform could not be asked for the post id of a published target; it is asked again later",
     );
     return { kind: "not_yet" };
   }

@@ -1,7 +1,8 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { claimTasks, findNextTaskMs } from "#src/publishing/db/claims.ts";
+import { findNextTaskMs } from "#src/publishing/db/account-queues.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
 import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
@@ -30,6 +31,10 @@ export interface TaskClaims extends AsyncDisposable {
 }
 
 const POLL_MS = 200;
+/** How often lost calls and uncertain tasks are looked for while no task is ready, because all of them can be paused. */
+const IDLE_LOOK_MS = 5_000;
+/** How often tasks are looked for that a restore made uncertain and that became ready long after it. */
+const THOROUGH_LOOK_MS = 30_000;
 /**
  * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.
  */
@@ -73,8 +78,10 @@ class Claims {
   readonly #stopping = new AbortController();
   readonly #context: PublishContext;
   readonly #batches = new Set<Promise<void>>();
+  readonly #platforms: readonly string[];
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
+  #thoroughAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
   /** Number of tasks in work whose process crashed several times in a row. */
   #suspects = 0;
@@ -83,6 +90,7 @@ class Claims {
   constructor(options: ClaimTasksOptions) {
     const { sql, logger, settings } = options;
     this.#options = options;
+    this.#platforms = Object.keys(options.connectors);
     this.#context = {
       deps: options,
       marker: new CallMarker(sql),
@@ -97,12 +105,13 @@ class Claims {
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
-    const readyInMs = await findNextTaskMs(this.#options.sql);
+    const readyInMs = (await findNextTaskMs(this.#options.sql, this.#platforms)) ?? POLL_MS;
     this.#recordPass();
-    if (readyInMs === undefined) return POLL_MS;
-    if (readyInMs > 0) return Math.min(POLL_MS, Math.ceil(readyInMs));
+    const isReady = readyInMs <= 0;
+    const isLookDue = performance.now() - this.#lookedAt >= (isReady ? POLL_MS : IDLE_LOOK_MS);
+    if (!isReady && !isLookDue) return Math.min(POLL_MS, Math.ceil(readyInMs));
     if (!(await this.#options.guard.isOwn())) return POLL_MS;
-    await this.#lookForLosses();
+    if (isLookDue) await this.#lookForLosses();
     const isFull = await this.#claimReady();
     this.#recordPass();
     return isFull || POLL_MS;
@@ -119,16 +128,16 @@ class Claims {
 
   /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
   async #claimReady(): Promise<boolean> {
-    const { sql, owner, settings, connectors } = this.#options;
+    const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
     const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
-    const tasks = await claimTasks(sql, {
+    const options = {
       owner,
       leaseMs,
       limit,
-      platforms: Object.keys(connectors),
+      platforms: this.#platforms,
       suspectAfter: SUSPECT_CRASHES,
       maxSuspects: this.#suspects > 0 ? 0 : 1,
       // No process can renew its leases while the database is unavailable. Processes that have not crashed renew them soon
@@ -136,9 +145,10 @@ class Claims {
       mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
       maxPerPlatform,
       maxPerWorkspace,
-    });
+    };
+    const { tasks, hasMore } = await sql.begin((tx) => claimTasks(tx, options));
     if (tasks.length > 0) this.#work(tasks);
-    return tasks.length === limit;
+    return hasMore;
   }
 
   #work(tasks: readonly ClaimedTask[]): void {
@@ -158,7 +168,6 @@ class Claims {
    * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is enough.
    */
   async #lookForLosses(): Promise<void> {
-    if (performance.now() - this.#lookedAt < POLL_MS) return;
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
     const lost = await listLostCalls(sql, MAX_LOST_CALLS);
@@ -169,7 +178,10 @@ class Claims {
         ),
       ),
     );
-    if (await doubtTasks(sql, settings.visibleCallMs)) this.#lookedAt = Number.NEGATIVE_INFINITY;
+    const isThorough = this.#lookedAt - this.#thoroughAt >= THOROUGH_LOOK_MS;
+    if (await doubtTasks(sql, settings.visibleCallMs, isThorough))
+      this.#lookedAt = Number.NEGATIVE_INFINITY;
+    else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {

@@ -1,28 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { appendEvents, causedBy } from "@postrider/shared/outbox";
-import { isInfrastructureError, type Sql, type TransactionSql } from "@postrider/shared/postgres";
-import { readClock } from "@postrider/shared/postgres/clock";
+import { isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
-import type { Logger } from "@postrider/shared/telemetry/logger";
-import { targetUpdated } from "#src/events.ts";
-import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/account-gates.ts";
-import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
-import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
-import { addHandles, deleteHandles } from "#src/publishing/db/handles.ts";
-import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
-import { decideInOrder, type LockedTargets } from "#src/publishing/domain/decide.ts";
-import {
-  type AccountEffect,
-  type Decision,
-  type TargetUpdate,
-  type TaskEvent,
-  toTargetUpdates,
-} from "#src/publishing/domain/decision.ts";
-import { nextAccountPauseMs } from "#src/publishing/domain/retry-policy.ts";
-import { type AttemptKey, isFinal, nameTask, type Task } from "#src/publishing/domain/task.ts";
+import { updateAttempts } from "#src/publishing/db/attempts.ts";
+import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
+import { decideInOrder } from "#src/publishing/domain/decide.ts";
+import type { TaskEvent } from "#src/publishing/domain/decision.ts";
+import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
+import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
-import { countUpdates } from "./metrics.ts";
+import { countUpdates, refusedEventsTotal } from "./metrics.ts";
+import { lockTargets, writeDecisions } from "./write-decisions.ts";
+import { gateAccounts, writeHandles } from "./write-effects.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
@@ -49,10 +38,13 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
+/** How often an event is recorded that the database or our code refuses, with and then without the platform's text. */
+const TRIES_PER_FORM = 3;
 
 /**
- * Records what the workers of the process learned about publish tasks, and what follows from it. It retries until the database
- * accepts the record, because the result of a publishing call is stored nowhere else.
+ * Records what the workers of the process learned about publish tasks, and what follows from it. While the database is
+ * unavailable it retries, because the result of a publishing call is stored nowhere else. An event that the database or
+ * our code refuses is recorded without the platform's text, or ends its publish task without a decision.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -77,35 +69,110 @@ export class EventRecorder {
   }
 
   async #record(entries: readonly Entry[]): Promise<readonly Recorded[]> {
-    const { sql, logger } = this.#deps;
+    try {
+      return await this.#untilAvailable(() => this.#write(entries));
+    } catch (error) {
+      this.#logRefusal(error, entries);
+      // Each event is recorded in a transaction of its own, so that a refused event does not hold back the others.
+      const recorded = await Promise.all(
+        entries.map((entry) =>
+          entries.length > 1 ? this.#record([entry]) : this.#recordRefused(entry),
+        ),
+      );
+      return recorded.flat();
+    }
+  }
+
+  /** Retries a write until the database is available. Throws if the database or our code refuses the write. */
+  async #untilAvailable<T>(write: () => Promise<T>): Promise<T> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       try {
-        return await this.#write(entries);
+        return await write();
       } catch (error) {
-        logger.error(
-          { err: error, count: entries.length },
+        if (!isInfrastructureError(error)) throw error;
+        this.#deps.logger.error(
+          { err: error },
           "the outcomes of publishing calls could not be recorded; recording is retried until it succeeds",
         );
-        if (!isInfrastructureError(error)) {
-          if (entries.length > 1) return await this.#recordOneByOne(entries);
-          await keepSuccess(sql, logger, entries);
-        }
         await sleep(pauseMs);
       }
     }
   }
 
+  #logRefusal(error: unknown, entries: readonly Entry[]): void {
+    const [first] = entries;
+    this.#deps.logger.error(
+      {
+        err: error,
+        count: entries.length,
+        targetId: first?.event.targetId,
+        event: first?.event.kind,
+      },
+      "the database or a fault in our code refused to record what was learned about targets; it is recorded in a simpler form",
+    );
+  }
+
   /**
-   * Records each event about a publish task in a transaction of its own, so that an event that cannot be recorded does
-   * not hold back the others.
+   * Records an event that was refused once: twice more as it is, because the cause may be another transaction, and then
+   * without the platform's text. If all that is refused, the task ends without a decision.
    */
-  async #recordOneByOne(entries: readonly Entry[]): Promise<readonly Recorded[]> {
-    const recorded = await Promise.all(entries.map((entry) => this.#record([entry])));
-    return recorded.flat();
+  async #recordRefused({ event, cause }: Entry): Promise<Recorded> {
+    await this.#keepSuccess(event);
+    const simple = withoutPlatformText(event);
+    for (let tries = 1; tries < 2 * TRIES_PER_FORM; tries += 1) {
+      const isSimple = tries >= TRIES_PER_FORM;
+      const entry = { event: isSimple ? simple : event, cause };
+      await sleep(FIRST_PAUSE_MS);
+      try {
+        const [recorded] = await this.#untilAvailable(() => this.#write([entry]));
+        if (isSimple) refusedEventsTotal.inc({ recorded: "without_text" });
+        return recorded ?? { isContinued: false };
+      } catch (error) {
+        this.#logRefusal(error, [entry]);
+      }
+    }
+    await this.#endWithoutDecision(event);
+    return { isContinued: false };
+  }
+
+  async #endWithoutDecision(event: TaskEvent): Promise<void> {
+    const { sql, logger } = this.#deps;
+    const { targetId, kind } = event;
+    try {
+      await this.#untilAvailable(() => endWithoutDecision(sql, event, toFallbackEnd(event)));
+      refusedEventsTotal.inc({ recorded: "without_decision" });
+    } catch (error) {
+      refusedEventsTotal.inc({ recorded: "nothing" });
+      logger.error(
+        { err: error, targetId, event: kind },
+        "nothing could be recorded about a target; it continues as if its process had crashed",
+      );
+    }
+  }
+
+  /**
+   * Stores the success of a publishing call in its attempt if the publish task cannot be updated. The worker that later
+   * searches for the outcome of this call finds the success in the attempt.
+   */
+  async #keepSuccess(event: TaskEvent): Promise<void> {
+    const kept = withoutPlatformText(event);
+    if (kept.kind !== "called" || kept.outcome.kind !== "published") return;
+    const { targetId, attemptNumber: number, outcome } = kept;
+    const { externalId, permalink } = outcome;
+    const result = { outcome: "published", code: "", message: "", isNotSent: false } as const;
+    const attempt = { targetId, number, ...result, externalId, permalink, finishedAt: new Date() };
+    try {
+      await this.#untilAvailable(() => updateAttempts(this.#deps.sql, [attempt]));
+    } catch (error) {
+      this.#deps.logger.error(
+        { err: error, targetId },
+        "the success of a publishing call could not be stored in its attempt",
+      );
+    }
   }
 
   async #write(entries: readonly Entry[]): Promise<readonly Recorded[]> {
-    const { sql, settings, random, onEvents } = this.#deps;
+    const { sql, settings, random, sealing, onEvents } = this.#deps;
     const events = entries.map(({ event }) => event);
     const causes = new Map(entries.map(({ event, cause }) => [event.targetId, cause]));
     const { decisions, updates } = await sql.begin(async (tx) => {
@@ -114,128 +181,12 @@ export class EventRecorder {
       const byEvent = decideInOrder(locked, events, settings, random);
       const made = [...byEvent.values()];
       const written = await writeDecisions(tx, made, causes);
-      await this.#writeHandles(tx, made);
-      await this.#gateAccounts(tx, made, locked.now);
+      await writeHandles(tx, sealing, made);
+      await gateAccounts(tx, settings, made, locked.now);
       return { decisions: byEvent, updates: written };
     });
     if (updates.length > 0) onEvents();
     countUpdates(updates);
     return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
   }
-
-  async #writeHandles(tx: TransactionSql, decisions: readonly Decision[]): Promise<void> {
-    const { sealing } = this.#deps;
-    const returned = decisions.flatMap(({ task, handles }) =>
-      handles === undefined ? [] : [{ task, handles: sealing.seal(task, handles) }],
-    );
-    if (returned.length > 0) await addHandles(tx, returned);
-    const questions = decisions.flatMap(({ task, askLater }) =>
-      askLater === undefined ? [] : [{ task, handles: askLater }],
-    );
-    if (questions.length > 0) await insertQuestions(tx, questions);
-  }
-
-  async #gateAccounts(
-    tx: TransactionSql,
-    decisions: readonly Decision[],
-    now: Date,
-  ): Promise<void> {
-    const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
-      decisions.filter(({ account }) => account?.kind === kind).map(({ task }) => task);
-    const answered = tasksWith("answered").map((task) => task.accountId);
-    if (answered.length > 0) await resetFailures(tx, answered);
-    const failed = tasksWith("failed");
-    const counts = failed.length > 0 ? await countFailures(tx, failed) : [];
-    const pauses = counts.flatMap(({ failuresInRow, ...account }) => {
-      const pauseMs = nextAccountPauseMs(this.#deps.settings, failuresInRow);
-      return pauseMs === undefined
-        ? []
-        : [{ ...account, until: new Date(now.getTime() + pauseMs) }];
-    });
-    const limits = decisions.flatMap(({ task, account }) =>
-      account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
-    );
-    if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
-  }
-}
-
-/**
- * Stores the success of a publishing call in its attempt if the publish task cannot be updated, which only a fault in
- * our code can cause. The worker that later searches for the outcome of this call finds the success in the attempt.
- */
-async function keepSuccess(sql: Sql, logger: Logger, entries: readonly Entry[]): Promise<void> {
-  for (const { event } of entries) {
-    if (event.kind !== "called" || event.outcome.kind !== "published") continue;
-    const { targetId, attemptNumber: number } = event;
-    const { externalId, permalink } = event.outcome;
-    const result = { outcome: "published", code: "", message: "", isNotSent: false } as const;
-    const finishedAt = new Date();
-    try {
-      await updateAttempts(sql, [
-        { targetId, number, ...result, externalId, permalink, finishedAt },
-      ]);
-    } catch (error) {
-      logger.error(
-        { err: error, targetId },
-        "the success of a publishing call could not be recorded, nor stored in its attempt; both writes are tried again",
-      );
-    }
-  }
-}
-
-/**
- * Locks publishing targets with the tasks of all their publish requests, and reads the attempts with the given keys.
- */
-export async function lockTargets(
-  tx: TransactionSql,
-  keys: readonly AttemptKey[],
-): Promise<LockedTargets> {
-  const targetIds = [...new Set(keys.map((key) => key.targetId))];
-  const [tasks, attempts, now] = await Promise.all([
-    lockTasks(tx, targetIds),
-    listAttempts(tx, keys),
-    readClock(tx),
-  ]);
-  return { tasks, attempts, now };
-}
-
-/** Returns the last of the items with each key. */
-function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
-  return [...new Map(items.map((item) => [name(item), item])).values()];
-}
-
-/**
- * Writes the decisions about publish tasks whose targets are locked, in the order in which they were made. Appends the
- * events for the posts service to the outbox.
- *
- * @param causes Headers of the API requests that led to the decisions, by target.
- */
-export async function writeDecisions(
-  tx: TransactionSql,
-  decisions: readonly Decision[],
-  causes: ReadonlyMap<string, Cause>,
-): Promise<readonly TargetUpdate[]> {
-  const changes = decisions.flatMap((decision) => decision.changes);
-  const tasks = lastOfEach(
-    changes.map(({ task }) => task),
-    nameTask,
-  );
-  const attempts = lastOfEach(
-    decisions.flatMap(({ attempt }) => attempt ?? []),
-    ({ targetId, number }) => `${targetId}/${number}`,
-  );
-  // A failed task whose publishing call has an unknown outcome keeps its handles (ids from the platform), because a
-  // late answer can continue the task.
-  const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
-  const updates = decisions.flatMap(toTargetUpdates);
-  await Promise.all([
-    attempts.length > 0 ? updateAttempts(tx, attempts) : undefined,
-    tasks.length > 0 ? updateTasks(tx, tasks) : undefined,
-    ended.length > 0 ? deleteHandles(tx, ended) : undefined,
-    appendEvents(
-      tx,
-      updates.map((update) => causedBy(targetUpdated(update), causes.get(update.task.targetId))),
-    ),
-  ]);
-  return updates;
 }

@@ -17,7 +17,7 @@ export interface PublishContext {
   readonly recorder: EventRecorder;
   readonly leases: LeaseKeeper;
   readonly openCalls: OpenCalls;
-  /** Aborted when the process stops: no publishing call begins after that, and running steps end. */
+  /** Signal that is aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;
 }
 
@@ -59,7 +59,7 @@ export function learned(
   { targetId, generation }: ClaimedTask,
   attemptNumber: number,
   what: Learned,
-): WorkEnd {
+): Extract<WorkEnd, { kind: "learned" }> {
   return { kind: "learned", event: { targetId, generation, attemptNumber, ...what } };
 }
 

@@ -17,6 +17,7 @@ import {
 } from "./publish-context.ts";
 import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
+import type { MarkResult } from "./visible-calls.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -25,6 +26,8 @@ interface TokenRefused {
   readonly kind: "token_refused";
   readonly message: string;
   readonly handles: Handles;
+  /** Number of the task's latest publishing call. */
+  readonly callNumber: number;
 }
 
 /** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
@@ -47,7 +50,7 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
     case "unusable":
       return giveUp(task, attemptNumber, renewed.code, first.message);
     case "renewed": {
-      const open = { ...task, handles: first.handles };
+      const open = { ...task, handles: first.handles, callNumber: first.callNumber };
       const again = { ...inputs, credential: renewed.credential, task: open };
       const second = await tryOnce(context, again);
       if (second.kind !== "token_refused") return second;
@@ -78,7 +81,8 @@ async function tryOnce(
   // for the call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
-  const mark = await context.marker.mark({ ...toCallKey(inputs), callMs });
+  const mark = await markCall(context, inputs, callMs);
+  if (mark.kind === "learned") return mark;
   if (mark.kind === "unmarked") return onUnmarked(context, inputs, mark.reason);
 
   using _open = context.openCalls.begin(callMs);
@@ -98,7 +102,32 @@ async function tryOnce(
     callNumber: mark.callNumber,
     outcome,
   });
-  return outcome.kind === "token_refused" && isContinued ? { ...outcome, handles } : DONE;
+  const { callNumber } = mark;
+  return outcome.kind === "token_refused" && isContinued
+    ? { ...outcome, handles, callNumber }
+    : DONE;
+}
+
+/**
+ * Records that the publishing call begins. If the database does not answer, the call may be recorded as begun. It is not
+ * sent, and that is what is learned; otherwise its outcome would count as unknown.
+ */
+async function markCall(
+  { deps, marker }: PublishContext,
+  inputs: TaskInputs,
+  callMs: number,
+): Promise<MarkResult | Extract<WorkEnd, { kind: "learned" }>> {
+  const { task, attemptNumber } = inputs;
+  try {
+    return await marker.mark({ ...toCallKey(inputs), callMs });
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, targetId: task.targetId },
+      "the database did not answer whether a publishing call may begin; the call is not sent, and the target is tried again",
+    );
+    const { fence, callNumber } = task;
+    return learned(task, attemptNumber, { kind: "mark_lost", fence, callNumber: callNumber + 1 });
+  }
 }
 
 /**
@@ -136,7 +165,7 @@ function onStepFailure(
   failure: Failure,
   handles: Handles,
 ): WorkEnd | TokenRefused {
-  if (failure.kind === "token_refused") return { ...failure, handles };
+  if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
 }
 

@@ -3,7 +3,7 @@ import { causeOf } from "@postrider/shared/telemetry/cause";
 import { forgetDoubts, listTrustedDoubts } from "#src/publishing/db/trusted-restores.ts";
 import { releaseDoubt } from "#src/publishing/domain/release-doubt.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
-import { lockTargets, writeDecisions } from "./event-recorder.ts";
+import { lockTargets, writeDecisions } from "./write-decisions.ts";
 
 /** Maximum number of publish tasks that one transaction releases. */
 const BATCH = 100;

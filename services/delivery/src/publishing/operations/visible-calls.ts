@@ -1,4 +1,4 @@
-import { isUniqueViolation, type Sql } from "@postrider/shared/postgres";
+import { isInfrastructureError, isUniqueViolation, type Sql } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import {
   explainUnmarked,
@@ -36,7 +36,7 @@ export class CallMarker {
 
   /**
    * Records that a publishing call begins; only then may the worker send the call. Throws if the database does not
-   * answer; then the worker may not send the call either.
+   * answer; then the call may be recorded as begun, but the worker may not send it.
    */
   mark(request: MarkRequest): Promise<MarkResult> {
     return this.#batcher.submit(request);
@@ -57,7 +57,20 @@ export class CallMarker {
 
   async #toResult(request: MarkRequest, callNumber: number | undefined): Promise<MarkResult> {
     if (callNumber !== undefined) return { kind: "marked", callNumber };
-    return { kind: "unmarked", reason: await explainUnmarked(this.#sql, request) };
+    return { kind: "unmarked", reason: await this.#explain(request) };
+  }
+
+  /**
+   * Returns why a publishing call may not begin. If the database does not answer, the task is released like one whose
+   * account is busy, because the other calls of the same statement have begun.
+   */
+  async #explain(request: MarkRequest): Promise<Unmarked> {
+    try {
+      return await explainUnmarked(this.#sql, request);
+    } catch (error) {
+      if (!isInfrastructureError(error)) throw error;
+      return "busy";
+    }
   }
 
   /**

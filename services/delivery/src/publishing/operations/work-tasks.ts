@@ -92,7 +92,7 @@ async function endWork(
     const { logger } = context.deps;
     logger.error(
       { err: error, targetId: task.targetId },
-      "publishing a target ended with an unexpected error; the target is released and tried again",
+      "publishing a target ended with an unexpected error; its lease is released and the target is tried again",
     );
     await release(context, [task], backOffMs(context.deps));
   }

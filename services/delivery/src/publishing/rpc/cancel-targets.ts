@@ -3,7 +3,6 @@ import type {
   CancelTargetsRequest,
   CancelTargetsResponseSchema,
 } from "@postrider/contracts/delivery/v1/task_service_pb";
-import { isPlatformId } from "@postrider/platforms/registry";
 import { conflict, invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
@@ -22,6 +21,10 @@ import type { Dependencies } from "./dependencies.ts";
 const MAX_TARGETS = 100;
 const MAX_TRIES = 3;
 
+/**
+ * A cancellation may name a platform that this version does not support: no task of it can exist, and the cancellation
+ * keeps a later version from creating one.
+ */
 function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Cancellation[] {
   if (targets.length > MAX_TARGETS)
     throw invalidRequest([{ code: "too_many_targets", path: "/targets" }]);
@@ -30,7 +33,7 @@ function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Ca
       ref !== undefined &&
       [postId, ref.workspaceId, ref.targetId, accountId].every(isId) &&
       ref.generation > 0 &&
-      isPlatformId(platform);
+      platform !== "";
     if (!isValid) throw invalidRequest([{ code: "invalid_target", path: "/targets" }]);
     const { workspaceId, targetId, generation } = ref;
     return { workspaceId, targetId, generation, postId, accountId, platform };

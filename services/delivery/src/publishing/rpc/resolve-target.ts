@@ -14,7 +14,7 @@ import { settleDoubts } from "#src/publishing/db/doubts.ts";
 import type { TaskSnapshot } from "#src/publishing/domain/decision.ts";
 import { decideResolution, type OperatorsWord } from "#src/publishing/domain/resolution.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
-import { lockTargets, writeDecisions } from "#src/publishing/operations/event-recorder.ts";
+import { lockTargets, writeDecisions } from "#src/publishing/operations/write-decisions.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 function parseLink(text: string): URL {

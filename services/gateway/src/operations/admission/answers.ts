@@ -54,22 +54,30 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
  * and that count the request.
  */
 export function createAnswers(addresses: AddressLimits): Answers {
-  function refuse(address: string, now: number): AdmissionResult {
+  /** Counts a request towards the limit of its remote address, and returns the answer with the state of the limit. */
+  function charge(
+    kind: "unauthenticated" | "workspace_required" | "workspace_forbidden",
+    address: string,
+    now: number,
+  ): AdmissionResult {
     const isWithinLimit = addresses.take(address, now);
     const limit = addresses.stateOf(address, now);
-    if (isWithinLimit) return { kind: "unauthenticated", limit };
+    if (isWithinLimit) return { kind, limit };
     const retryAfterSeconds = addresses.retryAfterSeconds(address, now);
     return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
   }
 
+  function refuse(address: string, now: number): AdmissionResult {
+    return charge("unauthenticated", address, now);
+  }
+
   /**
-   * Answers a request with a valid API key that does not select a workspace. The request does not count towards the
-   * limit of its remote address.
+   * Answers a request with a valid API key that does not select a workspace. No workspace can pay for the request, so
+   * it counts towards the limit of its remote address.
    */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
     const isNamed = record.source.workspaceId !== undefined;
-    const kind = isNamed ? "workspace_forbidden" : "workspace_required";
-    return { kind, limit: addresses.stateOf(address, now) };
+    return charge(isNamed ? "workspace_forbidden" : "workspace_required", address, now);
   }
 
   return {

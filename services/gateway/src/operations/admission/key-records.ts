@@ -29,25 +29,46 @@ const UNUSED_GRANT_MS = 3_000;
  */
 const BUDGET_IDLE_MS = 60_000;
 
-/**
- * The stored answer of the accounts service about a valid API key, and the workspace to which requests with this key
- * belong.
- */
+/** What the gateway knows about a valid API key and about the workspace that a request with this key names. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
   /**
-   * The workspace of the requests; undefined when a request has to name a workspace, or when the API key does not
+   * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
    * belong to the named one.
    */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
-  /** The API key and workspace about which the accounts service is asked again when this stored answer is too old. */
+  /** The API key and workspace about which the accounts service is asked again when the answers are too old. */
   readonly source: AdmissionSource;
-  /** Time at which the accounts service was asked for this stored answer about an API key. */
-  readonly sentAt: number;
-  /** Time until which the gateway uses this stored answer without asking the accounts service again. */
+  /** Time until which the gateway uses the stored answers without asking the accounts service again. */
   readonly freshUntil: number;
-  /** Time until which the gateway uses this stored answer while the accounts service does not answer. */
+  /** Time until which the gateway uses the stored answers while the accounts service does not answer. */
+  readonly usableUntil: number;
+}
+
+/** The stored answer of the accounts service about a valid API key. There is one per key, whatever requests name. */
+interface StoredKey {
+  readonly keyId: string;
+  readonly keyHash: Uint8Array;
+  readonly scopes: ReadonlySet<string>;
+  /** Number of workspaces that the API key may use. */
+  readonly workspaceCount: number;
+  /**
+   * Ids of the workspaces that the API key may use. An accounts service of an earlier release tells only the id of the
+   * workspace that the request uses.
+   */
+  readonly workspaceIds: ReadonlySet<string>;
+  /** Time at which the accounts service was asked for this answer. */
+  readonly sentAt: number;
+  readonly freshUntil: number;
+  readonly usableUntil: number;
+}
+
+/** The stored answer of the accounts service about a workspace, and the requests that the workspace may still make. */
+interface StoredWorkspace {
+  readonly verified: boolean;
+  readonly budget: WorkspaceBudget;
+  readonly freshUntil: number;
   readonly usableUntil: number;
 }
 
@@ -63,7 +84,11 @@ export interface AnsweredQuery {
 }
 
 export interface KeyRecords {
-  find(pairId: string): KeyRecord | undefined;
+  /**
+   * Finds what is known about a request with the API key that names this workspace, or names none. Returns undefined
+   * when only the accounts service can tell.
+   */
+  find(key: string, workspaceId: string | undefined): KeyRecord | undefined;
   /** Whether a recent answer of the accounts service says that the API key is not valid. */
   isUnknown(key: string, now: number): boolean;
   /** Stores an answer of the accounts service about an API key. Returns undefined when the API key is not valid. */
@@ -77,75 +102,144 @@ export interface KeyRecords {
   takeUnused(now: number, all: boolean): readonly { source: AdmissionSource; count: number }[];
 }
 
-function toRecord(
-  query: AnsweredQuery,
-  key: NonNullable<AdmissionGrant["key"]>,
-  ttlMs: number,
-  workspace: KeyRecord["workspace"],
-): KeyRecord {
+type Admitted = NonNullable<AdmissionGrant["key"]>;
+
+/** Returns the times until which an answer about a query that was sent at `sentAt` is used. */
+function lifeOf(sentAt: number, ttlMs: number) {
+  const freshUntil = sentAt + Math.min(ttlMs, MAX_TTL_MS);
+  return { freshUntil, usableUntil: freshUntil + OUTAGE_MS };
+}
+
+function toStoredKey(
+  { source, sentAt }: AnsweredQuery,
+  { id, scopes, workspaceCount, workspaceIds, expiresAt }: Admitted,
+  { ttlMs, workspace }: AdmissionGrant,
+): StoredKey {
   // The gateway compares the expiry of the API key with its own clock, which may be wrong. If the key has expired by
   // that clock, the accounts service decides by the database's clock.
-  const expiresAt = key.expiresAt === undefined ? Infinity : timestampMs(key.expiresAt);
-  const until = query.sentAt + Math.min(ttlMs, MAX_TTL_MS);
+  const endsAt = expiresAt === undefined ? Infinity : timestampMs(expiresAt);
+  const { freshUntil, usableUntil } = lifeOf(sentAt, ttlMs);
+  const used = workspace === undefined ? [] : [workspace.id];
   return {
-    keyId: key.id,
-    scopes: new Set(key.scopes),
-    workspace,
-    source: query.source,
-    sentAt: query.sentAt,
-    freshUntil: Math.min(until, expiresAt),
-    usableUntil: Math.min(until + OUTAGE_MS, expiresAt),
+    keyId: id,
+    keyHash: source.keyHash,
+    scopes: new Set(scopes),
+    workspaceCount,
+    workspaceIds: new Set(workspaceIds.length > 0 ? workspaceIds : used),
+    sentAt,
+    freshUntil: Math.min(freshUntil, endsAt),
+    usableUntil: Math.min(usableUntil, endsAt),
   };
+}
+
+/** Returns the workspace that a request uses, or that it uses none, or that only the accounts service can tell. */
+function choose(
+  { workspaceIds, workspaceCount }: StoredKey,
+  named: string | undefined,
+): { readonly id: string } | "none" | "unknown" {
+  if (named !== undefined && workspaceIds.has(named)) return { id: named };
+  const isComplete = workspaceIds.size >= workspaceCount;
+  if (named !== undefined) return isComplete ? "none" : "unknown";
+  if (workspaceCount !== 1) return "none";
+  const [only] = workspaceIds;
+  return only === undefined ? "unknown" : { id: only };
+}
+
+function toRecord(
+  stored: StoredKey,
+  workspace: StoredWorkspace | undefined,
+  source: AdmissionSource,
+): KeyRecord {
+  const { keyId, scopes, freshUntil, usableUntil } = stored;
+  return {
+    keyId,
+    scopes,
+    workspace,
+    source,
+    freshUntil: Math.min(freshUntil, workspace?.freshUntil ?? Infinity),
+    usableUntil: Math.min(usableUntil, workspace?.usableUntil ?? Infinity),
+  };
+}
+
+/** Stores the answers about workspaces, and the number of requests that each workspace may still make. */
+class WorkspaceRecords {
+  readonly #stored = new BoundedMap<string, StoredWorkspace>(MAX_RECORDS);
+
+  find(id: string): StoredWorkspace | undefined {
+    return this.#stored.get(id);
+  }
+
+  store(query: AnsweredQuery, grant: AdmissionGrant, now: number): StoredWorkspace | undefined {
+    const { workspace, granted, remaining, emptyForMs, ttlMs } = grant;
+    if (workspace === undefined) return undefined;
+    const { source, sentAt, kept } = query;
+    const before = this.#stored.get(workspace.id);
+    const budget = before?.budget ?? newWorkspaceBudget(workspace.id, source);
+    const isNewest = sentAt >= budget.sentAt;
+    const quota = workspace.requestsPerMinute;
+    addAnswer(budget, { quota, granted, kept, remaining, emptyForMs, source, sentAt }, now);
+    const answered = { verified: workspace.verified, budget, ...lifeOf(sentAt, ttlMs) };
+    // Answers of the accounts service may arrive out of order: the gateway keeps the answer to the newest query.
+    this.#stored.set(workspace.id, isNewest ? answered : (before ?? answered));
+    return answered;
+  }
+
+  takeUnused(now: number, all: boolean): readonly { source: AdmissionSource; count: number }[] {
+    return [...this.#stored.values()]
+      .map(({ budget }) => budget)
+      .filter((it) => it.prepaid > 0 && (all || it.prepaidAt + UNUSED_GRANT_MS <= now))
+      .map((it) => ({ source: it.source, count: takePrepaid(it) }));
+  }
+
+  sweep(now: number): void {
+    this.#stored.deleteOldestWhile(({ budget }) => budget.sentAt + BUDGET_IDLE_MS <= now);
+  }
 }
 
 /**
  * Creates the store for the answers of the accounts service about API keys, and for the number of requests that each
- * workspace may still make. Both expire and are bounded in number.
+ * workspace may still make. Both expire and are bounded in number: a caller with one API key occupies one record,
+ * whatever workspaces its requests name.
  */
 export function createKeyRecords(): KeyRecords {
-  const records = new BoundedMap<string, KeyRecord>(MAX_RECORDS);
-  // Time until which each API key is known to be invalid. This map is separate from `records`, so that a flood of
-  // invalid API keys does not evict the record of a valid API key.
+  const keys = new BoundedMap<string, StoredKey>(MAX_RECORDS);
+  // Time until which each API key is known to be invalid. This map is separate from `keys`, so that a flood of invalid
+  // API keys does not evict the record of a valid API key.
   const unknown = new BoundedMap<string, number>(MAX_UNKNOWN_KEYS);
-  const budgets = new BoundedMap<string, WorkspaceBudget>(MAX_RECORDS);
+  const workspaces = new WorkspaceRecords();
 
-  function storeBudget(query: AnsweredQuery, grant: AdmissionGrant, now: number) {
-    const { workspace, granted, remaining, emptyForMs } = grant;
-    if (workspace === undefined) return undefined;
-    const { source, sentAt, kept } = query;
-    const budget = budgets.get(workspace.id) ?? newWorkspaceBudget(workspace.id, source);
-    const quota = workspace.requestsPerMinute;
-    addAnswer(budget, { quota, granted, kept, remaining, emptyForMs, source, sentAt }, now);
-    budgets.set(workspace.id, budget);
-    return { verified: workspace.verified, budget };
+  function find(key: string, workspaceId: string | undefined): KeyRecord | undefined {
+    const stored = keys.get(key);
+    const choice = stored === undefined ? "unknown" : choose(stored, workspaceId);
+    if (stored === undefined || choice === "unknown") return undefined;
+    const source = { key, keyHash: stored.keyHash, workspaceId };
+    if (choice === "none") return toRecord(stored, undefined, source);
+    const workspace = workspaces.find(choice.id);
+    return workspace && toRecord(stored, workspace, source);
   }
 
-  function storeUnknown({ pairId, key }: AdmissionSource, until: number): undefined {
-    records.delete(pairId);
+  function storeUnknown({ key }: AdmissionSource, until: number): undefined {
+    keys.delete(key);
     unknown.set(key, until);
   }
 
   return {
-    find: (pairId) => records.get(pairId),
+    find,
     isUnknown: (key, now) => (unknown.get(key) ?? -Infinity) > now,
     store: (query, grant, now) => {
-      const ttlMs = Math.min(grant.ttlMs, MAX_TTL_MS);
-      if (grant.key === undefined) return storeUnknown(query.source, query.sentAt + ttlMs);
-      const record = toRecord(query, grant.key, ttlMs, storeBudget(query, grant, now));
-      const newest = records.get(query.source.pairId);
-      // Answers of the accounts service may arrive out of order: the gateway keeps the answer to the newest query.
-      if (newest === undefined || newest.sentAt <= record.sentAt)
-        records.set(query.source.pairId, record);
-      return record;
+      const { source, sentAt } = query;
+      if (grant.key === undefined)
+        return storeUnknown(source, sentAt + Math.min(grant.ttlMs, MAX_TTL_MS));
+      const stored = toStoredKey(query, grant.key, grant);
+      const newest = keys.get(source.key);
+      if (newest === undefined || newest.sentAt <= sentAt) keys.set(source.key, stored);
+      return toRecord(stored, workspaces.store(query, grant, now), source);
     },
     sweep: (now) => {
-      records.deleteOldestWhile((record) => record.usableUntil <= now);
+      keys.deleteOldestWhile(({ usableUntil }) => usableUntil <= now);
       unknown.deleteOldestWhile((until) => until <= now);
-      budgets.deleteOldestWhile((budget) => budget.sentAt + BUDGET_IDLE_MS <= now);
+      workspaces.sweep(now);
     },
-    takeUnused: (now, all) =>
-      [...budgets.values()]
-        .filter((it) => it.prepaid > 0 && (all || it.prepaidAt + UNUSED_GRANT_MS <= now))
-        .map((it) => ({ source: it.source, count: takePrepaid(it) })),
+    takeUnused: (now, all) => workspaces.takeUnused(now, all),
   };
 }

@@ -1,17 +1,21 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
-const NAME = "postrider_connect";
 const SECRET = /^[A-Za-z0-9_-]{43}$/;
 /** Lifetime of a connect link in seconds. */
 const MAX_AGE_SECONDS = 600;
+const ID_LENGTH = 16;
 
-/** Returns the secret that identifies the browser, from the browser's cookies; undefined without this cookie. */
-export function readBrowserSecret(cookies: string | undefined): string | undefined {
-  for (const cookie of (cookies ?? "").split(";")) {
-    const [name, value = ""] = cookie.trim().split("=", 2);
-    if (name === NAME && SECRET.test(value)) return value;
-  }
-  return undefined;
+/**
+ * The cookie that binds an authorization to the browser that was shown its page. Each authorization has a cookie of its
+ * own, so that a browser can connect several accounts at the same time.
+ */
+export interface BrowserCookie {
+  /** Returns the secret that identifies the browser; undefined when the browser does not send the cookie. */
+  read(cookies: string | undefined): string | undefined;
+  /** Returns the `Set-Cookie` header that stores the secret. */
+  write(browserSecret: string): string;
+  /** Returns the `Set-Cookie` header that deletes the cookie. */
+  clear(): string;
 }
 
 export function newBrowserSecret(): string {
@@ -19,12 +23,35 @@ export function newBrowserSecret(): string {
 }
 
 /**
- * Returns the cookie that identifies the browser. The cookie is limited to `/connect` and has `SameSite=Lax`, so it is
- * not sent with forms of other sites: a connect link can only be opened from a browser that has shown our page.
+ * Returns the cookie of an authorization.
+ *
+ * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and only over https, so
+ * that neither a sibling domain nor an attacker on the network can plant one whose value they know. Such a cookie must have
+ * the path `/`. Over plain http, which is for development, browsers would refuse it.
+ *
+ * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from a browser that has
+ * shown our page.
+ *
+ * @param subject The secret that identifies the authorization in this step: of its connect link before the browser is
+ *   sent to the platform, the OAuth state afterwards. The name of the cookie contains only its hash.
  */
-export function toCookie(browserSecret: string, publicUrl: string): string {
+export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
   const { protocol, pathname } = new URL(publicUrl);
-  const path = `${pathname.replace(/\/+$/, "")}/connect`;
-  const secure = protocol === "https:" ? "; Secure" : "";
-  return `${NAME}=${browserSecret}; Path=${path}; Max-Age=${MAX_AGE_SECONDS}; HttpOnly; SameSite=Lax${secure}`;
+  const isSecure = protocol === "https:";
+  const id = createHash("sha256").update(subject).digest("hex").slice(0, ID_LENGTH);
+  const name = `${isSecure ? "__Host-" : ""}postrider-connect-${id}`;
+  const path = isSecure ? "/" : `${pathname.replace(/\/+$/, "")}/connect`;
+  const toHeader = (value: string, maxAgeSeconds: number): string =>
+    `${name}=${value}; Path=${path}; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+  return {
+    read: (cookies) => {
+      const found = (cookies ?? "")
+        .split(";")
+        .map((cookie) => cookie.trim().split("=", 2))
+        .find(([given, value = ""]) => given === name && SECRET.test(value));
+      return found?.[1];
+    },
+    write: (browserSecret) => toHeader(browserSecret, MAX_AGE_SECONDS),
+    clear: () => toHeader("", 0),
+  };
 }

@@ -1,11 +1,7 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ConnectPage, toConnectPage } from "#src/http/connect-texts.ts";
-import {
-  newBrowserSecret,
-  readBrowserSecret,
-  toCookie,
-} from "#src/routes/connect/browser-cookie.ts";
+import { browserCookieOf, newBrowserSecret } from "#src/routes/connect/browser-cookie.ts";
 import { type PageContent, renderPage, toPolicy } from "#src/routes/connect/page.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
@@ -70,37 +66,48 @@ async function showLink(
   const found = await authorizations.findTicket({ ticket });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
-  const browser = readBrowserSecret(request.headers.cookie) ?? newBrowserSecret();
-  reply.header("set-cookie", toCookie(browser, publicUrl));
+  // The secret is new each time: a cookie that the browser already has may have been planted.
+  reply.header("set-cookie", browserCookieOf(ticket, publicUrl).write(newBrowserSecret()));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
+/**
+ * Returns the headers that move the browser's secret from the cookie of the connect link to the cookie of the OAuth
+ * state, which is all that the platform sends back.
+ */
+function moveCookie(ticket: string, authorizeUrl: string, browser: string, publicUrl: string) {
+  const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
+  const [before, after] = [browserCookieOf(ticket, publicUrl), browserCookieOf(state, publicUrl)];
+  return [before.clear(), after.write(browser)];
+}
+
 async function openLink(
-  { authorizations }: Deps,
+  { authorizations, publicUrl }: Deps,
   request: FastifyRequest<Link>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { ticket } = request.params;
   if (!TICKET.test(ticket)) return sendPage(reply, { page: "unknown" });
-  const browser = readBrowserSecret(request.headers.cookie);
+  const browser = browserCookieOf(ticket, publicUrl).read(request.headers.cookie);
   if (browser === undefined) return sendPage(reply, { page: "other_browser" });
   const { outcome, authorizeUrl } = await authorizations.openTicket({ ticket, browser });
-  return outcome === "opened"
-    ? await reply.redirect(authorizeUrl, 303)
-    : sendPage(reply, { page: toConnectPage(outcome) });
+  if (outcome !== "opened") return sendPage(reply, { page: toConnectPage(outcome) });
+  reply.header("set-cookie", moveCookie(ticket, authorizeUrl, browser, publicUrl));
+  return await reply.redirect(authorizeUrl, 303);
 }
 
 async function finish(
-  { authorizations }: Deps,
+  { authorizations, publicUrl }: Deps,
   request: FastifyRequest<Callback>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { query, headers } = request;
+  const state = valueOf(query, "state");
   const back = {
-    state: valueOf(query, "state"),
+    state,
     code: valueOf(query, "code"),
     error: valueOf(query, "error"),
-    browser: readBrowserSecret(headers.cookie) ?? "",
+    browser: browserCookieOf(state, publicUrl).read(headers.cookie) ?? "",
   };
   const { outcome, platform, accounts } = await authorizations.finishAuthorization(back, {
     timeoutMs: CALLBACK_TIMEOUT_MS,

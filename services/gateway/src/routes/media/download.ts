@@ -1,10 +1,11 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { notFound } from "@postrider/shared/errors";
+import { watchDownload } from "@postrider/shared/http/long-transfers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { parseRange } from "#src/http/byte-range.ts";
 import { toContentDisposition } from "#src/http/content-disposition.ts";
 import { matchesAny } from "#src/http/entity-tags.ts";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
+import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { openFailureLimit } from "#src/routes/hooks/address-limits.ts";
 import type { MediaClaims } from "#src/routes/media/links.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
@@ -13,7 +14,7 @@ interface Download {
   readonly Params: { readonly token: string };
 }
 
-type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links">;
+type Deps = Pick<ServerDeps, "media" | "mediaBytes" | "links"> & Pick<Patience, "transferRate">;
 
 /** The media file to which a download URL leads. */
 interface File {
@@ -22,9 +23,6 @@ interface File {
   readonly etag: string;
   readonly fileName: string;
 }
-
-/** Maximum time that a downloading client may read nothing before it is disconnected. */
-const STALL_MS = 60_000;
 
 function toFile(media: Media, rendition: string): File {
   const { fileName } = media;
@@ -72,7 +70,7 @@ function rangeOf({ headers }: FastifyRequest, { etag }: File): string | undefine
 }
 
 async function sendBytes(
-  { mediaBytes }: Pick<Deps, "mediaBytes">,
+  { mediaBytes, transferRate }: Pick<Deps, "mediaBytes" | "transferRate">,
   request: FastifyRequest,
   reply: FastifyReply,
   object: Parameters<Deps["mediaBytes"]["open"]>[0],
@@ -81,7 +79,7 @@ async function sendBytes(
   for (const name of ["content-length", "content-range"])
     if (typeof headers[name] === "string") reply.header(name, headers[name]);
   if (status === 416) return reply.status(416).removeHeader("content-length").send();
-  request.raw.socket.setTimeout(STALL_MS);
+  watchDownload(reply.raw, transferRate);
   return reply.status(status).send(body);
 }
 

@@ -4,6 +4,7 @@ import { defined } from "#src/http/defined.ts";
 import { fromOptionalInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { fromOptions, sendPost, toETag, toPostDeletion } from "#src/routes/posts/mapping.ts";
 import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/precondition.ts";
 import { UpdatePost } from "#src/routes/posts/request-schemas.ts";
@@ -43,6 +44,7 @@ function registerUpdate(api: FastifyInstance, deps: Pick<ServerDeps, "posts" | "
     description: "Setting scheduledAt on a draft schedules it.",
     tags: ["posts"],
     scope: "posts:write",
+    answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
     headers: IF_MATCH_HEADERS,

@@ -3,12 +3,14 @@ import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
 
+type Deps = Pick<ServerDeps, "posts" | "links">;
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
@@ -16,15 +18,18 @@ type PublishBody = Static<typeof PublishPost> | undefined;
  * Registers the routes that publish a post now and that retry its failed publishing targets. They take no idempotency
  * key: a client that lost the answer can read the post instead.
  */
-export function registerPublishRoutes(
-  api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
-): void {
+export function registerPublishRoutes(api: FastifyInstance, deps: Deps): void {
+  registerPublish(api, deps);
+  registerRetry(api, deps);
+}
+
+function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
   const publish = operation({
     operationId: "publishPost",
     summary: "Publish a draft or scheduled post now",
     tags: ["posts"],
     scope: "posts:write",
+    answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
     body: ref(PublishPost),
@@ -43,13 +48,16 @@ export function registerPublishRoutes(
       return sendPost(reply.status(202), post, links);
     },
   );
+}
 
+function registerRetry(api: FastifyInstance, { posts, links }: Deps): void {
   const retry = operation({
     operationId: "retryPost",
     summary: "Retry the failed targets of a post",
     description: "Published targets, and those whose outcome is unknown, are not changed.",
     tags: ["posts"],
     scope: "posts:write",
+    answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
     response: {

@@ -4,6 +4,7 @@ import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost, toPostSummary } from "#src/routes/posts/mapping.ts";
 import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
@@ -36,9 +37,10 @@ export function registerReadRoutes(
     operationId: "listPosts",
     summary: "List posts, latest first",
     description:
-      "Filters can be combined. A cursor is valid only with the filters of the request that returned it.",
+      "Filters can be combined. A cursor is valid only with the filters of the request that returned it. A page may have fewer posts than `limit`, because it ends before about 2 MiB; only `nextCursor: null` means that no further page exists.",
     tags: ["posts"],
     scope: "posts:read",
+    answerBytes: ANSWER_BYTES.page,
     querystring: ListPostsQuery,
     response: { 200: { description: "A page of posts.", body: PostList } },
   });

@@ -132,7 +132,15 @@ export const PostDetail = Type.Object(
 );
 
 export const PostList = Type.Object(
-  { posts: Type.Array(ref(PostSummary)), nextCursor: nullable(Type.String()) },
+  {
+    posts: Type.Array(ref(PostSummary)),
+    nextCursor: nullable(
+      Type.String({
+        description:
+          "Cursor of the next page, null on the last page. A page with a cursor may have fewer posts than `limit`.",
+      }),
+    ),
+  },
   { $id: "PostList" },
 );
 

@@ -1,26 +1,44 @@
 import { notFound, ServiceError } from "@postrider/shared/errors";
+import { watchUpload } from "@postrider/shared/http/long-transfers";
+import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
+import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { type FailureLimit, openFailureLimit } from "#src/routes/hooks/address-limits.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
-import type { LongBodies } from "#src/routes/uploads/long-bodies.ts";
 
 interface Upload {
   readonly Params: { readonly uploadPath: string };
   readonly Querystring: { readonly token?: unknown };
 }
 
-type Deps = Pick<ServerDeps, "mediaBytes"> & { readonly longBodies: LongBodies };
+type Deps = Pick<ServerDeps, "mediaBytes"> & Pick<Patience, "transferRate">;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
+/**
+ * Matches every text that can be the token of an upload grant. It is sent to the media service in a header, so it must
+ * not contain a character that a header cannot carry.
+ */
+const TOKEN = /^[!-~]{1,512}$/;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
 
-/** Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers. */
+/**
+ * Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers.
+ *
+ * @throws `not_found` for a text that is not the token of any upload grant.
+ */
 function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
-  const bearer = BEARER.exec(headers.authorization ?? "")?.[1];
-  if (bearer !== undefined) return bearer;
-  if (typeof query.token !== "string" || query.token === "") throw notFound();
-  return query.token;
+  const token = BEARER.exec(headers.authorization ?? "")?.[1] ?? query.token;
+  if (typeof token !== "string" || !TOKEN.test(token)) throw notFound();
+  return token;
+}
+
+/**
+ * Returns the upload path of the request, which is an id. @throws `not_found` for any other text: `..` would lead to
+ * another path of the media service, which the gateway calls with its own credentials.
+ */
+function uploadPathOf({ params }: FastifyRequest<Upload>): string {
+  if (!isId(params.uploadPath)) throw notFound();
+  return params.uploadPath;
 }
 
 /**
@@ -33,7 +51,7 @@ function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
 }
 
 async function receive(
-  { mediaBytes, longBodies, failures }: Deps & { readonly failures: FailureLimit },
+  { mediaBytes, transferRate, failures }: Deps & { readonly failures: FailureLimit },
   request: FastifyRequest<Upload>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -41,10 +59,16 @@ async function receive(
   const address = request.ip;
   failures.check(address, reply);
   try {
-    const { uploadPath } = request.params;
+    const uploadPath = uploadPathOf(request);
     const token = tokenOf(request);
-    longBodies.add(request.raw, reply.raw);
-    await mediaBytes.upload({ uploadPath, token, requestId: request.id, source: request.raw });
+    watchUpload(request.raw, reply.raw, transferRate);
+    await mediaBytes.upload({
+      uploadPath,
+      token,
+      address,
+      requestId: request.id,
+      source: request.raw,
+    });
     return reply.status(204).send();
   } catch (error) {
     if (isFailure(error, request)) failures.count(address);

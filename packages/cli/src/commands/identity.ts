@@ -1,0 +1,39 @@
+import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identity/made-identities";
+import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
+import type { Arguments, Command, Result } from "#src/command.ts";
+
+/** A Kubernetes Secret with one value. */
+function formatSecret(name: string, key: string, value: string): string {
+  const metadata = `  name: ${name}\n  namespace: postrider`;
+  return `apiVersion: v1\nkind: Secret\nmetadata:\n${metadata}\nstringData:\n  ${key}: ${value}\n`;
+}
+
+/** Generates a key pair for each process. Nothing is stored; the operator keeps what is printed. */
+function create({ values }: Arguments): Promise<Result> {
+  const keys = makeIdentityKeys();
+  const trusted = toTrustedIdentities(keys);
+  const secrets = [
+    ...IDENTITY_NAMES.map((name) => formatSecret(`${name}-identity`, "IDENTITY_KEYS", keys[name])),
+    formatSecret("trusted-identities", "TRUSTED_IDENTITIES", trusted),
+  ];
+  const lines = [
+    ...IDENTITY_NAMES.map((name) => `${name.toUpperCase()}_IDENTITY_KEYS=${keys[name]}`),
+    `TRUSTED_IDENTITIES=${trusted}`,
+  ];
+  return Promise.resolve({
+    json: { identityKeys: keys, trustedIdentities: trusted },
+    text: values.kubernetes === true ? secrets.join("---\n") : lines.join("\n"),
+  });
+}
+
+/** The command that makes the keys with which the processes prove to each other who they are. */
+export const identityCommands: readonly Command[] = [
+  {
+    words: "identity create",
+    synopsis: "[--kubernetes]",
+    summary:
+      "print a new key pair for each service and for this tool, as settings or as Kubernetes Secrets; calls no service",
+    options: { kubernetes: { type: "boolean" } },
+    run: (_services, args) => create(args),
+  },
+];

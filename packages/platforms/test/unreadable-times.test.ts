@@ -1,0 +1,78 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, expect, test } from "vitest";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
+import { createYoutubePublishingConnector } from "#src/youtube/publishing/connector.ts";
+import { instagramAt } from "./instagram/instagram-at.ts";
+import { mp4Media, pngMedia } from "./test-media.ts";
+import { signal } from "./test-platform.ts";
+import { unknownCall } from "./unknown-call.ts";
+
+/** Answers of platforms that list one post whose time has a form that the connectors do not know. */
+const ANSWERS: readonly (readonly [string, unknown])[] = [
+  [
+    "/me/media",
+    { data: [{ id: "7", caption: "hello", media_type: "IMAGE", timestamp: "yesterday" }] },
+  ],
+  [
+    "video/list/",
+    {
+      data: { videos: [{ id: "7", title: "hello", share_url: "https://t/photo/7" }] },
+      error: { code: "ok" },
+    },
+  ],
+  ["/channels", { items: [{ contentDetails: { relatedPlaylists: { uploads: "list" } } }] }],
+  [
+    "/playlistItems",
+    {
+      items: [
+        {
+          snippet: { title: "hello", publishedAt: "yesterday" },
+          contentDetails: { videoId: "7" },
+        },
+      ],
+    },
+  ],
+];
+
+const server = createServer((request, response) => {
+  const [, answer] = ANSWERS.find(([path]) => request.url?.includes(path) === true) ?? [];
+  response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+  response.end(JSON.stringify(answer ?? {}));
+});
+await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+afterAll(() => void server.close());
+
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const connectors = {
+  instagram: instagramAt(baseUrl),
+  tiktok: createTiktokPublishingConnector({ baseUrl }),
+  youtube: createYoutubePublishingConnector({ baseUrl }),
+};
+
+const PUBLICATION: Publication = {
+  targetId: "01936a5e-0000-7000-8000-000000000000",
+  text: "hello",
+  title: undefined,
+  privacy: "public",
+  tags: [],
+  externalId: "me",
+  username: "me",
+  accessToken: "token",
+  attributes: {},
+  media: [pngMedia(1)],
+};
+const VIDEO = { text: "", title: "hello", media: [mp4Media(1000)] };
+
+test.each(["instagram", "tiktok", "youtube"] as const)(
+  "the %s connector does not skip a matching post whose time it cannot read",
+  async (name) => {
+    const publication = name === "youtube" ? { ...PUBLICATION, ...VIDEO } : PUBLICATION;
+    const find = connectors[name].findMatchingPost;
+    expect(await find?.(publication, {}, unknownCall({ looks: 3 }), signal)).toMatchObject({
+      kind: "present",
+      externalId: "7",
+    });
+  },
+);

@@ -1,0 +1,112 @@
+import type { EnvReader } from "#src/config.ts";
+
+/** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
+const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
+
+/** Addresses to which browsers and platforms send, or at which platforms receive, tokens and posts. */
+const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
+
+/** Secrets that an operator makes for Postrider: lists of keys, each with an optional name in front. */
+const OWN_KEYS = new Set([
+  "CREDENTIAL_KEYS",
+  "HANDLE_KEYS",
+  "IDENTITY_KEYS",
+  "INTERNAL_SECRET",
+  "MEDIA_KEY",
+]);
+/** Estimated bits of a key, so that a key of 16 random bytes in hexadecimal digits passes. */
+const MIN_KEY_BITS = 72;
+/** Estimated bits of a password, which some providers choose. */
+const MIN_PASSWORD_BITS = 26;
+
+/** Parts of the values in this repository's manifests and examples, and of what people write in their place. */
+const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
+/** Words in a row, as in a sentence. Random keys do not contain them. */
+const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/;
+
+/**
+ * Reads whether the process serves real accounts. Production is the default, so that an installation that says nothing
+ * is a safe one.
+ */
+export function readEnvironment(read: EnvReader): "development" | "production" {
+  return read
+    .about(
+      `\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}, with plain http in \`PUBLIC_URL\` or the address of a platform, with connections to Postgres that verify nothing, and with secrets that are published or easy to guess. Trials and tests say \`development\`.`,
+      { level: "needed" },
+    )
+    .oneOf("POSTRIDER_ENV", ["development", "production"], "production");
+}
+
+/** Whether the process that reads these settings is one that runs in production. */
+export function isProduction(reader: EnvReader): boolean {
+  const isProcess = reader.settings.some(({ name }) => name === "POSTRIDER_ENV");
+  return isProcess && reader.find("POSTRIDER_ENV") !== "development";
+}
+
+/**
+ * Refuses settings that make a public installation unsafe: settings for tests, plain http, and secrets that others know
+ * or can guess. Messages never contain a secret.
+ */
+export function findProductionFaults(reader: EnvReader): readonly string[] {
+  const faults = NOT_IN_PRODUCTION.filter((name) => reader.has(name)).map(
+    (name) => `${name} must not be set with POSTRIDER_ENV=production`,
+  );
+  for (const { name, isSecret, default: shownDefault } of reader.settings) {
+    const address = reader.find(name) ?? shownDefault.replaceAll("`", "");
+    if (HTTPS_ONLY.test(name) && !address.startsWith("https://"))
+      faults.push(`${name} must begin with https:// with POSTRIDER_ENV=production`);
+    const value = isSecret ? reader.find(name) : undefined;
+    const fault = value === undefined ? undefined : findSecretFault(name, value);
+    if (fault !== undefined) faults.push(`${name} ${fault}`);
+  }
+  return faults;
+}
+
+function findSecretFault(name: string, value: string): string | undefined {
+  const texts = OWN_KEYS.has(name) ? value.split(",").map(withoutKeyId) : [toPassword(value)];
+  if (texts.some((text) => isPublished(text)))
+    return "is a published or example value; make one of your own, for example with `openssl rand -base64 32`";
+  const minBits = minBitsOf(name);
+  if (texts.some((text) => text !== "" && isGuessable(text, minBits)))
+    return "is easy to guess; make a random one, for example with `openssl rand -base64 32`";
+  return undefined;
+}
+
+/** Minimum bits of a secret. Secrets that a platform or an object store has made are not measured. */
+function minBitsOf(name: string): number {
+  if (OWN_KEYS.has(name)) return MIN_KEY_BITS;
+  return name === "DATABASE_URL" || name === "KAFKA_PASSWORD" ? MIN_PASSWORD_BITS : 0;
+}
+
+/** The key in an entry such as `k1:key`. */
+function withoutKeyId(entry: string): string {
+  return entry.trim().replace(/^[A-Za-z0-9_-]{1,32}:/, "");
+}
+
+/** The password in a connection string, or the whole secret. */
+function toPassword(value: string): string {
+  const url = /^postgres(ql)?:/.test(value) ? URL.parse(value) : null;
+  return url === null ? value : decodeURIComponent(url.password);
+}
+
+function isPublished(text: string): boolean {
+  return PUBLISHED.test(text) || PUBLISHED.test(Buffer.from(text, "base64").toString("latin1"));
+}
+
+function isGuessable(text: string, minBits: number): boolean {
+  if (minBits === 0) return false;
+  const decoded = Buffer.from(text, "base64").toString("latin1");
+  const isText = text.length >= 40 && /^[\x20-\x7e]*$/.test(decoded);
+  return estimateBits(text) < minBits || (minBits === MIN_KEY_BITS && (WORDS.test(text) || isText));
+}
+
+/** The bits of a text in which each character occurs by itself as often as in this text; repeated parts count once. */
+function estimateBits(text: string): number {
+  const pairs = new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));
+  const counts = new Map<string, number>();
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
+  const perCharacter = [...counts.values()]
+    .map((count) => count / text.length)
+    .reduce((bits, share) => bits - share * Math.log2(share), 0);
+  return perCharacter * (pairs.size + 1);
+}

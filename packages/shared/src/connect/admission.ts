@@ -1,0 +1,40 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { ServiceError, unavailable } from "#src/errors.ts";
+import { findContext } from "#src/telemetry/request-context.ts";
+
+type Routes = (router: ConnectRouter) => void;
+type Handler = (...args: readonly unknown[]) => unknown;
+
+/**
+ * Returns the same RPCs, each of which is refused before its handler begins: with `unavailable` while the service is
+ * overloaded, so that waiting requests do not pile up, and when the caller's deadline has passed, because the caller
+ * does not wait for the answer any more.
+ */
+export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
+  const admit = (): void => {
+    const deadlineAt = findContext()?.deadlineAt;
+    if (deadlineAt !== undefined && performance.now() >= deadlineAt)
+      throw new ServiceError("timeout", "upstream_timeout");
+    if (isOverloaded()) throw unavailable();
+  };
+  return (router) => {
+    const collector: Pick<ConnectRouter, "service"> = {
+      service(service, implementation, options) {
+        const guarded = Object.entries(implementation).map(([name, handler]) => [
+          name,
+          guard(handler as Handler, admit),
+        ]);
+        router.service(service, Object.fromEntries(guarded) as typeof implementation, options);
+        return collector as ConnectRouter;
+      },
+    };
+    routes(collector as ConnectRouter);
+  };
+}
+
+function guard(handler: Handler, admit: () => void): Handler {
+  return async (...args) => {
+    admit();
+    return await handler(...args);
+  };
+}

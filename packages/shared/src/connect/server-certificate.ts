@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import type { Server } from "node:https";
+import type { EnvReader } from "#src/config.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+
+/** The PEM files with which a service proves its name to callers over TLS. */
+export interface CertificateFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** How often the files are read again, so that a renewed certificate is used without a restart. */
+const REREAD_MS = 60_000;
+
+/** Reads the certificate of a service for calls over TLS; undefined = calls are not encrypted. */
+export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
+  const certFile = read
+    .about(
+      "PEM file with the certificate of the service, for calls over TLS; callers then need an `https` address and `RPC_TLS_CA_FILE`. It is read again every minute.",
+      { level: "advanced" },
+    )
+    .optionalString("RPC_TLS_CERT_FILE");
+  const keyFile = read
+    .about("PEM file with the private key of `RPC_TLS_CERT_FILE`.", { level: "advanced" })
+    .optionalString("RPC_TLS_KEY_FILE");
+  if (certFile !== undefined && keyFile !== undefined) return { certFile, keyFile };
+  if (certFile !== undefined || keyFile !== undefined)
+    read.fail("RPC_TLS_CERT_FILE", "and RPC_TLS_KEY_FILE need each other");
+  return undefined;
+}
+
+/** Reads the certificate and its key. */
+export function readCertificate({ certFile, keyFile }: CertificateFiles) {
+  return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
+}
+
+/** Reads the files again and uses them for new connections. Files that cannot be used leave the old ones in force. */
+export function renewCertificate(server: Server, files: CertificateFiles, logger: Logger): void {
+  try {
+    server.setSecureContext(readCertificate(files));
+  } catch (error) {
+    logger.error({ err: error }, "the TLS certificate could not be read again; the old one stays");
+  }
+}
+
+/** Renews the certificate of a server every minute. Disposing of it ends the renewals. */
+export function watchCertificate(
+  server: Server,
+  files: CertificateFiles,
+  logger: Logger,
+): Disposable {
+  const timer = setInterval(() => renewCertificate(server, files, logger), REREAD_MS);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

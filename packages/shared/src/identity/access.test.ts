@@ -1,0 +1,175 @@
+import { generateKeyPairSync } from "node:crypto";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { SignJWT } from "jose/jwt/sign";
+import { pino } from "pino";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { connectPeer } from "#src/connect/client.ts";
+import { addPlainRoutes } from "#src/connect/plain-routes.ts";
+import { createServiceServer } from "#src/connect/server.ts";
+import { createTestIdentities } from "#src/testing/identities.ts";
+import { createAccess } from "./access.ts";
+import { keyIdOf } from "./identity-keys.ts";
+import { createIdentitySource, IDENTITY_HEADER } from "./token-source.ts";
+
+const NOW = Date.parse("2026-11-20T09:00:00.000Z");
+const MINUTE = 60_000;
+const logger = pino({ level: "silent" });
+const identities = createTestIdentities();
+const callers = { [`${PostService.typeName}/GetPost`]: ["gateway"] };
+
+let baseUrl = "";
+let close: () => Promise<void>;
+beforeAll(async () => {
+  const access = identities.accessOf("posts", callers);
+  const post = { post: { id: "p" } };
+  const app = await createServiceServer({
+    access,
+    logger,
+    routes: (router) => router.service(PostService, { getPost: () => post, retryPost: () => post }),
+  });
+  await addPlainRoutes(app, {
+    access,
+    logger,
+    routes: (plain) => {
+      plain.get("/bytes", { config: { callers: ["gateway"] } }, () => "bytes");
+      plain.get("/open", () => "a route that forgot its callers");
+    },
+  });
+  baseUrl = await app.listen({ host: "127.0.0.1", port: 0 });
+  close = () => app.close();
+});
+afterAll(() => close());
+
+/** Calls an RPC by our own client and as JSON, which Connect's own server answers. Returns the codes. */
+async function call(name: string, method: "getPost" | "retryPost"): Promise<readonly unknown[]> {
+  const identity = identities.of(name);
+  await using peer = connectPeer({ service: "posts", baseUrl, identity });
+  const posts = peer.client(PostService);
+  const answer = method === "getPost" ? posts.getPost({}) : posts.retryPost({});
+  const own = await answer.then(
+    () => "ok",
+    (error: Error) => (error.cause as ConnectError).code,
+  );
+  const path = method === "getPost" ? "GetPost" : "RetryPost";
+  const json = await fetch(`${baseUrl}/${PostService.typeName}/${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(await createIdentitySource(identity, "posts")()),
+    },
+    body: "{}",
+  });
+  return [own, json.status];
+}
+
+test("a process can call the RPCs that the table allows it, and no other RPC", async () => {
+  expect(await call("gateway", "getPost")).toEqual(["ok", 200]);
+  expect(await call("delivery", "getPost")).toEqual([Code.PermissionDenied, 403]);
+  expect(await call("gateway", "retryPost")).toEqual([Code.PermissionDenied, 403]);
+  expect(await call("operator", "getPost")).toEqual([Code.PermissionDenied, 403]);
+});
+
+test("a plain route answers only the callers that it names, and a route without callers answers none", async () => {
+  const get = async (path: string, name: string) => {
+    const headers = await createIdentitySource(identities.of(name), "posts")();
+    return (await fetch(`${baseUrl}${path}`, { headers })).status;
+  };
+  expect(await get("/bytes", "gateway")).toBe(200);
+  expect(await get("/bytes", "delivery")).toBe(403);
+  expect(await get("/open", "gateway")).toBe(403);
+  expect((await fetch(`${baseUrl}/bytes`)).status).toBe(401);
+});
+
+/** Whether a service accepts a token at an instant: the caller's name, or the reason of the refusal. */
+async function check(token: string | undefined, at: number, service = "posts"): Promise<string> {
+  const access = createAccess({
+    service,
+    callers,
+    logger,
+    ...identities.trust,
+    now: () => at,
+  });
+  try {
+    return await access.authenticate((name) => (name === IDENTITY_HEADER ? token : undefined));
+  } catch (error) {
+    return ConnectError.from(error).rawMessage;
+  }
+}
+
+const tokenAt = async (at: number, name = "gateway") =>
+  (await createIdentitySource(identities.of(name), "posts", () => at)())[IDENTITY_HEADER];
+
+test("an identity token is accepted for 5 minutes and a clock difference of 1 minute, and only by the service it is for", async () => {
+  const token = await tokenAt(NOW);
+  expect(await check(token, NOW)).toBe("gateway");
+  expect(await check(token, NOW + 5.9 * MINUTE)).toBe("gateway");
+  expect(await check(token, NOW + 6.1 * MINUTE)).toContain('"exp" claim timestamp check failed');
+  expect(await check(token, NOW, "accounts")).toContain('unexpected "aud" claim value');
+  expect(await check(undefined, NOW)).toContain("the header x-identity is missing");
+});
+
+test("a verified token is refused after its expiry, although the service remembers it", async () => {
+  const token = await tokenAt(NOW);
+  let at = NOW;
+  const options = { service: "posts", callers, logger, ...identities.trust, now: () => at };
+  const access = createAccess(options);
+  expect(await access.authenticate(() => token)).toBe("gateway");
+  expect(access.authenticate(() => token)).toBe("gateway");
+  at = NOW + 6.1 * MINUTE;
+  await expect(access.authenticate(() => token)).rejects.toThrow("exp");
+});
+
+test("a token is refused if it is forged, names another process, uses another algorithm or never expires", async () => {
+  const { keys } = identities.of("gateway");
+  const [{ key, publicKey }] = keys;
+  const kid = keyIdOf(publicKey);
+  const jwt = (issuer: string) =>
+    new SignJWT({})
+      .setIssuer(issuer)
+      .setAudience("posts")
+      .setExpirationTime(NOW / 1000 + 60);
+  const eddsa = { alg: "EdDSA", kid };
+  const valid = await jwt("gateway").setProtectedHeader(eddsa).sign(key);
+  expect(await check(valid, NOW)).toBe("gateway");
+
+  const [header, payload] = valid.split(".");
+  const other = generateKeyPairSync("ed25519").privateKey;
+  const forged = await jwt("gateway").setProtectedHeader(eddsa).sign(other);
+  expect(await check(forged, NOW)).toContain("signature verification failed");
+  expect(await check(`${header}.${payload}.`, NOW)).toContain("not accepted");
+  const operator = await jwt("operator").setProtectedHeader(eddsa).sign(key);
+  expect(await check(operator, NOW)).toContain("the issuer does not own the key");
+  const unknown = await jwt("gateway")
+    .setProtectedHeader({ ...eddsa, kid: "none" })
+    .sign(key);
+  expect(await check(unknown, NOW)).toContain("no trusted key has the key id");
+  const shared = Buffer.from(publicKey, "base64url");
+  const symmetric = await jwt("gateway").setProtectedHeader({ alg: "HS256", kid }).sign(shared);
+  expect(await check(symmetric, NOW)).toContain('"alg"');
+  const endless = await new SignJWT({})
+    .setIssuer("gateway")
+    .setAudience("posts")
+    .setProtectedHeader(eddsa)
+    .sign(key);
+  expect(await check(endless, NOW)).toContain('missing required "exp" claim');
+  expect(await check("x".repeat(2_000), NOW)).toContain("the token is too long");
+});
+
+test("a caller signs one token per 2.5 minutes, uses the old one until the new one is signed, and signs again when its clock is set back", async () => {
+  let at = NOW;
+  const source = createIdentitySource(identities.of("gateway"), "posts", () => at);
+  const first = await source();
+  at = NOW + 2 * MINUTE;
+  expect(source()).toBe(first);
+  at = NOW + 3 * MINUTE;
+  expect(source()).toBe(first);
+  await expect.poll(() => source()).not.toBe(first);
+  const second = source();
+  at = NOW + 9 * MINUTE;
+  const third = source();
+  expect(third).toBeInstanceOf(Promise);
+  expect(await third).not.toEqual(second);
+  at = NOW - 60 * MINUTE;
+  expect(await check((await source())[IDENTITY_HEADER], at)).toBe("gateway");
+});

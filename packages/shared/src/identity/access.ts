@@ -1,0 +1,103 @@
+import { timingSafeEqual } from "node:crypto";
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Logger } from "#src/telemetry/logger.ts";
+import type { TrustConfig } from "./settings.ts";
+import { IDENTITY_HEADER } from "./token-source.ts";
+import { createTokenVerifier } from "./token-verifier.ts";
+
+/** The names of the processes that may call each RPC, by `<service>/<method>` of the contracts. */
+export type CallerTable = Readonly<Record<string, readonly string[]>>;
+
+/** Reads a request header by its lower-case name. */
+export type ReadHeader = (name: string) => string | undefined;
+
+/** Decides who calls a service, and what this caller may call. */
+export interface Access {
+  /**
+   * Returns the name of the calling process: at once when its token is known.
+   *
+   * @throws ConnectError `unauthenticated`.
+   */
+  authenticate(header: ReadHeader): string | Promise<string>;
+  /**
+   * Allows a call or refuses it.
+   *
+   * @param what The RPC or route, for the message.
+   * @throws ConnectError `permission_denied` when the caller is not in the list.
+   */
+  authorize(caller: string, allowed: readonly string[], what: string): void;
+  /** The processes that may call an RPC, by its `<service>/<method>`. */
+  callersOf(method: string): readonly string[];
+}
+
+export interface AccessOptions extends TrustConfig {
+  /** Name of this service: tokens for another service are refused. */
+  readonly service: string;
+  readonly callers: CallerTable;
+  readonly logger: Logger;
+  /** The wall clock in milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Name for every caller that sends the shared secret of a release without identities. */
+const ANY_CALLER = "a release without identities";
+
+/**
+ * Compares the `authorization` header with the shared secrets. Comparing takes the same time for every wrong secret of
+ * the right length. The length of the secret is not protected, because it does not help an attacker.
+ */
+function createSecretCheck(secrets: readonly string[]): (authorization: string) => boolean {
+  const accepted = secrets.map((secret) => Buffer.from(`Bearer ${secret}`));
+  return (authorization) => {
+    const given = Buffer.from(authorization);
+    return accepted.some(
+      (expected) => given.length === expected.length && timingSafeEqual(given, expected),
+    );
+  };
+}
+
+/**
+ * Creates the access rules of a service: callers prove who they are with a signed token, and call only what the table
+ * allows them. While `sharedSecrets` are set, a caller that sends one of them may call everything.
+ */
+export function createAccess(options: AccessOptions): Access {
+  const { service, callers, logger, sharedSecrets, trustedKeys } = options;
+  const verify = createTokenVerifier(service, trustedKeys, options.now);
+  const isShared = createSecretCheck(sharedSecrets);
+
+  const sendsSecret = (header: ReadHeader): boolean =>
+    sharedSecrets.length > 0 && isShared(header("authorization") ?? "");
+
+  return {
+    authenticate: (header) => {
+      const token = header(IDENTITY_HEADER);
+      if (token === undefined) {
+        if (sendsSecret(header)) return ANY_CALLER;
+        throw noToken();
+      }
+      const caller = verify(token);
+      if (typeof caller === "string" || sharedSecrets.length === 0) return caller;
+      return caller.catch((error: unknown) => {
+        if (!sendsSecret(header)) throw error;
+        logger.warn(
+          { err: error },
+          "a caller's identity was refused and its INTERNAL_SECRET was accepted; correct the identity before you remove INTERNAL_SECRET",
+        );
+        return ANY_CALLER;
+      });
+    },
+    authorize: (caller, allowed, what) => {
+      if (allowed.includes(caller) || caller === ANY_CALLER) return;
+      logger.warn({ caller, rpc: what }, "a caller was refused an RPC that it never needs");
+      throw new ConnectError(`${caller} may not call ${what}`, Code.PermissionDenied);
+    },
+    callersOf: (method) => callers[method] ?? [],
+  };
+}
+
+function noToken(): ConnectError {
+  return new ConnectError(
+    `the header ${IDENTITY_HEADER} is missing; only Postrider's services and its operator's tool may call this service`,
+    Code.Unauthenticated,
+  );
+}

@@ -1,0 +1,59 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from "node:crypto";
+
+/** A private key of the identity of one process. */
+export interface PrivateIdentityKey {
+  /** The public key that belongs to it, as base64url of 32 bytes. */
+  readonly publicKey: string;
+  readonly key: KeyObject;
+  /** The private key as it is written in the setting: base64url of 32 bytes. */
+  readonly text: string;
+}
+
+/** What DER writes before the 32 bytes of an Ed25519 private key (RFC 8410). */
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
+
+function isKeyText(text: string): boolean {
+  return KEY_TEXT.test(text) && Buffer.from(text, "base64url").toString("base64url") === text;
+}
+
+function publicTextOf(key: KeyObject): string {
+  return createPublicKey(key).export({ format: "jwk" }).x ?? "";
+}
+
+/** Parses an Ed25519 private key; undefined when the text is not base64url of 32 bytes. */
+export function parsePrivateKey(text: string): PrivateIdentityKey | undefined {
+  if (!isKeyText(text)) return undefined;
+  const der = Buffer.concat([PKCS8_PREFIX, Buffer.from(text, "base64url")]);
+  const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return { publicKey: publicTextOf(key), key, text };
+}
+
+/** Parses an Ed25519 public key; undefined when the text is not base64url of 32 bytes. */
+export function parsePublicKey(text: string): KeyObject | undefined {
+  if (!isKeyText(text)) return undefined;
+  return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: text }, format: "jwk" });
+}
+
+/** Generates a key pair for an identity, as it is written in settings. */
+export function makeIdentityKey(): { readonly privateKey: string; readonly publicKey: string } {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  return {
+    privateKey: privateKey.export({ format: "jwk" }).d ?? "",
+    publicKey: publicTextOf(privateKey),
+  };
+}
+
+/**
+ * Name of a key in the header of tokens: the beginning of its public key, so that an operator finds the key in the
+ * settings.
+ */
+export function keyIdOf(publicKey: string): string {
+  return publicKey.slice(0, 8);
+}

@@ -1,0 +1,136 @@
+import { createClient } from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-node";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { pino } from "pino";
+import { expect, test } from "vitest";
+import { loadConfig } from "#src/config.ts";
+import { connectPeer } from "#src/connect/client.ts";
+import { addPlainRoutes } from "#src/connect/plain-routes.ts";
+import { createServiceServer } from "#src/connect/server.ts";
+import { createAccess } from "./access.ts";
+import { makeIdentityKey } from "./identity-keys.ts";
+import { readIdentity, readTrustConfig } from "./settings.ts";
+import { createIdentitySource } from "./token-source.ts";
+
+const OLD = makeIdentityKey();
+const NEW = makeIdentityKey();
+const SECRET = "s".repeat(32);
+const METHOD = `${PostService.typeName}/GetPost`;
+const logger = pino({ level: "silent" });
+
+/** Starts a process that is both a caller named `gateway` and the called service, with these settings. */
+async function startProcess(env: Readonly<Record<string, string>>) {
+  const { identity, ...trust } = loadConfig(env, (read) => ({
+    identity: readIdentity(read, "gateway"),
+    ...readTrustConfig(read),
+  }));
+  const callers = { [METHOD]: ["gateway"] };
+  const access = createAccess({ service: "posts", callers, logger, ...trust });
+  const app = await createServiceServer({
+    access,
+    logger,
+    routes: (router) => router.service(PostService, { getPost: () => ({ post: { id: "p" } }) }),
+  });
+  await addPlainRoutes(app, {
+    access,
+    logger,
+    routes: (plain) => plain.get("/bytes", { config: { callers: ["gateway"] } }, () => "bytes"),
+  });
+  const baseUrl = await app.listen({ host: "127.0.0.1", port: 0 });
+  return { identity, baseUrl, [Symbol.asyncDispose]: () => app.close() };
+}
+
+type Process = Awaited<ReturnType<typeof startProcess>>;
+
+/**
+ * Whether the process `to` accepts calls of the process `from`: by our own client, by Connect's client, and by plain
+ * HTTP.
+ */
+async function answers({ identity }: Process, { baseUrl }: Process): Promise<readonly boolean[]> {
+  const headers = await createIdentitySource(identity, "posts")();
+  await using peer = connectPeer({ service: "posts", baseUrl, identity });
+  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  const calls = await Promise.allSettled([
+    peer.client(PostService).getPost({ id: "p" }),
+    stock.getPost({ id: "p" }, { headers }),
+    fetch(`${baseUrl}/bytes`, { headers }).then((answer) => {
+      if (!answer.ok) throw new Error("refused");
+    }),
+  ]);
+  return calls.map(({ status }) => status === "fulfilled");
+}
+
+/** Checks that processes one step apart accept each other's calls, and that those of the first and last step do not. */
+async function expectSteps(steps: readonly Process[]): Promise<void> {
+  for (const [index, next] of steps.entries()) {
+    const one = steps[index - 1];
+    if (one === undefined) continue;
+    expect(await answers(one, next)).toEqual([true, true, true]);
+    expect(await answers(next, one)).toEqual([true, true, true]);
+  }
+  const [first, last] = [steps[0], steps.at(-1)];
+  if (first === undefined || last === undefined) return;
+  expect(await answers(first, last)).toEqual([false, false, false]);
+  expect(await answers(last, first)).toEqual([false, false, false]);
+}
+
+const trusting = (...keys: readonly { readonly publicKey: string }[]) =>
+  keys.map(({ publicKey }) => `gateway:${publicKey}`).join(",");
+
+test("the key of an identity can be rotated in three steps, and processes one step apart accept each other's calls", async () => {
+  const both = trusting(OLD, NEW);
+  await using before = await startProcess({
+    IDENTITY_KEYS: OLD.privateKey,
+    TRUSTED_IDENTITIES: trusting(OLD),
+  });
+  await using accepting = await startProcess({
+    IDENTITY_KEYS: `${OLD.privateKey},${NEW.privateKey}`,
+    TRUSTED_IDENTITIES: both,
+  });
+  await using sending = await startProcess({
+    IDENTITY_KEYS: `${NEW.privateKey},${OLD.privateKey}`,
+    TRUSTED_IDENTITIES: both,
+  });
+  await using after = await startProcess({
+    IDENTITY_KEYS: NEW.privateKey,
+    TRUSTED_IDENTITIES: trusting(NEW),
+  });
+  await expectSteps([before, accepting, sending, after]);
+});
+
+/** Whether the process accepts a call of a release that knows the shared secret and no identities. */
+async function answersOlderRelease({ baseUrl }: Process): Promise<boolean> {
+  const headers = { authorization: `Bearer ${SECRET}` };
+  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  return await stock.getPost({ id: "p" }, { headers }).then(
+    () => true,
+    () => false,
+  );
+}
+
+test("while INTERNAL_SECRET is set, processes call and are called by a release without identities, and by processes without the setting", async () => {
+  const identities = { IDENTITY_KEYS: OLD.privateKey, TRUSTED_IDENTITIES: trusting(OLD) };
+  await using during = await startProcess({ ...identities, INTERNAL_SECRET: SECRET });
+  await using after = await startProcess(identities);
+  expect(await answersOlderRelease(during)).toBe(true);
+  expect(await answersOlderRelease(after)).toBe(false);
+  expect(await createIdentitySource(during.identity, "posts")()).toMatchObject({
+    authorization: `Bearer ${SECRET}`,
+  });
+  expect(await answers(during, after)).toEqual([true, true, true]);
+  expect(await answers(after, during)).toEqual([true, true, true]);
+});
+
+test("while INTERNAL_SECRET is set, a caller with an unknown key is accepted by its secret", async () => {
+  await using known = await startProcess({
+    IDENTITY_KEYS: OLD.privateKey,
+    TRUSTED_IDENTITIES: trusting(OLD),
+    INTERNAL_SECRET: SECRET,
+  });
+  await using unknown = await startProcess({
+    IDENTITY_KEYS: NEW.privateKey,
+    TRUSTED_IDENTITIES: trusting(NEW),
+    INTERNAL_SECRET: SECRET,
+  });
+  expect(await answers(unknown, known)).toEqual([true, true, true]);
+});

@@ -1,0 +1,121 @@
+import type { KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { EnvReader } from "#src/config.ts";
+import { readCertificateFiles, type CertificateFiles } from "#src/connect/server-certificate.ts";
+import {
+  keyIdOf,
+  parsePrivateKey,
+  parsePublicKey,
+  type PrivateIdentityKey,
+} from "./identity-keys.ts";
+
+/** Who a process is for the services that it calls, and the proof of it. */
+export interface OwnIdentity {
+  /** Name of the service, or `operator`. */
+  readonly name: string;
+  /** The private keys of the process. The first one signs. */
+  readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
+  /** The secret that a service of a release without identities requires; undefined when no such release runs. */
+  readonly sharedSecret?: string | undefined;
+  /** PEM of the certificate authority that signs the services' certificates; undefined = the public authorities. */
+  readonly ca?: string | undefined;
+}
+
+/** A public key, and the process that it belongs to. */
+export interface TrustedKey {
+  readonly name: string;
+  readonly publicKey: string;
+  readonly key: KeyObject;
+}
+
+/** What a service needs in order to check its callers. */
+export interface TrustConfig {
+  /** The public keys of all processes that may call this service. */
+  readonly trustedKeys: readonly TrustedKey[];
+  /** The secrets that callers of a release without identities send; empty when no such release runs. */
+  readonly sharedSecrets: readonly string[];
+  /** The certificate of this service; undefined = calls are not encrypted. */
+  readonly certificate?: CertificateFiles | undefined;
+}
+
+const SHARED_SECRET =
+  "Only while processes of a release without `IDENTITY_KEYS` run: the secret of that release. A caller that sends it may call every method, so remove it after the update.";
+
+/** Reads the secrets that callers of the release before identities send. The first one is sent to such a release. */
+export function readSharedSecrets(read: EnvReader): readonly string[] {
+  return read.secret(SHARED_SECRET, { level: "advanced" }).optionalSecrets("INTERNAL_SECRET", 32);
+}
+
+/** Reads the identity with which a process calls the services. Error messages never contain the keys. */
+export function readIdentity(read: EnvReader, name: string): OwnIdentity {
+  const setting = read.secret(
+    "Private keys with which this process proves to other services who it is; each service has its own. `postrider identity create` makes them. The first key signs.",
+    { level: "needed" },
+  );
+  const texts = setting.secrets("IDENTITY_KEYS", 43);
+  const [sharedSecret] = readSharedSecrets(read);
+  const identity = toIdentity(name, texts, sharedSecret);
+  if (identity === undefined && texts[0] !== "")
+    read.fail("IDENTITY_KEYS", "must list private keys, each as base64url of 32 bytes");
+  return { ...(identity ?? { name, keys: [NO_KEY], sharedSecret }), ca: readAuthority(read) };
+}
+
+/** Reads the certificate authority that the process trusts in calls to other services. */
+function readAuthority(read: EnvReader): string | undefined {
+  const file = read
+    .about(
+      "PEM file of the certificate authority that signed the certificates of the services, if it is not a public one.",
+      { level: "advanced" },
+    )
+    .optionalString("RPC_TLS_CA_FILE");
+  if (file === undefined) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    read.fail("RPC_TLS_CA_FILE", `cannot be read: ${String(error)}`);
+    return undefined;
+  }
+}
+
+/** Creates an identity from its private keys; undefined when one of them is invalid or there is none. */
+export function toIdentity(
+  name: string,
+  texts: readonly string[],
+  sharedSecret?: string,
+): OwnIdentity | undefined {
+  const [first, ...others] = texts.map(parsePrivateKey);
+  if (first === undefined) return undefined;
+  const rest = others.filter((key) => key !== undefined);
+  return rest.length < others.length ? undefined : { name, keys: [first, ...rest], sharedSecret };
+}
+
+/** Stands in for a missing key, until `loadConfig` reports that it is missing. */
+const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
+
+const TRUSTED_ENTRY = /^([a-z]+):(.+)$/;
+
+/** Reads the public keys of the processes that may call this service. */
+export function readTrustConfig(read: EnvReader): TrustConfig {
+  const list = read
+    .about(
+      "Public keys of all services and of the operator's tool, as `name:key`; the same list for all services. A name may have several keys, so they can be rotated without downtime.",
+      { level: "needed", default: "required" },
+    )
+    .list("TRUSTED_IDENTITIES");
+  if (list.length === 0) read.fail("TRUSTED_IDENTITIES", "is required");
+  const trustedKeys = list.flatMap((entry) => {
+    const [, name = "", publicKey = ""] = TRUSTED_ENTRY.exec(entry) ?? [];
+    const key = parsePublicKey(publicKey);
+    if (key !== undefined) return [{ name, publicKey, key }];
+    read.fail("TRUSTED_IDENTITIES", `must list name:base64url of 32 bytes; invalid: ${entry}`);
+    return [];
+  });
+  // A key id names one key and one process in tokens.
+  if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
+    read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
+  return {
+    trustedKeys,
+    sharedSecrets: readSharedSecrets(read),
+    certificate: readCertificateFiles(read),
+  };
+}

@@ -1,0 +1,68 @@
+/** The slowest transfer that is allowed to go on. */
+export interface MinimumRate {
+  readonly bytesPerSecond: number;
+  /** Maximum time without a byte. A transfer that was faster than the minimum rate saves up at most this time. */
+  readonly stallMs: number;
+}
+
+/** The minimum rate of uploads, downloads and copies, in both directions: that of a slow mobile connection. */
+export const TRANSFER_RATE: MinimumRate = { bytesPerSecond: 16_000, stallMs: 60_000 };
+
+/** Returns the longest time that a transfer of this many bytes takes at the minimum rate, in milliseconds. */
+export function longestTransferMs(bytes: number, rate: MinimumRate = TRANSFER_RATE): number {
+  return rate.stallMs + (bytes * 1000) / rate.bytesPerSecond;
+}
+
+/**
+ * Judges whether a transfer keeps its minimum rate. It has `stallMs` to begin with; time uses this up, and each byte
+ * adds the time that it takes at the minimum rate. So a pause is allowed, but neither single bytes nor a fast start keep
+ * a transfer alive.
+ */
+export class RateBudget {
+  readonly #rate: MinimumRate;
+  #leftMs: number;
+
+  constructor(rate: MinimumRate) {
+    this.#rate = rate;
+    this.#leftMs = rate.stallMs;
+  }
+
+  /** Counts the bytes of a period. Returns whether the transfer is too slow. */
+  spend({ bytes, elapsedMs }: { readonly bytes: number; readonly elapsedMs: number }): boolean {
+    const { bytesPerSecond, stallMs } = this.#rate;
+    const earnedMs = (bytes * 1000) / bytesPerSecond;
+    this.#leftMs = Math.min(stallMs, this.#leftMs - elapsedMs + earnedMs);
+    return this.#leftMs <= 0;
+  }
+}
+
+export interface WatchedTransfer {
+  readonly rate: MinimumRate;
+  /** Returns the number of bytes transferred so far. */
+  readonly countBytes: () => number;
+  /** Whether the transfer waits for this process or for another server, so that the time does not count. */
+  readonly isExcused: () => boolean;
+  /** Ends the transfer. Called at most once. */
+  readonly onTooSlow: () => void;
+}
+
+/** Number of times per `stallMs` that a transfer is checked. */
+const CHECKS_PER_STALL = 12;
+
+/** Watches the rate of a transfer until disposal. */
+export function watchRate(transfer: WatchedTransfer): Disposable {
+  const { rate, countBytes, isExcused, onTooSlow } = transfer;
+  const budget = new RateBudget(rate);
+  let [seenBytes, seenAt] = [countBytes(), performance.now()];
+  const timer = setInterval(() => {
+    const [bytes, now] = [countBytes(), performance.now()];
+    const elapsedMs = isExcused() ? 0 : now - seenAt;
+    const isTooSlow = budget.spend({ bytes: bytes - seenBytes, elapsedMs });
+    [seenBytes, seenAt] = [bytes, now];
+    if (!isTooSlow) return;
+    clearInterval(timer);
+    onTooSlow();
+  }, rate.stallMs / CHECKS_PER_STALL);
+  timer.unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}

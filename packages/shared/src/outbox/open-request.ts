@@ -1,0 +1,50 @@
+import type { OpenRequest, OutboxRow } from "./publish-rows.ts";
+
+/**
+ * How long a request to the event bus may stay without an answer before the outbox relay sends its events again. The
+ * Kafka client gives a request up earlier.
+ */
+const MAX_OPEN_MS = 30_000;
+
+/**
+ * The request to the event bus that had no answer when its pass ended, if there is one. While the request is open, the
+ * outbox relay sends nothing else: a request that overtakes it would change the order of events, and sending the same
+ * events again would make a slow event bus slower.
+ */
+export class OpenRequestSlot {
+  #rows: readonly OutboxRow[] = [];
+  #isOpen = false;
+  #givenUpAt = 0;
+
+  hold({ rows, answer }: OpenRequest): void {
+    this.#rows = rows;
+    this.#isOpen = true;
+    this.#givenUpAt = performance.now() + MAX_OPEN_MS;
+    const settle = (stored: readonly OutboxRow[]): void => {
+      if (this.#rows !== rows) return;
+      this.#rows = stored;
+      this.#isOpen = false;
+    };
+    answer.then(
+      () => settle(rows),
+      () => settle([]),
+    );
+  }
+
+  isWaiting(): boolean {
+    if (this.#isOpen && performance.now() >= this.#givenUpAt) {
+      this.#isOpen = false;
+      this.#rows = [];
+    }
+    return this.#isOpen;
+  }
+
+  /** The rows that the event bus has stored, until `clear` says that they are deleted from the outbox. */
+  get stored(): readonly OutboxRow[] {
+    return this.#isOpen ? [] : this.#rows;
+  }
+
+  clear(): void {
+    this.#rows = [];
+  }
+}

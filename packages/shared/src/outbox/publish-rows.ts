@@ -1,0 +1,149 @@
+import { RefusedRecordsError, type Bus } from "#src/bus.ts";
+import { toRecord, type StoredEvent } from "#src/bus/cloud-events.ts";
+import { workHalving } from "#src/bus/halving.ts";
+import { parkEvent } from "#src/bus/parking.ts";
+import { inRecordSpans } from "#src/bus/spans.ts";
+import type { TransactionSql } from "#src/postgres.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+
+export interface OutboxRow extends StoredEvent {
+  readonly id: number;
+  readonly createdAt: Date;
+}
+
+export interface PublishOptions {
+  readonly bus: Bus;
+  readonly topic: string;
+  readonly source: string;
+  readonly logger: Logger;
+  /** Maximum number of events in the first request of the pass to the event bus. */
+  readonly requestRows: number;
+  /** Maximum time that the pass waits for the event bus. */
+  readonly publishTimeoutMs: number;
+}
+
+/** A request to the event bus that had no answer yet when its pass ended. */
+export interface OpenRequest {
+  readonly rows: readonly OutboxRow[];
+  /** Resolves when the event bus has stored the events. It may reject at any time. */
+  readonly answer: Promise<void>;
+}
+
+/** What became of the events of one pass. */
+export interface PublishResult {
+  /** The events that the event bus has stored or that are parked. They may be deleted. */
+  readonly done: readonly OutboxRow[];
+  /** Maximum number of events in the next request: twice as many after each success, half as many after a failure. */
+  readonly requestRows: number;
+  /** Why the other events are not published; undefined when all are. */
+  readonly failure?: PublishFailure;
+}
+
+export interface PublishFailure {
+  readonly error: unknown;
+  /** The request without an answer whose events are stored as soon as it is answered. */
+  readonly open?: OpenRequest;
+}
+
+/** Maximum number of events in one request to the event bus. */
+export const MAX_REQUEST_ROWS = 500;
+/** Maximum size in bytes of the events in one request to the event bus. The Kafka bus splits larger requests. */
+const MAX_REQUEST_BYTES = 512 * 1024;
+
+/**
+ * Publishes rows of the outbox in order, one request after another. A request that fails or takes too long ends the
+ * pass, and the requests before it still count. Each failure halves the next request, so that an event bus that is too
+ * slow for large requests receives smaller ones.
+ */
+export async function publishRows(
+  tx: TransactionSql,
+  rows: readonly OutboxRow[],
+  options: PublishOptions,
+): Promise<PublishResult> {
+  const deadlineAt = performance.now() + options.publishTimeoutMs;
+  const done: OutboxRow[] = [];
+  let { requestRows } = options;
+  while (done.length < rows.length) {
+    const part = nextPart(rows, done.length, requestRows);
+    const failure = await publishPart(tx, part, { ...options, deadlineAt, done });
+    if (failure !== undefined)
+      return { done, requestRows: Math.max(1, Math.floor(part.length / 2)), failure };
+    requestRows = Math.min(MAX_REQUEST_ROWS, requestRows * 2);
+  }
+  return { done, requestRows };
+}
+
+/** Returns the rows of the next request: at least one, and not more than fit into its limits. */
+function nextPart(
+  rows: readonly OutboxRow[],
+  start: number,
+  maxRows: number,
+): readonly OutboxRow[] {
+  let bytes = 0;
+  const found = rows.slice(start, start + maxRows);
+  const end = found.findIndex((row, index) => {
+    bytes += row.payload.length;
+    return index > 0 && bytes > MAX_REQUEST_BYTES;
+  });
+  return end === -1 ? found : found.slice(0, end);
+}
+
+interface PartOptions extends PublishOptions {
+  readonly deadlineAt: number;
+  /** Receives the rows that the event bus has stored or that are parked. */
+  readonly done: OutboxRow[];
+}
+
+/** Publishes one request, and parks the events that the broker refuses permanently. Returns why it failed, if it did. */
+async function publishPart(
+  tx: TransactionSql,
+  part: readonly OutboxRow[],
+  { bus, topic, source, logger, deadlineAt, done }: PartOptions,
+): Promise<PublishFailure | undefined> {
+  let open: OpenRequest | undefined;
+  const send = async (savepoint: TransactionSql, rows: readonly OutboxRow[]): Promise<void> => {
+    const records = rows.map((row) => toRecord(row, source, row.createdAt));
+    await inRecordSpans("send", records, { system: bus.system, topic }, async (sent) => {
+      const answer = bus.publish(savepoint, topic, sent);
+      open = { rows, answer };
+      await withDeadline(answer, deadlineAt - performance.now());
+    });
+    open = undefined;
+    done.push(...rows);
+  };
+  try {
+    for (const { item, error } of await workHalving(tx, part, send, isRefusal)) {
+      await parkEvent(tx, { direction: "out", topic, event: item, error, tries: 1 });
+      logger.error(
+        { err: error, topic, eventType: item.type, eventId: item.eventId },
+        "the broker refused an event permanently; the event was parked",
+      );
+      done.push(item);
+    }
+    return undefined;
+  } catch (error) {
+    // The Postgres bus stores records in the savepoint, which was rolled back, so its late answer has no meaning.
+    const isLate = error instanceof NoAnswerError && bus.system === "kafka";
+    return open !== undefined && isLate ? { error, open } : { error };
+  }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof RefusedRecordsError;
+}
+
+/** Thrown when the event bus has not answered before the deadline of the pass. */
+class NoAnswerError extends Error {
+  override name = "NoAnswerError";
+}
+
+async function withDeadline(work: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const expire = (): void => reject(new NoAnswerError("the bus did not accept the events in time"));
+  const timer = setTimeout(expire, Math.max(0, timeoutMs));
+  try {
+    await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,41 @@
+import type { ISql } from "#src/postgres.ts";
+import { createAgeGauge } from "#src/telemetry/metrics.ts";
+
+/**
+ * Number of later transactions from which a snapshot counts. An idle database has old snapshots too, but no deleted rows
+ * that they keep.
+ */
+const MIN_TRANSACTIONS = 1_000;
+
+const oldest = createAgeGauge(
+  "database_oldest_snapshot_seconds",
+  "How long the oldest snapshot has kept the database from removing deleted rows.",
+);
+
+/**
+ * Follows the snapshots that keep the database from removing deleted rows: of backups and long queries, of standbys that
+ * report theirs, of replication slots and of prepared transactions. A service's role may not see when another role's
+ * transaction began, so the age of a snapshot counts from when it was seen first.
+ */
+export class SnapshotWatch {
+  #firstSeen: ReadonlyMap<string, Date> = new Map();
+
+  /** Sets the metric, and returns the time since which the oldest snapshot exists; undefined if there is none. */
+  async look(sql: ISql, now: Date): Promise<Date | undefined> {
+    const rows = await sql<{ xmin: string }[]>`
+      select distinct xmin::text as xmin
+      from (
+        select coalesce(backend_xmin, backend_xid) as xmin from pg_stat_activity
+        union all
+        select xmin from pg_replication_slots
+        union all
+        select transaction from pg_prepared_xacts
+      ) as snapshot
+      where age(xmin) > ${MIN_TRANSACTIONS}`;
+    const known = this.#firstSeen;
+    this.#firstSeen = new Map(rows.map(({ xmin }) => [xmin, known.get(xmin) ?? now]));
+    const since = [...this.#firstSeen.values()].toSorted((a, b) => a.getTime() - b.getTime())[0];
+    oldest.set({}, since);
+    return since;
+  }
+}

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { PoolWait } from "./pool-wait.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** A connection pool whose probes wait until the test answers them. */
+function createPool() {
+  const answers: (() => void)[] = [];
+  const wait = new PoolWait(
+    () => new Promise<void>((resolve) => void answers.push(() => resolve())),
+  );
+  return { wait, answers };
+}
+
+test("the pool is overloaded while a statement has been waiting for half a second", async () => {
+  const { wait, answers } = createPool();
+  expect(wait.isTooLong()).toBe(false);
+  await vi.advanceTimersByTimeAsync(499);
+  expect(wait.isTooLong()).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(wait.isTooLong()).toBe(true);
+
+  answers[0]?.();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(wait.isTooLong()).toBe(false);
+});
+
+test("a failed statement ends the waiting too", async () => {
+  const wait = new PoolWait(() => Promise.reject(new Error("no connection")));
+  wait.isTooLong();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(wait.isTooLong()).toBe(false);
+});
+
+test("at most ten statements a second measure the pool, and none while no request asks", async () => {
+  let count = 0;
+  const wait = new PoolWait(() => {
+    count += 1;
+    return Promise.resolve();
+  });
+  for (let ms = 0; ms < 1_000; ms += 5) {
+    wait.isTooLong();
+    await vi.advanceTimersByTimeAsync(5);
+  }
+  expect(count).toBe(10);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(count).toBe(10);
+});
+
+test("another statement measures the pool when the answer of the first was lost", async () => {
+  const { wait, answers } = createPool();
+  wait.isTooLong();
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(wait.isTooLong()).toBe(false);
+  expect(answers).toHaveLength(2);
+  answers[1]?.();
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(wait.isTooLong()).toBe(false);
+});

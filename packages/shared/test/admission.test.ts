@@ -1,0 +1,87 @@
+import type { ConnectRouter } from "@connectrpc/connect";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { withAdmission } from "#src/connect/admission.ts";
+import { openSql, type Sql } from "#src/postgres.ts";
+import { PoolWait } from "#src/postgres/pool-wait.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createTestPeer } from "#src/testing/router.ts";
+import { createDatabase } from "./test-service.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  sql = openSql({ url: database.url, poolSize: 1, applicationName: "admission" });
+});
+
+afterAll(async () => {
+  await sql.end({ timeout: 1 });
+  await database[Symbol.asyncDispose]();
+});
+
+/** Starts a service whose handler reads the database, and which refuses RPCs while its pool is overloaded. */
+function startService() {
+  const wait = new PoolWait(() => sql`select 1`);
+  let served = 0;
+  const routes = (router: ConnectRouter): void => {
+    router.service(PostService, {
+      getPost: async ({ id }) => {
+        await sql`select 1`;
+        served += 1;
+        return { post: { id } };
+      },
+    });
+  };
+  const client = createTestPeer(withAdmission(routes, () => wait.isTooLong())).client(PostService);
+  return { client, served: () => served };
+}
+
+test("a service refuses an RPC at once while statements wait for a connection, and accepts RPCs again afterwards", async () => {
+  const { client, served } = startService();
+  const isHeld = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const transaction = sql.begin(async (tx) => {
+    await tx`select 1`;
+    isHeld.resolve();
+    await mayEnd.promise;
+  });
+  await isHeld.promise;
+
+  const accepted: Promise<unknown>[] = [];
+  const refusals: unknown[] = [];
+  await eventually(async () => {
+    const call = client.getPost({ id: "p" });
+    const early = await Promise.race([
+      call.then(
+        () => undefined,
+        (error: unknown) => error,
+      ),
+      new Promise((resolve) => setTimeout(resolve, 20, "waits")),
+    ]);
+    if (early === "waits") accepted.push(call);
+    else refusals.push(early);
+    expect(refusals).toHaveLength(1);
+  });
+  expect(refusals).toMatchObject([{ kind: "unavailable", retryAfterMs: 1000 }]);
+  expect(served()).toBe(0);
+
+  mayEnd.resolve();
+  await transaction;
+  await Promise.all(accepted);
+  expect(served()).toBe(accepted.length);
+  await eventually(() => client.getPost({ id: "p" }));
+});
+
+test("a service does not begin an RPC whose caller has stopped waiting for the answer", async () => {
+  const { client, served } = startService();
+  const late = { requestId: "r", deadlineAt: performance.now() - 1 };
+
+  await expect(runInContext(late, () => client.getPost({ id: "p" }))).rejects.toMatchObject({
+    kind: "timeout",
+  });
+  expect(served()).toBe(0);
+});

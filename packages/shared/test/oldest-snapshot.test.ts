@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SnapshotWatch } from "#src/postgres/oldest-snapshot.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { createDatabase } from "./test-service.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Uses more ids of transactions than a snapshot may be behind. */
+async function useTransactions(): Promise<void> {
+  await database.sql`
+    do $$
+    begin
+      for n in 1..1100 loop
+        begin
+          insert into effects (group_name, key, value) values ('', '', '');
+        exception when others then null;
+        end;
+      end loop;
+    end
+    $$`;
+}
+
+/** Returns the age in seconds of the oldest snapshot; undefined if the watch sees none. */
+async function readAge(watch: SnapshotWatch, now: Date): Promise<number | undefined> {
+  const since = await watch.look(database.sql, now);
+  return since === undefined ? undefined : (now.getTime() - since.getTime()) / 1000;
+}
+
+test("the metric of the oldest snapshot shows how long a backup under another role has kept deleted rows", async () => {
+  const watch = new SnapshotWatch();
+  const at = (seconds: number): Date => new Date(1_700_000_000_000 + seconds * 1000);
+  await database.ownerSql.begin("isolation level repeatable read", async (backup) => {
+    await backup`select 1`;
+    const [own] = await backup<{ xmin: string }[]>`
+      select backend_xmin::text as xmin from pg_stat_activity where pid = pg_backend_pid()`;
+    await useTransactions();
+    const first = await watch.look(database.sql, at(0));
+    expect(first).toEqual(at(0));
+    expect(own?.xmin).toMatch(/^\d+$/);
+    expect(await readAge(watch, at(1_800))).toBe(1_800);
+  });
+});

@@ -1,0 +1,164 @@
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createPostgresBus } from "#src/bus/postgres.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
+import { OutboxFloor, outboxFloorOf } from "#src/outbox/floor.ts";
+import { nextRows } from "#src/outbox/pass.ts";
+import { startRelay } from "#src/outbox/relay.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  ({ sql } = database);
+});
+
+beforeEach(async () => {
+  await sql`truncate outbox`;
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+const appendKeys = (tx: TransactionSql, keys: readonly string[]) =>
+  appendEvents(
+    tx,
+    keys.map((key) => outboxEvent(AccountConnectedSchema, { accountId: key }, key)),
+  );
+
+/** Appends events and deletes them, as an outbox relay does after it has published them. */
+async function passEvents(count: number): Promise<void> {
+  const keys = Array.from({ length: count }, (_, index) => `passed-${index}`);
+  await sql.begin((tx) => appendKeys(tx, keys));
+  await sql`delete from outbox where key like 'passed-%'`;
+}
+
+/** Runs `work` while another transaction holds a snapshot, as a backup of the database does. */
+async function duringBackup(work: () => Promise<void>): Promise<void> {
+  await database.ownerSql.begin("isolation level repeatable read", async (backup) => {
+    await backup`select 1`;
+    await work();
+  });
+}
+
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+/** Returns the number of pages that the query of a relay for its next events reads. */
+async function countPages(floor: number): Promise<number> {
+  const rows = await sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
+    explain (analyze, buffers, format json) ${nextRows(sql, floor)}`;
+  const plan = Object.values(rows[0] ?? {})[0]?.[0].Plan;
+  if (plan === undefined) throw new Error("the plan of the query is missing");
+  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+}
+
+async function advanceTwice(floor: OutboxFloor): Promise<void> {
+  await floor.advance(sql);
+  await floor.advance(sql);
+}
+
+test("an outbox relay does not read the events that were deleted during a backup of the database", async () => {
+  await duringBackup(async () => {
+    await passEvents(20_000);
+    const floor = new OutboxFloor();
+    expect(await countPages(floor.id)).toBeGreaterThan(200);
+    await advanceTwice(floor);
+    expect(await countPages(floor.id)).toBeLessThan(10);
+  });
+});
+
+test("the floor of the outbox stays below an event whose transaction commits after thousands of later events", async () => {
+  const floor = new OutboxFloor();
+  const hasAppended = Promise.withResolvers<void>();
+  const mayCommit = Promise.withResolvers<void>();
+  const late = sql.begin(async (tx) => {
+    await appendKeys(tx, ["late"]);
+    hasAppended.resolve();
+    await mayCommit.promise;
+  });
+  await hasAppended.promise;
+  await passEvents(3_000);
+  for (let round = 0; round < 4; round += 1) await advanceTwice(floor);
+  mayCommit.resolve();
+  await late;
+  expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
+  await passEvents(3_000);
+  for (let round = 0; round < 4; round += 1) await advanceTwice(floor);
+  expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
+});
+
+test("a transaction that has taken the id of its event and has not written the row yet keeps the floor of the outbox down", async () => {
+  const floor = new OutboxFloor();
+  const gate = 4_711;
+  const { late } = await database.ownerSql.begin(async (owner) => {
+    await owner`select pg_advisory_xact_lock(${gate})`;
+    // The id is the first column of the table, so the statement has taken it while it waits for the value of the key.
+    const statement = sql`
+      insert into outbox (event_id, type, key, payload, headers)
+      values (gen_random_uuid(), 't', 'late' || pg_advisory_xact_lock_shared(${gate})::text, '{}', '{}')`;
+    const insert = statement.execute();
+    await eventually(async () => {
+      const waiting = await owner`
+        select 1 from pg_locks where locktype = 'advisory' and objid = ${gate} and not granted`;
+      expect(waiting).toHaveLength(1);
+    });
+    await passEvents(3_000);
+    for (let round = 0; round < 4; round += 1) await advanceTwice(floor);
+    return { late: insert };
+  });
+  await late;
+  expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
+});
+
+test("the floor of the outbox starts at the beginning when the database was replaced by an older copy", async () => {
+  const floor = new OutboxFloor();
+  await passEvents(3_000);
+  await advanceTwice(floor);
+  expect(floor.id).toBeGreaterThan(3_000);
+  await sql`alter sequence outbox_id_seq restart with 1`;
+  await sql.begin((tx) => appendKeys(tx, ["older"]));
+  await floor.advance(sql);
+  expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["older"]);
+});
+
+test("the regular check of the outbox finds an event below the floor", async () => {
+  const floor = new OutboxFloor();
+  await passEvents(3_000);
+  await advanceTwice(floor);
+  await sql`
+    insert into outbox (id, event_id, type, key, payload, headers) overriding system value
+    values (0, gen_random_uuid(), 't', 'below', '{}', '{}')`;
+  expect(await nextRows(sql, floor.id)).toEqual([]);
+  await floor.verify(sql);
+  expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["below"]);
+});
+
+test("six concurrent transactions that append thousands of events lose none of them to the floor of the outbox", async () => {
+  const topic = "floor";
+  await using bus = createPostgresBus({ sql, logger });
+  await using _relay = startRelay({ sql, bus, topic, source: "/s", logger, pollMs: 1 });
+  const floor = outboxFloorOf(sql);
+  const keysOf = (writer: number, part: number) =>
+    Array.from({ length: 300 }, (_, index) => `${writer}-${part}-${index}`);
+  const writers = Array.from({ length: 6 }, (_, writer) =>
+    sql.begin(async (tx) => {
+      for (let part = 0; part < 5; part += 1) {
+        await appendKeys(tx, keysOf(writer, part));
+        await floor.advance(sql);
+      }
+    }),
+  );
+  await Promise.all(writers);
+  await eventually(async () => {
+    const [row] = await sql<{ count: number }[]>`
+      select count(distinct key) from bus.records where topic = ${topic}`;
+    expect(row?.count).toBe(9_000);
+  });
+});

@@ -1,0 +1,16 @@
+import { parseArgs } from "node:util";
+import { areCallersCurrent, writeCallers } from "./rpc-callers/document.ts";
+
+/**
+ * Writes the list of processes that may call each RPC, from what their code calls. With `--check` it only reports
+ * whether the list is up to date.
+ */
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+if (!values.check) {
+  await writeCallers();
+} else if (!(await areCallersCurrent())) {
+  process.stderr.write(
+    'packages/contracts/src/rpc-callers.ts differs from what the code calls: run "npm run generate", read the difference as a change of permissions, and commit it.\n',
+  );
+  process.exitCode = 1;
+}

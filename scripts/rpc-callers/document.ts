@@ -1,0 +1,56 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findCalls, type CallingProcess } from "./find-calls.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const FILE = join(ROOT, "packages/contracts/src/rpc-callers.ts");
+
+/** The processes that call services. The operator's tool runs as its own program and inside the local stack. */
+const PROCESSES: readonly CallingProcess[] = [
+  ...["gateway", "accounts", "posts", "media", "delivery"].map((name) => ({
+    name,
+    folders: [join(ROOT, "services", name, "src")],
+  })),
+  {
+    name: "operator",
+    folders: [join(ROOT, "packages/cli/src"), join(ROOT, "packages/local/src")],
+  },
+];
+
+/**
+ * RPCs that a process calls from the next release on, so that the called services of this release admit it during the
+ * update.
+ */
+const NEXT_RELEASE: Readonly<Record<string, readonly string[]>> = {};
+
+const HEAD = `// Written by \`npm run generate\` from the code of the services and of the operator's tool.
+
+/** The processes that call each RPC, by \`<service>/<method>\`. Services refuse every other caller. */
+export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
+`;
+
+async function renderCallers(): Promise<string> {
+  const callers = new Map<string, string[]>();
+  for (const { name, folders } of PROCESSES) {
+    const calls = await findCalls(ROOT, folders);
+    for (const rpc of new Set([...calls, ...(NEXT_RELEASE[name] ?? [])]))
+      callers.set(rpc, [...(callers.get(rpc) ?? []), name]);
+  }
+  const lines = [...callers]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([rpc, names]) => {
+      const list = names.map((name) => JSON.stringify(name)).join(", ");
+      return `  ${JSON.stringify(rpc)}: [${list}],\n`;
+    });
+  return `${HEAD}${lines.join("")}};\n`;
+}
+
+/** Whether the committed list of callers is what the code calls. */
+export async function areCallersCurrent(): Promise<boolean> {
+  return readFileSync(FILE, "utf8") === (await renderCallers());
+}
+
+/** Writes the list of callers into the contracts. */
+export async function writeCallers(): Promise<void> {
+  writeFileSync(FILE, await renderCallers());
+}

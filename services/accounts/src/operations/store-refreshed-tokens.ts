@@ -1,0 +1,34 @@
+import { appendEvents } from "@postrider/shared/outbox";
+import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
+import { writeRefreshedTokens } from "#src/db/credential-refreshes.ts";
+import type { SealedCredential } from "#src/db/credentials.ts";
+import { accountConnected } from "#src/events.ts";
+import type { CurrentCredential, Dependencies } from "#src/operations/dependencies.ts";
+
+/**
+ * Stores the tokens that a refresh of the current credential has returned. They are also stored if the platform has
+ * refused the old refresh token to another process meanwhile, because this refresh had replaced it: the account that was
+ * given up is then active again.
+ *
+ * @returns False when the account was connected again, disconnected or marked for a reconnect for another reason.
+ */
+export async function storeRefreshedTokens(
+  { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
+  current: CurrentCredential,
+  refreshed: SealedCredential & { readonly issuedAt: Date },
+): Promise<boolean> {
+  const { workspaceId, accountId, platform, version } = current;
+  const key = { workspaceId, accountId };
+  if (await writeRefreshedTokens(sql, key, refreshed, { version, isGivenUp: false })) return true;
+  const isStored = await sql.begin(async (tx) => {
+    const account = await lockAccount(tx, key);
+    if (account?.status !== "reconnect_required") return false;
+    if (!(await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: true })))
+      return false;
+    const change = await setAccountStatus(tx, key, "active");
+    await appendEvents(tx, [accountConnected({ ...key, platform, ...change })]);
+    return true;
+  });
+  if (isStored) nudge();
+  return isStored;
+}

@@ -1,0 +1,172 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { claimRefresh, endRefreshLease, giveUpCredential } from "#src/db/credential-refreshes.ts";
+import { DEPLOYMENT, type AccountsApp } from "./accounts-app.ts";
+import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
+
+const fixture = setUpAccounts();
+
+/** A replica of the accounts service that cannot store refreshed tokens until its database connection is repaired. */
+interface BrokenReplica extends AsyncDisposable {
+  readonly app: AccountsApp;
+  repair(): void;
+}
+
+function isWriteOfTokens([strings]: readonly unknown[]): boolean {
+  return Array.isArray(strings) && strings.join("").includes("set access_token =");
+}
+
+function createBrokenReplica(): BrokenReplica {
+  let isBroken = true;
+  const sql = new Proxy(fixture.sql, {
+    apply: (target, thisArgument, parameters: unknown[]): unknown => {
+      if (!isBroken || !isWriteOfTokens(parameters))
+        return Reflect.apply(target as unknown as () => unknown, thisArgument, parameters);
+      const error = new Error("the connection was closed");
+      return Promise.reject(Object.assign(error, { code: "CONNECTION_CLOSED" }));
+    },
+  });
+  const app = fixture.createReplica({ sql });
+  const repair = (): void => {
+    isBroken = false;
+  };
+  return {
+    app,
+    repair,
+    [Symbol.asyncDispose]: async () => {
+      repair();
+      await app[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Moves the end of the refresh lease of a credential back by this many seconds. */
+async function ageLease({ accountId }: AccountRef, seconds: number): Promise<void> {
+  await fixture.sql`
+    update credentials
+    set refresh_lease_until = refresh_lease_until - ${seconds}::int * interval '1 second'
+    where account_id = ${accountId}`;
+}
+
+const refresh = (app: AccountsApp, ref: AccountRef) =>
+  app.credentials.refreshCredential({ ref, refusedVersion: 1n });
+
+async function statusOf(ref: AccountRef) {
+  const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [ref] });
+  return accounts[0]?.status;
+}
+
+async function eventsOf({ accountId }: AccountRef): Promise<readonly string[]> {
+  const rows = await fixture.sql<{ type: string }[]>`
+    select type
+    from outbox
+    where key = ${accountId}
+    order by id`;
+  return rows.map(({ type }) => type.split(".").at(-1) ?? "");
+}
+
+/**
+ * Connects an account and lets a replica refresh its tokens, which it cannot store. The platform then accepts only the
+ * new refresh token. Returns once the refresh lease of this replica has expired.
+ */
+async function loseRefresh(broken: BrokenReplica) {
+  const ref = await fixture.connect("x");
+  await fixture.expireTokens([ref]);
+  const answer = refresh(broken.app, ref);
+  answer.catch(() => undefined);
+  await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
+  await ageLease(ref, 31);
+  return { ref, answer };
+}
+
+test("new tokens whose storing outlasts the refresh lease are kept, although the platform refuses the old ones to another replica", async () => {
+  await using broken = createBrokenReplica();
+  const { ref, answer } = await loseRefresh(broken);
+
+  await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
+  expect(await statusOf(ref)).toBe("active");
+  // The refusal is provisional for a minute, in which no replica calls the platform.
+  await ageLease(ref, 55);
+  await fixture.credentialsOf([ref]);
+  await fixture.app.refresher.settled();
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
+
+  broken.repair();
+  const { credential } = await answer;
+  expect(credential?.version).toBe(2n);
+  expect(await fixture.isTokenAcceptedByX(credential?.accessToken)).toBe(true);
+  expect(await statusOf(ref)).toBe("active");
+  expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
+});
+
+test("an account is given up when the platform refuses its refresh token again after a minute", async () => {
+  await using broken = createBrokenReplica();
+  const { ref } = await loseRefresh(broken);
+  await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
+
+  await ageLease(ref, 61);
+  const { credential } = await refresh(fixture.app, ref);
+
+  expect(credential).toMatchObject({ accountStatus: "reconnect_required" });
+  expect(await statusOf(ref)).toBe("reconnect_required");
+});
+
+test("new tokens that are stored after their account was given up make the account active again", async () => {
+  await using broken = createBrokenReplica();
+  const { ref, answer } = await loseRefresh(broken);
+  await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
+  await ageLease(ref, 61);
+  await refresh(fixture.app, ref);
+  expect(await statusOf(ref)).toBe("reconnect_required");
+
+  broken.repair();
+  await answer;
+
+  const credential = await fixture.credentialOf(ref);
+  expect(credential).toMatchObject({ accountStatus: "active", version: 3n });
+  expect(await fixture.isTokenAcceptedByX(credential?.accessToken)).toBe(true);
+  expect(await eventsOf(ref)).toEqual([
+    "AccountConnected",
+    "AccountReconnectRequired",
+    "AccountConnected",
+  ]);
+});
+
+test.each([
+  ["was disconnected", "disconnected"],
+  ["was marked for a reconnect by the delivery service", "reconnect_required"],
+])("new tokens are not stored after their account %s", async (_what, status) => {
+  await using broken = createBrokenReplica();
+  const { ref, answer } = await loseRefresh(broken);
+  if (status === "disconnected") await fixture.app.accounts.disconnectAccount({ ref });
+  else await fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
+
+  broken.repair();
+  await answer.catch(() => undefined);
+  await broken.app.refresher.settled();
+
+  expect(await statusOf(ref)).toBe(status);
+  const [row] = await fixture.sql<{ version: string }[]>`
+      select version from credentials where account_id = ${ref.accountId}`;
+  expect(Number(row?.version)).toBe(2);
+});
+
+test("a replica whose refresh lease was taken over can neither end the lease of the other replica nor give the account up", async () => {
+  const ref = await fixture.connect("x");
+  const claim = () => claimRefresh(fixture.sql, ref, { version: 1, deploymentId: DEPLOYMENT });
+  const first = await claim();
+  expect(first?.isTakenOver).toBe(false);
+  expect(await claim()).toBeUndefined();
+  await ageLease(ref, 31);
+  const second = await claim();
+  expect(second?.isTakenOver).toBe(true);
+  if (first === undefined || second === undefined) throw new Error("the lease was not claimed");
+
+  await endRefreshLease(fixture.sql, ref, first, 0);
+  expect(await claim()).toBeUndefined();
+  expect(await fixture.sql.begin((tx) => giveUpCredential(tx, ref, first))).toBe(false);
+
+  await endRefreshLease(fixture.sql, ref, second, 0);
+  expect((await claim())?.isTakenOver).toBe(false);
+});

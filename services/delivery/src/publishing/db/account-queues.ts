@@ -1,0 +1,192 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ClaimLimits } from "./claim-limits.ts";
+
+export interface QueueLimits extends ClaimLimits {
+  /** Platforms for which this version of the delivery service has a connector. */
+  readonly platforms: readonly string[];
+  /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
+  readonly maxPerWorkspace: number;
+}
+
+/** Maximum number of due accounts of one platform among which one claim chooses. It limits the duration of the statement. */
+const MAX_DUE_ACCOUNTS = 10_000;
+/**
+ * How long an account is left alone whose due tasks cannot be claimed for a reason that no instant ends, for example because
+ * this process already works on another suspect.
+ */
+const RECHECK_MS = 1_000;
+
+/** SQL condition: a publish task is in work, in its steps, its publishing call or a search of the platform. */
+function isInWork(sql: ISql) {
+  return sql`
+    status in ('working', 'calling', 'reconciling') and wake_at > now()`;
+}
+
+/** Selects the platforms on which this process may publish. */
+export function openPlatforms(sql: ISql, platforms: readonly string[]) {
+  return sql`
+    select platform
+    from unnest(${platforms as string[]}::text[]) as p(platform)
+    where platform not in (select key from pauses where kind = 'platform')`;
+}
+
+/** SQL condition: neither the account nor its workspace is paused, for a row with these columns. */
+export function isUnpaused(sql: ISql) {
+  return sql`
+    account_id::text not in (select key from pauses where kind = 'account')
+    and workspace_id::text not in (select key from pauses where kind = 'workspace')`;
+}
+
+/**
+ * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if one may
+ * be ready now, undefined if there is no task. Tasks of paused platforms do not count.
+ */
+export async function findNextTaskMs(
+  sql: ISql,
+  platforms: readonly string[],
+): Promise<number | undefined> {
+  const [row] = await sql<{ waitMs: number | null }[]>`
+    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
+    from (
+      select min(wake_at) as wake_at
+      from publish_tasks
+      where status in ('working', 'calling', 'reconciling')
+      union all
+      select (select min(publish_at) from account_queues where platform = o.platform)
+      from (${openPlatforms(sql, platforms)}) as o
+      union all
+      select (select min(look_at) from account_queues where platform = p.platform)
+      from unnest(${platforms as string[]}::text[]) as p(platform)
+    ) as next`;
+  return row?.waitMs ?? undefined;
+}
+
+/**
+ * Selects the accounts with a due publish task of each platform, those with a task that may be published and those with a call
+ * to look for. Each platform is read on its own, so that neither a full platform nor the backlog of a paused one costs anything.
+ */
+function dueAccounts(sql: ISql, { platforms }: QueueLimits) {
+  return sql`
+    select q.account_id, q.workspace_id, q.platform, q.wake_at
+    from (${openPlatforms(sql, platforms)}) as o
+    cross join lateral (
+      select account_id, workspace_id, platform, publish_at as wake_at
+      from account_queues
+      where platform = o.platform
+      and publish_at <= now()
+      and ${isUnpaused(sql)}
+      and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
+      order by publish_at
+      limit ${MAX_DUE_ACCOUNTS}
+    ) as q
+    where o.platform not in (select platform from full_platforms)
+    union all
+    select q.account_id, q.workspace_id, q.platform, q.wake_at
+    from unnest(${platforms as string[]}::text[]) as p(platform)
+    cross join lateral (
+      select account_id, workspace_id, platform, look_at as wake_at
+      from account_queues
+      where platform = p.platform
+      and look_at <= now()
+      and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
+      order by look_at
+      limit ${MAX_DUE_ACCOUNTS}
+    ) as q
+    where p.platform not in (select platform from full_platforms)`;
+}
+
+/**
+ * Locks the queues of accounts that may have a publish task to claim. The workspaces take turns on each platform: the free
+ * places go to those with the fewest tasks in work, then to those that have waited longest. Accounts that another process has
+ * locked are left to it.
+ */
+export async function lockDueAccounts(
+  tx: TransactionSql,
+  limits: QueueLimits,
+): Promise<readonly string[]> {
+  const { limit, maxPerPlatform, maxPerWorkspace } = limits;
+  const rows = await tx<{ accountId: string }[]>`
+    with in_work as materialized (
+      select platform, workspace_id, count(*) as tasks
+      from publish_tasks
+      where ${isInWork(tx)}
+      group by platform, workspace_id
+    ),
+    full_platforms as materialized (
+      select platform
+      from in_work
+      group by platform
+      having sum(tasks) >= ${maxPerPlatform}
+    ),
+    full_workspaces as materialized (
+      select platform, workspace_id
+      from in_work
+      where tasks >= ${maxPerWorkspace}
+    ),
+    due as (
+      select account_id, workspace_id, platform, min(wake_at) as wake_at
+      from (${dueAccounts(tx, limits)}) as d
+      group by account_id, workspace_id, platform
+    ),
+    in_turn as (
+      select d.account_id, d.platform, d.wake_at,
+        coalesce(w.tasks, 0) + row_number() over (partition by d.platform, d.workspace_id order by d.wake_at) as turn
+      from due d
+      left join in_work w on w.platform = d.platform and w.workspace_id = d.workspace_id
+    ),
+    chosen as (
+      select account_id, platform, wake_at, turn,
+        row_number() over (partition by platform order by turn, wake_at) as place
+      from in_turn
+      where turn <= ${maxPerWorkspace}
+    )
+    select q.account_id
+    from chosen c
+    join account_queues q on q.account_id = c.account_id
+    where c.place + coalesce((select sum(tasks) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
+    -- Postgres checks this again under the lock, when another process has just claimed a task of the account.
+    and least(q.publish_at, q.look_at) <= now()
+    order by c.turn, c.wake_at
+    limit ${limit}
+    -- The lock makes every change of the accounts' tasks that this transaction does not see wait for its end, so that the
+    -- times that it writes can be lowered afterwards. Skipping locked rows keeps a claim from ever waiting.
+    for update of q skip locked`;
+  return rows.map((row) => row.accountId);
+}
+
+/**
+ * Writes the next times of accounts that `lockDueAccounts` has locked. It must run as a statement of its own after that, so that
+ * it sees every task that was committed before the lock.
+ */
+export async function scheduleAccounts(
+  tx: TransactionSql,
+  accountIds: readonly string[],
+): Promise<void> {
+  const firstWith = (status: string) => tx`
+    (select min(wake_at) from publish_tasks t where t.account_id = q.account_id and t.status = ${tx.unsafe(`'${status}'`)})`;
+  await tx`
+    update account_queues q
+    set publish_at = case
+        when n.busy_until is not null then n.busy_until
+        when n.publish_at <= now() then greatest(n.recheck_at, (
+          select g.not_before
+          from account_gates g
+          where g.account_id = n.account_id
+        ))
+        else n.publish_at
+      end,
+      look_at = case
+        when n.busy_until is not null then n.busy_until
+        when n.look_at <= now() then n.recheck_at
+        else n.look_at
+      end
+    from (
+      select q.account_id,
+        (select min(wake_at) from publish_tasks t where t.account_id = q.account_id and ${isInWork(tx)}) as busy_until,
+        least(${firstWith("queued")}, ${firstWith("working")}) as publish_at,
+        least(${firstWith("unknown")}, ${firstWith("reconciling")}) as look_at,
+        now() + ${RECHECK_MS} * interval '1 millisecond' as recheck_at
+      from unnest(${accountIds as string[]}::uuid[]) as q(account_id)
+    ) as n
+    where q.account_id = n.account_id`;
+}

@@ -1,0 +1,45 @@
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import type { TaskEvent } from "./decision.ts";
+
+/**
+ * How a publish task ends after an event about it whose decision could not be written, because of a fault in our code or
+ * in the database. The task must not stay as it is: it would block its account.
+ */
+export interface FallbackEnd {
+  /**
+   * `unknown` if the post may be visible: the platform is searched for it later. `failed` if it is certainly not visible;
+   * the user can retry it, unless an earlier call of the task has an unknown outcome.
+   */
+  readonly status: "unknown" | "failed" | "dropped";
+  /** The publishing call that must still be the open one of the task; undefined if the event is not about a call. */
+  readonly callNumber?: number;
+  /** The fencing token with which a worker must still hold the task; undefined if the event counts without it. */
+  readonly fence?: number;
+}
+
+/** Outcomes of a publishing call after which the post is or may be visible. */
+const VISIBLE: ReadonlySet<Outcome["kind"]> = new Set<Outcome["kind"]>([
+  "published",
+  "unknown",
+  "pending",
+]);
+
+export function toFallbackEnd(event: TaskEvent): FallbackEnd {
+  switch (event.kind) {
+    case "called": {
+      const { callNumber, outcome } = event;
+      return { status: VISIBLE.has(outcome.kind) ? "unknown" : "failed", callNumber };
+    }
+    case "call_lost":
+      return { status: "unknown", callNumber: event.callNumber };
+    case "mark_lost":
+      return { status: "failed", callNumber: event.callNumber, fence: event.fence };
+    case "looked":
+      return { status: "unknown", fence: event.fence };
+    case "step_failed":
+    case "given_up":
+      return { status: "failed", fence: event.fence };
+    case "not_wanted":
+      return { status: "dropped", fence: event.fence };
+  }
+}

@@ -1,0 +1,54 @@
+import type { TaskEvent } from "./decision.ts";
+
+/** Replaces a message of a platform that the database refused. */
+const NOT_STORED = "the platform's message could not be stored";
+/** Maximum length of a post id or link of a platform in an event that is recorded without the platform's text. */
+const MAX_LENGTH = 2_048;
+/** Maximum wait that a platform can ask for in an event that is recorded without the platform's text, in milliseconds. */
+const MAX_WAIT_MS = 24 * 60 * 60_000;
+/** Wait in milliseconds that replaces one that is not a number. */
+const DEFAULT_WAIT_MS = 60_000;
+
+/** Whether Postgres accepts the text in JSON: it contains neither half a character nor the character U+0000. */
+function isStorable(text: string): boolean {
+  return text.length <= MAX_LENGTH && text.isWellFormed() && !text.includes("\0");
+}
+
+function toStorable(name: string, value: unknown): unknown {
+  if (name === "message") return NOT_STORED;
+  if (typeof value === "string") return isStorable(value) ? value : null;
+  if (typeof value === "number")
+    return Number.isNaN(value) ? DEFAULT_WAIT_MS : Math.min(Math.max(value, 0), MAX_WAIT_MS);
+  if (name === "askLater" && typeof value === "object" && value !== null)
+    return Object.values(value).every((each) => typeof each === "string" && isStorable(each))
+      ? value
+      : undefined;
+  return value;
+}
+
+/** Returns a platform's answer without its message, and without ids, links and waits that cannot be stored. */
+function withoutText<T extends object>(answer: T): T {
+  const entries = Object.entries(answer).map(([name, value]) => [name, toStorable(name, value)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;
+}
+
+/**
+ * Returns the event without what a platform wrote, so that the same decision can be recorded if the database refuses the
+ * platform's text. A post id is kept if it can be stored.
+ */
+export function withoutPlatformText(event: TaskEvent): TaskEvent {
+  switch (event.kind) {
+    case "called":
+      return { ...event, outcome: withoutText(event.outcome) };
+    case "step_failed":
+      return { ...event, failure: withoutText(event.failure) };
+    case "looked":
+      return { ...event, verdict: withoutText(event.verdict) };
+    case "given_up":
+      return { ...event, message: NOT_STORED };
+    case "call_lost":
+    case "mark_lost":
+    case "not_wanted":
+      return event;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { expect, test } from "vitest";
+import { listAttempts, readTask, request, startWorker, untilStatus } from "./fixture.ts";
+import { openTargetRun } from "./run-target.ts";
+
+const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
+
+function connectionLost(): Error {
+  return Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
+}
+
+/** Whether the arguments of a call of `sql` are the statement that records that publishing calls begin. */
+function isMark([first]: readonly unknown[]): boolean {
+  return Array.isArray(first) && first.join("").includes("set status = 'calling'");
+}
+
+/** Returns a connection pool that loses its connection once, before or after it has recorded that a publishing call begins. */
+function loseOneMark(sql: Sql, when: "before" | "after"): Sql {
+  let isLost = false;
+  return new Proxy(sql, {
+    apply: (target, self, given: unknown[]) => {
+      if (isLost || !isMark(given)) return Reflect.apply(target, self, given);
+      isLost = true;
+      if (when === "before") return Promise.reject(connectionLost());
+      return Reflect.apply(target, self, given).then(() => Promise.reject(connectionLost()));
+    },
+  });
+}
+
+test.each([
+  ["after the commit", "after", 2],
+  ["before the statement", "before", 1],
+] as const)(
+  "a target is sent once and published when the database connection breaks %s of the mark",
+  async (_what, when, callNumber) => {
+    // The platform cannot be searched for posts, as Telegram cannot.
+    await using run = await openTargetRun();
+    const { database, sql, world, target } = run;
+    const wrapSql = (pool: Sql) => loseOneMark(pool, when);
+    await using _worker = startWorker(database, world, { settings: QUICK, wrapSql });
+    await request(sql, target);
+
+    await untilStatus(sql, target, "published");
+    expect(world.calls).toHaveLength(1);
+    expect(world.looks).toEqual([]);
+    expect(await readTask(sql, target)).toMatchObject({ callNumber });
+    expect(await listAttempts(sql, target)).toMatchObject([{ number: 1, outcome: "published" }]);
+  },
+);

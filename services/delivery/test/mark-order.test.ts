@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { openSql, type Sql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { renewLeases } from "#src/publishing/db/leases.ts";
+import { CallMarker } from "#src/publishing/operations/visible-calls.ts";
+import { openDatabase, request, World, type TestTarget } from "./fixture.ts";
+
+const FENCE = 1;
+
+function toHeld({ targetId, generation }: TestTarget) {
+  return { targetId, generation, fence: FENCE };
+}
+
+function markAll(sql: Sql, targets: readonly TestTarget[]) {
+  const marker = new CallMarker(sql);
+  const marks = targets.map((target) =>
+    marker.mark({ ...toHeld(target), contentHash: target.text, callMs: 60_000 }),
+  );
+  return Promise.all(marks);
+}
+
+/** Requests targets and puts their tasks in work one after the other, in the given order. */
+async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
+  await request(sql, ...targets);
+  for (const target of targets)
+    await sql`
+      update publish_tasks
+      set status = 'working', fence = ${FENCE}, wake_at = now() + interval '1 minute'
+      where target_id = ${target.targetId}`;
+  await openAttempts(sql, targets.map(toHeld));
+}
+
+/** Locks the tasks of targets, waits until `waiting` other statements wait for a lock, and releases the tasks. */
+async function holdUntilWaiting(
+  { sql }: TestDatabase,
+  targets: readonly TestTarget[],
+  start: () => void,
+  waiting: number,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`
+      select 1
+      from publish_tasks
+      where target_id in ${tx(targets.map(({ targetId }) => targetId))}
+      for update`;
+    start();
+    await eventually(async () => {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count
+        from pg_stat_activity
+        where datname = current_database()
+        and application_name = 'test-marker'
+        and wait_event_type = 'Lock'`;
+      return row?.count === waiting;
+    });
+  });
+}
+
+function openProcess(database: TestDatabase): Sql {
+  return openSql({ url: database.url, poolSize: 2, applicationName: "test-marker" });
+}
+
+test("two processes that mark calls of the same two accounts in opposite order do not deadlock, and one call begins per account", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const [x, y] = [randomUUID(), randomUUID()];
+  const [ax, ay] = [world.addTarget({ accountId: x }), world.addTarget({ accountId: y })];
+  const [by, bx] = [world.addTarget({ accountId: y }), world.addTarget({ accountId: x })];
+  await takeInWork(database.sql, [ax, ay, by, bx]);
+  const [a, b] = [openProcess(database), openProcess(database)];
+  const started: ReturnType<typeof markAll>[] = [];
+
+  // Each process has marked a call of one account when it has to wait before it marks a call of the other account.
+  await holdUntilWaiting(
+    database,
+    [ay, bx],
+    () => started.push(markAll(a, [ax, ay]), markAll(b, [by, bx])),
+    2,
+  );
+
+  const results = (await Promise.all(started)).flat();
+  expect(results.map(({ kind }) => kind).toSorted()).toEqual([
+    "marked",
+    "marked",
+    "unmarked",
+    "unmarked",
+  ]);
+  await Promise.all([a, b].map((sql) => sql.end({ timeout: 1 })));
+});
+
+test("a renewal of leases and a mark of the same tasks in opposite order do not deadlock", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const tasks = [1, 2, 3, 4].map(() => world.addTarget());
+  await takeInWork(database.sql, tasks);
+  const [first, second, third, last] = tasks as [TestTarget, TestTarget, TestTarget, TestTarget];
+  const sql = openProcess(database);
+  const marked: ReturnType<typeof markAll>[] = [];
+  const renewed: ReturnType<typeof renewLeases>[] = [];
+
+  // Each statement has locked one of the tasks that both need when it has to wait.
+  await holdUntilWaiting(
+    database,
+    [second, third],
+    () => {
+      marked.push(markAll(sql, [first, second, last]));
+      renewed.push(renewLeases(sql, [last, third, first].map(toHeld), 60_000));
+    },
+    2,
+  );
+
+  expect((await Promise.all(marked)).flat().map(({ kind }) => kind)).toEqual([
+    "marked",
+    "marked",
+    "marked",
+  ]);
+  expect((await Promise.all(renewed)).flat()).toHaveLength(3);
+  await sql.end({ timeout: 1 });
+});

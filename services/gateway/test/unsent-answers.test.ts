@@ -1,0 +1,144 @@
+import { connect, type Socket } from "node:net";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
+
+const MEBIBYTE = 1024 * 1024;
+/** More bytes than all buffers of a connection hold whose client does not read. */
+const LONG = "x".repeat(12 * MEBIBYTE);
+const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
+const UNSENT_LIMITS = {
+  totalBytes: 100 * MEBIBYTE,
+  bytesPerCaller: 26 * MEBIBYTE,
+  maxWaitMs: 100,
+};
+
+/** A gateway before a posts service whose only post has the text `content`. */
+interface Gateway extends AsyncDisposable {
+  readonly app: FastifyInstance;
+  content: string;
+  /** Number of calls of the posts service. */
+  calls: number;
+  get(path: string, workspaceId?: string, method?: string): Promise<Response>;
+  /** Requests a path and does not read the answer. */
+  requestWithoutReading(path: string): Socket;
+}
+
+const sockets: Socket[] = [];
+
+async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
+  const post = (workspaceId: string) => {
+    gateway.calls += 1;
+    return { ...POST, workspaceId, content: gateway.content };
+  };
+  const app = await createTestServer(
+    {
+      posts: {
+        listPosts: ({ workspaceId }) => ({ posts: [post(workspaceId)] }),
+        batchGetPosts: ({ refs }) => ({
+          posts: refs.map(({ workspaceId }) => post(workspaceId)),
+        }),
+        retryPost: ({ workspaceId }) => ({ post: post(workspaceId) }),
+      },
+      patience: patience ?? {},
+      unsentLimits: UNSENT_LIMITS,
+    },
+    ({ workspaceId = WORKSPACE_ID }) => admitted({ workspaceId }),
+  );
+  const url = await app.listen({ host: "127.0.0.1", port: 0 });
+  const gateway: Gateway = {
+    app,
+    content: LONG,
+    calls: 0,
+    get: (path, workspaceId = WORKSPACE_ID, method = "GET") =>
+      fetch(`${url}/api/v1${path}`, { method, headers: { "x-workspace-id": workspaceId } }),
+    requestWithoutReading: (path) => {
+      const socket = connect(Number(new URL(url).port), "127.0.0.1");
+      sockets.push(socket);
+      socket.on("error", () => undefined);
+      socket.pause();
+      socket.write(`GET /api/v1${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+      return socket;
+    },
+    [Symbol.asyncDispose]: () => app.close(),
+  };
+  return gateway;
+}
+
+let patient: Gateway;
+let strict: Gateway;
+beforeAll(async () => {
+  patient = await startGateway({});
+  strict = await startGateway({ readingRate: { stallMs: 300, bytesPerSecond: 1_000 } });
+});
+afterAll(async () => {
+  await patient[Symbol.asyncDispose]();
+  await strict[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const gateway of [patient, strict]) Object.assign(gateway, { content: LONG, calls: 0 });
+});
+
+async function codeOf(answer: Response) {
+  const { error } = (await answer.json()) as { error?: { code: string } };
+  return [answer.status, error?.code];
+}
+
+async function statusOf(answer: Response) {
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+test("a large answer arrives complete and with its length", async () => {
+  const answer = await patient.get(`/posts/${POST_ID}`);
+  const text = await answer.text();
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("content-length")).toBe(String(text.length));
+  expect((JSON.parse(text) as { content: string }).content).toBe(LONG);
+});
+
+test("while a workspace does not read its large answers, its further large answers are refused, and all others are sent", async () => {
+  for (let count = 0; count < 2; count += 1) patient.requestWithoutReading(`/posts/${POST_ID}`);
+  await eventually(() => patient.calls === 2);
+  const refused = await patient.get(`/posts/${POST_ID}`);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await codeOf(refused)).toEqual([429, "rate_limited"]);
+  expect(await statusOf(await patient.get(`/posts/${POST_ID}`, OTHER_WORKSPACE))).toBe(200);
+  patient.content = "short";
+  expect(await statusOf(await patient.get(`/posts/${POST_ID}`))).toBe(200);
+});
+
+test("a large answer to a request that changed something is sent even while the workspace does not read its other answers", async () => {
+  for (let count = 0; count < 2; count += 1) patient.requestWithoutReading(`/posts/${POST_ID}`);
+  await eventually(() => patient.calls === 2);
+  const answer = await patient.get(`/posts/${POST_ID}/retry`, WORKSPACE_ID, "POST");
+  expect(await statusOf(answer)).toBe(202);
+});
+
+test("a list of posts waits for its share before posts are read, and is refused when it has waited too long", async () => {
+  // Each list reserves 2 MiB of the 26 MiB that a workspace may have.
+  for (let count = 0; count < 13; count += 1) patient.requestWithoutReading("/posts");
+  await eventually(() => patient.calls === 13);
+  expect(await codeOf(await patient.get("/posts"))).toEqual([429, "rate_limited"]);
+  expect(patient.calls).toBe(13);
+  expect(await statusOf(await patient.get("/posts", OTHER_WORKSPACE))).toBe(200);
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await eventually(async () => (await statusOf(await patient.get("/posts"))) === 200);
+});
+
+test("many lists of posts at once are all answered when their client reads them", async () => {
+  patient.content = "y".repeat(200_000);
+  const answers = Array.from({ length: 60 }, async () => statusOf(await patient.get("/posts")));
+  expect(await Promise.all(answers)).toEqual(Array(60).fill(200));
+});
+
+test("a connection whose client does not read its answer is closed", async () => {
+  const closed = new Promise<void>((resolve) => {
+    strict.app.server.once("connection", (socket: Socket) => socket.once("close", () => resolve()));
+  });
+  strict.requestWithoutReading(`/posts/${POST_ID}`);
+  await closed;
+  expect(strict.calls).toBe(1);
+});

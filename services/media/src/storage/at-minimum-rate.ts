@@ -1,0 +1,27 @@
+import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
+import { abortable } from "#src/storage/abortable.ts";
+
+/**
+ * Yields the bytes of a source, and throws when the source is slower than the minimum rate. The time that the reader
+ * takes for each chunk does not count.
+ */
+export async function* atMinimumRate(
+  bytes: AsyncIterable<Uint8Array>,
+  rate: MinimumRate,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const tooSlow = new AbortController();
+  let count = 0;
+  let isReading = true;
+  using _watch = watchRate({
+    rate,
+    countBytes: () => count,
+    isExcused: () => !isReading,
+    onTooSlow: () => tooSlow.abort(new Error("the bytes arrive below the minimum rate")),
+  });
+  for await (const chunk of abortable(bytes, tooSlow.signal)) {
+    count += chunk.length;
+    isReading = false;
+    yield chunk;
+    isReading = true;
+  }
+}

@@ -1,0 +1,56 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newId } from "@postrider/shared/ids";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { identifyOwner } from "./temp-owner.ts";
+import { TempSpace } from "./temp-space.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "temp-space-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const NEVER = new AbortController().signal;
+
+test("a media process that starts deletes the temporary folders of processes that have ended, and no other folders", async () => {
+  const owner = await identifyOwner();
+  const [host, pid] = owner.split("-");
+  const running = `media-check-${owner}-${newId()}`;
+  const restarted = `media-check-${host}-${pid}-1-${newId()}`;
+  const ended = `media-check-${host}-4194304-1-${newId()}`;
+  const unknown = [`media-check-00000000-1-1-${newId()}`, `media-check-${newId()}`];
+  for (const name of [running, restarted, ended, ...unknown, "another-folder"])
+    await mkdir(join(folder, name));
+  const space = new TempSpace({ folder, bytes: 10 });
+
+  expect(await space.removeAbandoned(new Date(0))).toBe(2);
+  expect((await readdir(folder)).toSorted()).toEqual(
+    [running, ...unknown, "another-folder"].toSorted(),
+  );
+
+  expect(await space.removeAbandoned(new Date(Date.now() + 60_000))).toBe(2);
+  expect((await readdir(folder)).toSorted()).toEqual([running, "another-folder"].toSorted());
+});
+
+test("a media process can start before its temporary folder exists", async () => {
+  const space = new TempSpace({ folder: join(folder, "missing"), bytes: 10 });
+  expect(await space.removeAbandoned(new Date())).toBe(0);
+});
+
+test("the files of one workspace leave temporary space for those of another", async () => {
+  const space = new TempSpace({ folder, bytes: 40 });
+  const reserve = async (workspaceId: string, bytes: number) =>
+    await space.reserve({ workspaceId, bytes, signal: NEVER });
+  const first = await reserve("a", 10);
+  let isSecondReserved = false;
+  const second = reserve("a", 10).then((space) => {
+    isSecondReserved = true;
+    return space;
+  });
+  using _other = await reserve("b", 10);
+  expect(isSecondReserved).toBe(false);
+  first[Symbol.dispose]();
+  using _second = await second;
+});

@@ -1,0 +1,96 @@
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { newId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
+import { hasEnded, identifyOwner } from "#src/storage/temp-owner.ts";
+
+/**
+ * Name of a temporary folder of the media service: with its owner, or without in releases before. Its parent folder may
+ * contain other files.
+ */
+const NAME = /^media-check-(?:([0-9a-f]{8}-\d+-\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** Maximum time that a check or an import waits for space, after which its client tries again. */
+const MAX_WAIT_MS = 30_000;
+const MAX_WAITING = 500;
+/** An inspection may write a second file, which platforms receive. */
+const FILES_PER_INSPECTION = 2;
+
+export interface TempSpaceOptions {
+  readonly folder: string;
+  /** Maximum number of bytes that checks and imports of this process use together. */
+  readonly bytes: number;
+}
+
+/** A reservation of space for one file under inspection. */
+export interface SpaceRequest {
+  readonly workspaceId: string;
+  /** Length of the file under inspection, or the longest that it may become. */
+  readonly bytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** The temporary folder for files under inspection, with one budget of bytes for all checks and imports. */
+export class TempSpace {
+  readonly #folder: string;
+  readonly #permits: Semaphore;
+  readonly #owner = identifyOwner();
+
+  constructor({ folder, bytes }: TempSpaceOptions) {
+    this.#folder = folder;
+    this.#permits = new Semaphore({
+      total: bytes,
+      maxWaiting: MAX_WAITING,
+      maxWaitMs: MAX_WAIT_MS,
+    });
+  }
+
+  /**
+   * Waits until there is space for a file, before its bytes are written. Disposing of the reservation frees the space.
+   * Each workspace has a fair share.
+   *
+   * @throws `unavailable` when the wait takes too long; the signal's reason when it is aborted.
+   */
+  async reserve({ workspaceId, bytes, signal }: SpaceRequest): Promise<Disposable> {
+    const amount = bytes * FILES_PER_INSPECTION;
+    return await this.#permits.acquire({ amount, signal, shares: transferShares({ workspaceId }) });
+  }
+
+  /** Creates a temporary folder, runs `work` with it, and then deletes the folder with its content. */
+  async withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+    const folder = join(this.#folder, `media-check-${await this.#owner}-${newId()}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    try {
+      return await work(folder);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Deletes the temporary folders that killed processes left behind, and returns their number. A process calls it when
+   * it starts.
+   *
+   * @param before Folders whose owner may still run, because it cannot be seen from here, are deleted only if they were
+   *   created before this time.
+   */
+  async removeAbandoned(before: Date): Promise<number> {
+    let count = 0;
+    for (const name of await readdir(this.#folder).catch(() => [])) {
+      const match = NAME.exec(name);
+      if (match === null) continue;
+      const path = join(this.#folder, name);
+      const [, owner] = match;
+      const ended = owner === undefined ? undefined : await hasEnded(owner);
+      if (!(ended ?? (await isOlder(path, before)))) continue;
+      await rm(path, { recursive: true, force: true });
+      count += 1;
+    }
+    return count;
+  }
+}
+
+async function isOlder(path: string, before: Date): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && found.birthtimeMs < before.getTime();
+}

@@ -1,0 +1,151 @@
+import { tryHalving, type Failure } from "@postrider/shared/bus/halving";
+import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import {
+  lockPostsOfTargets,
+  lockRequestedDeletions,
+  type DeletionKey,
+  type RequestedDeletion,
+  type SilentTarget,
+} from "#src/db/silent-targets.ts";
+import { lockTargetsOf, updateTargets, type TargetKey } from "#src/db/targets.ts";
+import { postDeletionRequested } from "#src/events.ts";
+import { applyDeletionUpdates, applyTargetUpdates } from "./apply-target-updates.ts";
+import type { PostsDeps } from "./dependencies.ts";
+import { missTargets } from "./miss-targets.ts";
+import { requestPublishing } from "./publish-requests.ts";
+
+export type AskDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & { readonly logger: Logger };
+
+/** A target or a deletion that the delivery service is asked about. */
+type Question =
+  | { readonly kind: "target"; readonly target: SilentTarget }
+  | { readonly kind: "deletion"; readonly deletion: DeletionKey };
+
+/**
+ * Asks the delivery service about targets and deletions, and applies its answers. A question or an answer that fails by
+ * itself does not keep the others from their answers: questions and answers are halved down to it, and it is logged.
+ *
+ * @throws When the delivery service or the database is unavailable.
+ */
+export async function askDelivery(
+  deps: AskDeps,
+  targets: readonly SilentTarget[],
+  deletions: readonly DeletionKey[],
+): Promise<void> {
+  const questions: Question[] = [
+    ...targets.map((target) => ({ kind: "target" as const, target })),
+    ...deletions.map((deletion) => ({ kind: "deletion" as const, deletion })),
+  ];
+  const failures = await tryHalving(questions, (part) => askTogether(deps, part));
+  logFailures(
+    deps,
+    failures.map(({ item, error }) => ({
+      item: item.kind === "target" ? item.target : item.deletion,
+      error,
+    })),
+  );
+  if (questions.length > 0) deps.nudgeRelay();
+}
+
+function logFailures(
+  { logger }: Pick<AskDeps, "logger">,
+  failures: readonly Failure<{ readonly workspaceId: string; readonly targetId: string }>[],
+): void {
+  for (const { item, error } of failures) {
+    const { workspaceId, targetId } = item;
+    logger.error(
+      { err: error, job: "sweep", workspaceId, targetId },
+      "the state of a target at the delivery service could not be applied; the sweep asks about it again",
+    );
+  }
+}
+
+/** Asks about all questions with one RPC. Each answer is applied in a transaction, which locks posts in id order. */
+async function askTogether(deps: AskDeps, questions: readonly Question[]): Promise<void> {
+  const targets = questions.flatMap((each) => (each.kind === "target" ? [each.target] : []));
+  const deletions = questions.flatMap((each) => (each.kind === "deletion" ? [each.deletion] : []));
+  const answer = await deps.tasks.batchGetTargetStates({
+    refs: targets.map(({ workspaceId, targetId, generation }) => ({
+      workspaceId,
+      targetId,
+      generation,
+    })),
+    deletions: deletions.map(({ workspaceId, targetId, deletion }) => ({
+      workspaceId,
+      targetId,
+      deletion,
+    })),
+  });
+  const unknown = new Set(answer.unknown.map(keyOf));
+  const closed = new Set(answer.cancelled.map(keyOf));
+  const idle = targets.filter((target) => unknown.has(keyOf(target)));
+  const expired = Map.groupBy(
+    idle.filter(({ isExpired }) => isExpired),
+    ({ postId }) => postId,
+  );
+  const wanted = idle.filter(({ isExpired }) => !isExpired);
+  const lost = wanted.filter((target) => !closed.has(keyOf(target)));
+  const reopened = wanted.filter((target) => closed.has(keyOf(target)));
+  await apply(deps, answer.updates, applyTargetUpdates);
+  await apply(deps, answer.deletions, applyDeletionUpdates);
+  await apply(deps, lost, requestPublishing);
+  await apply(deps, reopened, reopenTargets);
+  await apply(deps, answer.unknownDeletions, requestDeletions);
+  for (const missed of expired.values())
+    logFailures(deps, await tryHalving(missed, (part) => missTargets(deps, part)));
+}
+
+/** Applies answers of one kind together, and each half of them if that fails. */
+async function apply<T extends { readonly workspaceId: string; readonly targetId: string }>(
+  deps: AskDeps,
+  answers: readonly T[],
+  work: (tx: TransactionSql, answers: readonly T[]) => Promise<void>,
+): Promise<void> {
+  const failures = await tryHalving(answers, async (part) => {
+    await deps.sql.begin((tx) => work(tx, part));
+  });
+  logFailures(deps, failures);
+}
+
+function keyOf({ workspaceId, targetId, generation }: TargetKey): string {
+  return `${workspaceId} ${targetId} ${generation}`;
+}
+
+/**
+ * Requests publishing again for targets that the delivery service has closed although their post still exists: the
+ * process that deleted the post stopped after it had closed the targets, before it committed the deletion. Nothing was
+ * published before.
+ */
+async function reopenTargets(tx: TransactionSql, keys: readonly TargetKey[]): Promise<void> {
+  const closed = new Set(keys.map(keyOf));
+  const posts = await lockPostsOfTargets(tx, keys);
+  const publishing = posts.filter(({ status }) => status === "publishing");
+  if (publishing.length === 0) return;
+  const targets = await lockTargetsOf(tx, publishing);
+  const reopened = targets
+    .filter((target) => closed.has(keyOf({ ...target, targetId: target.id })))
+    .filter(({ status }) => status === "pending" || status === "publishing")
+    .map((target) => ({ ...target, generation: target.generation + 1 }));
+  await updateTargets(tx, reopened);
+  await requestPublishing(
+    tx,
+    reopened.map((target) => ({ ...target, targetId: target.id })),
+  );
+}
+
+async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]): Promise<void> {
+  await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, keys)));
+}
+
+/** Builds the requests to delete published targets once more, with the same data as the first time. */
+function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
+  const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
+    [postId, requestedAt.getTime()].join(" "),
+  );
+  return [...requests.values()].flatMap((group) => {
+    const [first] = group;
+    return first === undefined ? [] : [postDeletionRequested({ ...first, targets: group })];
+  });
+}

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { nextDue } from "#src/db/due-posts.ts";
+import { newWorkspace, startPosts, type Posts } from "./fixture.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+/** Inserts scheduled posts that were due from two hours ago on, and starts them. */
+async function startPostsOfThePast(count: number): Promise<void> {
+  await posts.sql`
+    insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
+      created_at, updated_at)
+    select gen_random_uuid(), ${newWorkspace()}, 'scheduled', 'hello', '{}', '{}', '[]',
+      now() - interval '2 hours' + n * interval '10 milliseconds', 'rest', now(), now()
+    from generate_series(1, ${count}::int) as n`;
+  await posts.sql`update posts set status = 'publishing' where status = 'scheduled'`;
+}
+
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+/** Returns the number of pages that the scheduler's query for the next due post reads. */
+async function countPages(since: Date | null): Promise<number> {
+  const rows = await posts.sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
+    explain (analyze, buffers, format json) ${nextDue(posts.sql, since)}`;
+  const plan = Object.values(rows[0] ?? {})[0]?.[0].Plan;
+  if (plan === undefined) throw new Error("the plan of the query is missing");
+  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+}
+
+test("the scheduler does not read the posts that were started during a backup of the database", async () => {
+  await posts.database.ownerSql.begin("isolation level repeatable read", async (backup) => {
+    await backup`select 1`;
+    await startPostsOfThePast(10_000);
+    const [{ floor }] = await nextDue(posts.sql, null);
+
+    expect(await countPages(null)).toBeGreaterThan(100);
+    expect(await countPages(floor)).toBeLessThan(10);
+  });
+});
+
+test("the floor of the scheduler lies below the next due post and at least a minute before the database's time", async () => {
+  const { sql } = posts;
+  const scheduleAt = async (offset: string): Promise<number> => {
+    await sql`truncate posts cascade`;
+    await sql`
+      insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
+        created_at, updated_at)
+      values (gen_random_uuid(), ${newWorkspace()}, 'scheduled', 'hello', '{}', '{}', '[]',
+        now() + ${offset}::interval, 'rest', now(), now())`;
+    const [{ floor }] = await nextDue(sql, null);
+    const [row] = await sql<{ seconds: number }[]>`
+      select extract(epoch from ${floor}::timestamptz - now())::float8 as seconds`;
+    return Math.round((row?.seconds ?? 0) / 10) * 10;
+  };
+
+  expect(await scheduleAt("1 day")).toBe(-60);
+  expect(await scheduleAt("-1 hour")).toBe(-3_660);
+});
