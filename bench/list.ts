@@ -102,7 +102,7 @@ async function read(filter: Filter, limit: number, position: Position | undefine
   });
   const { posts } = (await answer.json()) as { readonly posts?: readonly unknown[] };
   if (posts === undefined || posts.length === 0)
-    throw new Error(`${query.toString()} answered no posts`);
+    throw new Error(`${query.toString()} was answered with ${answer.status} and no posts`);
 }
 
 async function time(...page: Parameters<typeof read>): Promise<string> {

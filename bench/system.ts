@@ -14,6 +14,8 @@ import {
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
+  /** Folder of the media service for files that are checked or imported. */
+  readonly mediaTempDir: string;
   /** Returns the headers with which a service calls another one. */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
@@ -44,6 +46,7 @@ export async function startBenchSystem(
   });
   return {
     local,
+    mediaTempDir: layoutOf(dataDir).mediaTemp,
     headersOf: async (caller, service) => {
       const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);
       const identity = toIdentity(caller, identityKeys[caller].split(","));

@@ -121,7 +121,7 @@ function environment() {
  * Runs the command and exits with its exit code. A leading command has its own process group, so Ctrl-C reaches only
  * this process. This process then sends one SIGTERM to the group, ignores the repeated signals that npm and turbo send
  * for the same key press, and kills the group on a later signal. If this process is killed, the command notices that
- * the channel between them is closed.
+ * the channel between them is closed. Any other command gets every signal that this process gets.
  */
 function run({ script, first, leads }, args) {
   const child = spawn(findNode24(), [join(root, script), ...first, ...args], {
@@ -140,7 +140,7 @@ function run({ script, first, leads }, args) {
     }
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
-    process.on(signal, leads ? stop : () => {});
+    process.on(signal, leads ? stop : () => child.kill(signal));
   }
   child.on("error", (error) => fail(`${script} cannot be started: ${error.message}`));
   child.on("exit", (code, signal) => {

@@ -113,6 +113,16 @@ create table delivery.pauses (
   constraint pauses_kind_check CHECK ((kind = ANY (ARRAY['platform'::text, 'account'::text, 'workspace'::text])))
 );
 
+create table delivery.platform_brakes (
+  platform text not null,
+  unknowns_in_row integer not null default 0,
+  failed_probes integer not null default 0,
+  held_since timestamp with time zone,
+  probe_at timestamp with time zone,
+  constraint platform_brakes_pkey PRIMARY KEY (platform),
+  constraint platform_brakes_held_check CHECK (((held_since IS NULL) = (probe_at IS NULL)))
+);
+
 create table delivery.publish_attempts (
   target_id uuid not null,
   number integer not null,

@@ -18,6 +18,12 @@ create table media.import_claims (
 );
 CREATE INDEX import_claims_lease ON media.import_claims USING btree (lease_until);
 
+create table media.job_runs (
+  job text not null,
+  next_at timestamp with time zone not null,
+  constraint job_runs_pkey PRIMARY KEY (job)
+);
+
 create table media.media (
   id uuid not null,
   workspace_id uuid not null,
@@ -53,6 +59,7 @@ CREATE UNIQUE INDEX media_delivery_object ON media.media USING btree (delivery_k
 CREATE UNIQUE INDEX media_object ON media.media USING btree (object_key) WHERE (object_key IS NOT NULL);
 CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status = 'pending'::text);
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
+CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
 
 create table media.media_usages (
@@ -100,6 +107,13 @@ create table media.schema_migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
+);
+
+create table media.storage_limits (
+  workspace_id uuid not null,
+  bytes bigint not null,
+  constraint storage_limits_pkey PRIMARY KEY (workspace_id),
+  constraint storage_limits_bytes_check CHECK ((bytes >= 0))
 );
 
 create table media.upload_grants (

@@ -8,6 +8,7 @@ import { keyCommands } from "#src/commands/key.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
+import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ...recoveryCommands,
   ...identityCommands,
   ...setupCommands,
+  ...storageCommands,
   ...targetCommands,
 ];
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { readKafkaSecurity } from "@postrider/shared/bus/kafka-security";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/settings";
+import { readDatabaseUrl } from "@postrider/shared/postgres/tls";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -95,7 +96,7 @@ const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
 
 function readDatabaseSetup(read: EnvReader) {
   return {
-    ownerUrl: read.string("DATABASE_URL"),
+    ownerUrl: readDatabaseUrl(read),
     roles: SCHEMAS.map((service) => ({
       service,
       password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),

@@ -27,7 +27,7 @@ const START_TIMEOUT_MS = 25_000;
 const SERVICES = join(import.meta.dirname, "../../../services");
 
 export async function createServiceDatabase(
-  service: "accounts" | "delivery",
+  service: "accounts" | "delivery" | "media",
 ): Promise<TestDatabase> {
   const migrationsFolder = join(SERVICES, service, "migrations");
   return await createTestDatabase({ service, migrationsFolder });
@@ -39,7 +39,7 @@ export interface RunningService extends AsyncDisposable {
 
 /** Starts a service as a process and waits until it is ready. The service chooses a free port and logs it. */
 export async function startService(
-  name: "accounts" | "delivery",
+  name: "accounts" | "delivery" | "media",
   database: TestDatabase,
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService> {

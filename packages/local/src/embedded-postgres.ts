@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { childExit, endChild } from "#src/child-exit.ts";
+import { endChild } from "#src/child-exit.ts";
 import { findStablePort } from "#src/free-port.ts";
-import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import { guardChild } from "#src/guardian.ts";
 import { poll } from "#src/poll.ts";
 import { findPostgresBinaries } from "#src/postgres-binaries.ts";
 import {
@@ -100,6 +100,12 @@ export async function startEmbeddedPostgres(
   return running(started, { dataDir, port, password });
 }
 
+/** A Postgres server that has started, and the reason of its end. */
+interface Started {
+  readonly child: ChildProcess;
+  readonly exited: Promise<string>;
+}
+
 /**
  * Starts the Postgres server. Returns undefined when the start must be tried again, because processes of a killed
  * server may still be ending.
@@ -107,7 +113,7 @@ export async function startEmbeddedPostgres(
 async function tryStart(
   cluster: ClusterOptions,
   options: EmbeddedPostgresOptions & { port: number; logFile: string },
-): Promise<ChildProcess | undefined> {
+): Promise<Started | undefined> {
   const { dataDir } = cluster;
   clearStalePid(dataDir);
   restrictMode(dataDir);
@@ -124,8 +130,9 @@ async function tryStart(
     stdio: ["ignore", log, log],
   });
   closeSync(log);
+  const exited = guardChild(child, "INT");
   if (await becomesReady(child, dataDir)) {
-    return child;
+    return { child, exited };
   }
   const said = readFileSync(options.logFile).subarray(before).toString().trim();
   if (said.includes("pre-existing shared memory block")) {
@@ -163,18 +170,12 @@ async function becomesReady(child: ChildProcess, dataDir: string): Promise<boole
 }
 
 function running(
-  child: ChildProcess,
+  { child, exited }: Started,
   { dataDir, port, password }: { dataDir: string; port: number; password: string },
 ): EmbeddedPostgres {
-  const pid = child.pid ?? 0;
-  guardProcess(pid, "INT");
-  const exited = childExit(child).then(async (how) => {
-    await unguardProcess(pid);
-    return how;
-  });
   return {
     url: `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/postgres`,
-    pid,
+    pid: child.pid ?? 0,
     port,
     dataDir,
     exited,

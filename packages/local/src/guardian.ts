@@ -38,7 +38,7 @@ const guarded = new Set<number>();
  *
  * @param signal Without the SIG prefix, for example `INT`.
  */
-export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
+function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
   const identity = identifyProcess(pid);
   if (identity === undefined) {
     return;
@@ -55,7 +55,7 @@ export function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void
  * guardian (a shell process) ends, and the call waits for that: on a system where no process adopts orphans, the
  * guardian would stay as a zombie.
  */
-export async function unguardProcess(pid: number): Promise<void> {
+async function unguardProcess(pid: number): Promise<void> {
   guarded.delete(pid);
   guardian?.stdin?.write(`- ${pid}\n`);
   if (guarded.size === 0 && guardian !== undefined) {
@@ -65,6 +65,19 @@ export async function unguardProcess(pid: number): Promise<void> {
     last.stdin?.end();
     await childExit(last);
   }
+}
+
+/**
+ * Guards a child process from its start to its end, so that it never outlives this process, not even while it starts.
+ *
+ * @returns A promise that resolves when the child has ended, with the reason: `SIGKILL` or `exit code 1`.
+ */
+export async function guardChild(child: ChildProcess, signal: "INT" | "TERM"): Promise<string> {
+  const { pid } = child;
+  if (pid !== undefined) guardProcess(pid, signal);
+  const reason = await childExit(child);
+  if (pid !== undefined) await unguardProcess(pid);
+  return reason;
 }
 
 function spawnGuardian(): ChildProcess {

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { childExit, endChild } from "#src/child-exit.ts";
-import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import { endChild } from "#src/child-exit.ts";
+import { guardChild } from "#src/guardian.ts";
 import type { RunningPart } from "#src/running-part.ts";
 
 /** Options for the start of a Postrider process. */
@@ -30,14 +30,9 @@ export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPa
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("spawn", () => {
-      const pid = child.pid ?? 0;
-      guardProcess(pid, "TERM");
-      const exited = childExit(child).then(async (how) => {
-        await unguardProcess(pid);
-        return how;
-      });
+      const exited = guardChild(child, "TERM");
       resolve({
-        pid,
+        pid: child.pid ?? 0,
         exited,
         async [Symbol.asyncDispose]() {
           await endChild(child, [

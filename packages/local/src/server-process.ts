@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { childExit, endChild } from "#src/child-exit.ts";
-import { guardProcess, unguardProcess } from "#src/guardian.ts";
+import { endChild } from "#src/child-exit.ts";
+import { guardChild } from "#src/guardian.ts";
 import { poll } from "#src/poll.ts";
 import type { RunningPart } from "#src/running-part.ts";
 
@@ -39,6 +39,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     stdio: ["ignore", log, log],
   });
   closeSync(log);
+  const exited = guardChild(child, "TERM");
   child.once("error", () => {});
   const listening = await poll(
     async () => {
@@ -50,7 +51,7 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
     { everyMs: 50, timeoutMs: startTimeoutMs },
   );
   if (listening === true) {
-    return running(child, options.graceMs);
+    return running(child, exited, options.graceMs);
   }
   child.kill("SIGKILL");
   const said = readFileSync(logFile).subarray(before).toString().trim();
@@ -70,15 +71,9 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-function running(child: ChildProcess, graceMs: number): RunningPart {
-  const pid = child.pid ?? 0;
-  guardProcess(pid, "TERM");
-  const exited = childExit(child).then(async (how) => {
-    await unguardProcess(pid);
-    return how;
-  });
+function running(child: ChildProcess, exited: Promise<string>, graceMs: number): RunningPart {
   return {
-    pid,
+    pid: child.pid ?? 0,
     exited,
     async [Symbol.asyncDispose]() {
       await endChild(child, [

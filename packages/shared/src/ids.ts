@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { v7 } from "uuid";
 
 const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -7,6 +8,14 @@ const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
  */
 export function newId(): string {
   return v7();
+}
+
+/** Returns a UUID that depends on the text only, so that a repetition of the same thing has the same id. */
+export function deriveId(text: string): string {
+  const hex = createHash("sha256").update(text).digest("hex").slice(0, 32);
+  // Version 8 of RFC 9562 is for ids with a custom content.
+  const digits = `${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17)}`;
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 /** Whether the text is a UUID of any version in lower case, the only form that the API accepts. */

@@ -18,6 +18,11 @@ export interface OutboxEvent<T extends DescMessage = DescMessage> {
    * keep their order.
    */
   readonly key: string;
+  /**
+   * Id of the event. Default: a new one. An event that repeats another one keeps its id, so that it replaces the other
+   * one where it is parked.
+   */
+  readonly id?: string;
   /** The request that caused the event. Default: the current request. */
   readonly cause?: Cause;
 }
@@ -44,8 +49,8 @@ function toRow(event: OutboxEvent, current: Cause) {
       `an event ${event.schema.typeName} has ${bytes} bytes, more than the maximum of ${MAX_PAYLOAD_BYTES}`,
     );
   }
-  const { schema, key, cause: headers = current } = event;
-  return { event_id: newId(), type: schema.typeName, key, payload, headers };
+  const { schema, key, id = newId(), cause: headers = current } = event;
+  return { event_id: id, type: schema.typeName, key, payload, headers };
 }
 
 /**

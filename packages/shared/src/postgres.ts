@@ -1,5 +1,6 @@
 import postgres from "postgres";
 import { formatArray, parseArray } from "#src/postgres/arrays.ts";
+import { toTlsOptions } from "#src/postgres/tls.ts";
 
 /**
  * Column types of the Postgres driver. Columns are returned in camelCase; keys inside JSON values are not changed.
@@ -55,7 +56,9 @@ function reconnectDelaySeconds(failures: number): number {
  * `postgres/provision`) instead of the session, so that they also work behind a transaction pooler.
  */
 export function openSql(options: SqlOptions): Sql {
-  return postgres(options.url, {
+  const { url, ...tls } = toTlsOptions(options.url);
+  return postgres(url, {
+    ...tls,
     max: options.poolSize,
     prepare: options.prepare ?? true,
     connect_timeout: 5,

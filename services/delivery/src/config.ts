@@ -64,6 +64,23 @@ function readPlatforms(read: EnvReader) {
   };
 }
 
+function readBrake(read: EnvReader) {
+  return {
+    holdAfterUnknowns: read
+      .about(
+        "Number of publishing calls in a row that a platform leaves without an answer, over all accounts, after which Postrider holds the platform's targets back. 0 never holds them back.",
+        { level: "advanced" },
+      )
+      .integer("PLATFORM_HOLD_AFTER", { default: 5, min: 0 }),
+    probeMs: read
+      .about(
+        "Waits before one target of a platform whose targets are held back is sent, to find out whether the platform answers again: before the first try, the second, and so on.",
+        { level: "advanced" },
+      )
+      .secondsList("PLATFORM_PROBE_SECONDS", [5, 30, 120, 300]),
+  };
+}
+
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
@@ -96,6 +113,7 @@ function readPublishing(read: EnvReader) {
         "How long an account is paused after five temporary failures in a row: the first value after the first five, the next value after the next five, and so on.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
+    ...readBrake(read),
     maxPerPlatform,
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read

@@ -328,6 +328,8 @@ const SETTINGS: PublishingSettings = {
   accountPauseMs: [100, 200],
   visibleCallMs: 2_000,
   reconcileTimeScale: 1,
+  holdAfterUnknowns: 5,
+  probeMs: [200, 400],
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };

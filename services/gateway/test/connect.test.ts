@@ -259,6 +259,15 @@ test("repeated parameters of the OAuth callback count as missing", async () => {
   expect(finished).toEqual([{ state: "", code: "c" }]);
 });
 
+test.each(["state=%", "state=%ff", "state=s%00", "code=%F0%9F"])(
+  "the OAuth callback with the malformed query %j is answered as unknown, without a call to the accounts service",
+  async (query) => {
+    const answer = await serve({}).inject({ url: `/connect/callback?${query}` });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.body).toContain('data-page="unknown"');
+  },
+);
+
 test("the OAuth callback answers with a page when the accounts service does not answer", async () => {
   const server = serve({
     finishAuthorization: () => {

@@ -122,12 +122,13 @@ function createAppRoutes(options: {
   readonly nudgeRelay: () => void;
 }) {
   const { config, posts, ...deps } = options;
-  const { maxImageBytes, maxVideoBytes, grantMs } = config;
+  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes } = config;
   return createRoutes({
     ...deps,
     posts: posts.client(MediaUseService),
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
+    storageBytes,
     completeMs: COMPLETE_TIMEOUT_MS,
     assertRoom: createOutboxCapacityCheck(deps.sql),
   });

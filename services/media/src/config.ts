@@ -20,13 +20,43 @@ function orphanSeconds(...maxBytes: readonly number[]): number {
   return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
 }
 
-export function readSettings(read: EnvReader) {
+/** Reads the limits on files, and the times for which unfinished uploads and unknown files are kept. */
+function readLimits(read: EnvReader) {
   const maxImageBytes = read
     .about("Maximum size of an image in bytes.")
     .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 });
   const maxVideoBytes = read
     .about("Maximum size of a video in bytes.")
     .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 });
+  return {
+    maxImageBytes,
+    maxVideoBytes,
+    storageBytes: read
+      .about(
+        "Maximum number of bytes that a workspace may store; `postrider storage set-limit` sets another limit for one workspace.",
+      )
+      .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
+    grantMs: read
+      .about("How long after `POST /media/presign` the upload may still begin.", {
+        level: "advanced",
+      })
+      .seconds("MEDIA_GRANT_SECONDS", 900),
+    pendingMs: read
+      .about(
+        "How long media are kept whose upload was never completed; media of a large file as long as its upload may take, if that is longer.",
+        { level: "advanced" },
+      )
+      .seconds("MEDIA_PENDING_SECONDS", 86_400),
+    orphanMs: read
+      .about(
+        "Age at which stored files without a database row are removed; it must be longer than any upload, check or import takes.",
+        { level: "tests", default: "two hours more than the slowest upload may take" },
+      )
+      .seconds("MEDIA_ORPHAN_SECONDS", orphanSeconds(maxImageBytes, maxVideoBytes)),
+  };
+}
+
+export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "media", 8083),
     ...readTrustConfig(read),
@@ -41,19 +71,7 @@ export function readSettings(read: EnvReader) {
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
-    maxImageBytes,
-    maxVideoBytes,
-    grantMs: read
-      .about("How long after `POST /media/presign` the upload may still begin.", {
-        level: "advanced",
-      })
-      .seconds("MEDIA_GRANT_SECONDS", 900),
-    pendingMs: read
-      .about(
-        "How long media are kept whose upload was never completed; media of a large file as long as its upload may take, if that is longer.",
-        { level: "advanced" },
-      )
-      .seconds("MEDIA_PENDING_SECONDS", 86_400),
+    ...readLimits(read),
     leaseMs: read
       .about(
         "Duration of a lease: how long after the crash of a process its work stays reserved before another process takes it over.",
@@ -62,12 +80,6 @@ export function readSettings(read: EnvReader) {
         },
       )
       .seconds("LEASE_SECONDS", 60, 0.1),
-    orphanMs: read
-      .about(
-        "Age at which stored files without a database row are removed; it must be longer than any upload, check or import takes.",
-        { level: "tests", default: "two hours more than the slowest upload may take" },
-      )
-      .seconds("MEDIA_ORPHAN_SECONDS", orphanSeconds(maxImageBytes, maxVideoBytes)),
     outboundAllow: readOutboundAllow(read),
     postsUrl: readPeerUrl(read, "posts"),
   };

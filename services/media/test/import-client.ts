@@ -4,8 +4,16 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 
 /** Creates a client of an in-memory media service that implements only ImportMedia. */
-export function createImportClient(given: Pick<RpcDependencies, "sql" | "store" | "imports">) {
-  const deps = { ...given, assertRoom: () => Promise.resolve(), nudgeRelay: () => undefined };
+export function createImportClient(
+  given: Pick<RpcDependencies, "sql" | "store" | "imports"> &
+    Partial<Pick<RpcDependencies, "storageBytes">>,
+) {
+  const deps = {
+    storageBytes: 1_000_000,
+    ...given,
+    assertRoom: () => Promise.resolve(),
+    nudgeRelay: () => undefined,
+  };
   const peer = createTestPeer((router) => {
     router.service(MediaService, { importMedia: (request) => importMedia(deps, request) });
   });

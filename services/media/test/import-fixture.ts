@@ -42,6 +42,7 @@ export interface ImporterOptions {
   /** Maximum number of bytes that imports use in the temporary folder. */
   readonly tempBytes?: number;
   readonly space?: TempSpace;
+  readonly storageBytes?: number;
   readonly store?: ObjectStore;
 }
 
@@ -65,7 +66,8 @@ export async function startImporter(options: ImporterOptions = {}) {
     const space = change.space ?? openSpace();
     const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, space, logger });
     started.push(imports);
-    return { imports, media: createImportClient({ sql, store, imports }) };
+    const { storageBytes = 1_000_000 } = change;
+    return { imports, media: createImportClient({ sql, store, imports, storageBytes }) };
   };
   return {
     ...startReplica(),

@@ -177,3 +177,14 @@ test("the job remove-orphans deletes all orphaned objects even when the object s
   expect(await service.listStored()).toEqual(named);
   expect(await service.complete(grant)).toMatchObject({ status: "ready" });
 });
+
+test("the job remove-orphans runs on one replica per interval, and again when the interval has passed", async () => {
+  const hour = 3_600_000;
+  const runs = await Promise.all(
+    Array.from({ length: 5 }, () => service.removeOrphansWhenDue(hour)),
+  );
+  expect(runs.filter(Boolean)).toHaveLength(1);
+  expect(await service.removeOrphansWhenDue(hour)).toBe(false);
+  await service.sql`update job_runs set next_at = next_at - interval '1 hour'`;
+  expect(await service.removeOrphansWhenDue(hour)).toBe(true);
+});

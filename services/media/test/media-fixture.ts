@@ -9,6 +9,7 @@ import {
   MediaReadySchema,
 } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { addPlainRoutes } from "@postrider/shared/connect/plain-routes";
@@ -29,7 +30,7 @@ import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
-import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
@@ -51,6 +52,7 @@ export interface ReplicaOptions {
   readonly store?: ObjectStore;
   readonly grantMs?: number;
   readonly maxTransfers?: number;
+  readonly storageBytes?: number;
   /** Maximum number of bytes that checks and imports use in the temporary folder. */
   readonly tempBytes?: number;
   readonly completeMs?: number;
@@ -83,6 +85,8 @@ export async function startMedia(options: ReplicaOptions = {}) {
     removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
     removeForgottenUploads: (pendingMs: number) =>
       removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
+    removeOrphansWhenDue: (intervalMs: number) =>
+      removeOrphansWhenDue({ sql, store, logger, orphanMs: 0 }, intervalMs),
     removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
@@ -127,6 +131,7 @@ async function startReplica(
     posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
+    storageBytes: options.storageBytes ?? 10_000_000_000,
     completeMs: options.completeMs ?? 20_000,
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
@@ -143,9 +148,11 @@ async function startReplica(
     logger,
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
-  const media = createTestPeer(routes).client(MediaService);
+  const peer = createTestPeer(routes);
+  const media = peer.client(MediaService);
   return {
     media,
+    storage: peer.client(StorageService),
     /** Completes an upload and returns the ready media. */
     complete: async ({
       workspaceId,

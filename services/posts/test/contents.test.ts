@@ -2,6 +2,7 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listWantedTargets } from "#src/db/wanted-targets.ts";
 import { deliveryOf, newWorkspace, startPosts, type Posts } from "./fixture.ts";
 
 let posts: Posts;
@@ -47,6 +48,35 @@ test("BatchGetTargetContents returns each target with its own options, in the or
     { ref: refs[1], wanted: true, text: "for all", media: [image] },
     { ref: refs[2], wanted: true, text: "for bluesky", media: [image] },
   ]);
+});
+
+test("for many targets of a large post only the text and the options that each target uses are read", async () => {
+  const workspaceId = newWorkspace();
+  const accountIds = Array.from({ length: 20 }, () =>
+    posts.peers.connectAccount(workspaceId, "telegram"),
+  );
+  const [first = "", ...others] = accountIds;
+  const byAccount = others.map((id, index) => [
+    id,
+    { content: `text ${index}`.padEnd(4_000, "x") },
+  ]);
+  const options = {
+    telegram: { content: "for telegram" },
+    ...Object.fromEntries(byAccount),
+  };
+  // The long text of the post is used on no account, so no platform refuses it.
+  const content = "y".repeat(150_000);
+  const post = await posts.createPost({ workspaceId, accountIds, content, options });
+  const keys = accountIds.map((_id, index) => refOf(post, index));
+
+  const rows = await listWantedTargets(posts.sql, keys);
+  const { contents } = await posts.targets.batchGetTargetContents({ refs: keys });
+
+  expect(JSON.stringify(rows).length).toBeLessThan(100_000);
+  const texts = contents.map(({ text }) => text);
+  expect(post.targets[0]?.accountId).toBe(first);
+  expect(texts[0]).toBe("for telegram");
+  expect(texts.slice(1)).toEqual(others.map((_id, index) => `text ${index}`.padEnd(4_000, "x")));
 });
 
 test("BatchGetTargetContents returns content only for the newest publish request of a target that has no outcome yet", async () => {

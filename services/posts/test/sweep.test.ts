@@ -32,6 +32,22 @@ test("the sweep job repeats the publish request of targets that the delivery ser
   expect(await reread(post)).toEqual(post);
 });
 
+test("the sweep job repeats the publish request of the same targets with the same event id, so that it is parked only once", async () => {
+  await publish(2);
+  await publish(1);
+  const readIds = async (): Promise<readonly string[]> => {
+    await posts.sql`delete from outbox`;
+    await posts.sweep();
+    const rows = await posts.sql<{ eventId: string }[]>`select event_id from outbox order by key`;
+    return rows.map(({ eventId }) => eventId);
+  };
+
+  const first = await readIds();
+
+  expect(new Set(first).size).toBe(2);
+  expect(await readIds()).toEqual(first);
+});
+
 test("the sweep job repeats publish requests only for targets without an outcome", async () => {
   const post = await publish(3);
   const update = deliveryOf(post);

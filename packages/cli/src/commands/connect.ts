@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import {
@@ -23,6 +24,8 @@ import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const POLL_MS = 500;
+/** Deadline of one look at the progress of an authorization. A service that restarts is asked again. */
+const LOOK_MS = 5_000;
 
 const FAILURES: Readonly<Record<string, string>> = {
   denied: "access was denied on the page of the platform; run the command again for a new link",
@@ -77,24 +80,27 @@ async function readCredentials(
 }
 
 /**
- * Reads the progress of an authorization. Returns undefined while the accounts service is unavailable; the caller then
- * asks again.
+ * Reads the progress of an authorization. Returns undefined while the accounts service does not answer; the caller then
+ * asks again as long as the link may still be used.
  */
 async function findProgress(
   services: Services,
   id: string,
 ): Promise<GetTicketResponse | undefined> {
   try {
-    return await services.client("accounts", AuthorizationService).getTicket({ id });
+    const options = { timeoutMs: LOOK_MS };
+    return await services.client("accounts", AuthorizationService).getTicket({ id }, options);
   } catch (error) {
-    if (error instanceof ServiceError && error.kind === "unavailable") return undefined;
+    const isSilent =
+      error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout");
+    if (isSilent) return undefined;
     throw error;
   }
 }
 
 async function waitForAccounts(
   services: Services,
-  { id }: IssueTicketResponse,
+  { id, expiresAt }: IssueTicketResponse,
 ): Promise<readonly Account[]> {
   for (;;) {
     const progress = await findProgress(services, id);
@@ -107,6 +113,12 @@ async function waitForAccounts(
           "the platform rejected the authorization; run the command again for a new link",
       );
     }
+    const isOver = expiresAt !== undefined && timestampMs(expiresAt) < Date.now();
+    if (progress === undefined && isOver)
+      throw new CommandFailure(
+        "unavailable",
+        "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
+      );
     await sleep(POLL_MS);
   }
 }

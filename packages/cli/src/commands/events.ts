@@ -1,7 +1,7 @@
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { SERVICES, type ServiceName } from "#src/config.ts";
-import { UsageError } from "#src/failures.ts";
+import { CommandFailure, UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
@@ -62,7 +62,13 @@ async function redrive(services: Services, args: Arguments): Promise<Result> {
     total.redriven += redriven;
     total.failed += failed;
   }
-  return { json: total, text: `${total.redriven} handled now, ${total.failed} failed again` };
+  const text = `${total.redriven} handled now, ${total.failed} failed again`;
+  if (total.failed > 0)
+    throw new CommandFailure(
+      "events_failed",
+      `${text}; \`postrider events list\` shows why. Fix the cause and run the command again`,
+    );
+  return { json: total, text };
 }
 
 /** Commands about parked events: events that a service could not handle, or that the broker refused. */

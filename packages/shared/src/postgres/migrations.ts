@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Sql } from "#src/postgres.ts";
+import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 /** A migration of the database schema, read from a file such as `0001_create_posts.sql`. */
 interface Migration {
@@ -54,21 +54,29 @@ export async function currentSchemaVersion(sql: Sql): Promise<number> {
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly number[]> {
   const applied: number[] = [];
-  await sql`create table if not exists schema_migrations (version int primary key, name text not null, applied_at timestamptz not null default now())`;
   for (const migration of readMigrations(folder)) {
     await sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
-      await tx`set local lock_timeout = '2s'`;
-      // A migration has no statement timeout: creating an index of a large table takes longer than any statement of a
-      // request.
-      await tx`set local statement_timeout = 0`;
-      await tx`set local transaction_timeout = 0`;
+      await lockSchema(tx);
       const done = await tx`select 1 from schema_migrations where version = ${migration.version}`;
       if (done.length > 0) return;
+      await tx`set local lock_timeout = '2s'`;
       await tx.unsafe(migration.text);
       await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
       applied.push(migration.version);
     });
   }
   return applied;
+}
+
+/**
+ * Waits until no other process migrates the schema, and creates the table of applied migrations if it is missing: even
+ * `create table if not exists` fails when two transactions do it at the same time.
+ */
+async function lockSchema(tx: TransactionSql): Promise<void> {
+  // A migration has no timeout, and neither has waiting for another process: creating an index of a large table takes
+  // longer than any statement of a request.
+  await tx`set local statement_timeout = 0`;
+  await tx`set local transaction_timeout = 0`;
+  await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;
+  await tx`create table if not exists schema_migrations (version int primary key, name text not null, applied_at timestamptz not null default now())`;
 }

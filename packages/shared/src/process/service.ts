@@ -9,6 +9,7 @@ import { createAccess, type CallerTable } from "#src/identity/access.ts";
 import { readIdentity, type OwnIdentity, type TrustConfig } from "#src/identity/settings.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { PoolWait } from "#src/postgres/pool-wait.ts";
+import { readDatabaseUrl } from "#src/postgres/tls.ts";
 import { watchDatabase } from "#src/postgres/watch.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 import { describeProcess } from "#src/telemetry/metrics.ts";
@@ -89,12 +90,7 @@ export function readProcessConfig(
 
 export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
   return {
-    databaseUrl: read
-      .secret(
-        "Connection string of Postgres, with the database role of the service that reads it.",
-        { level: "needed" },
-      )
-      .string("DATABASE_URL"),
+    databaseUrl: readDatabaseUrl(read),
     databasePoolSize: read
       .about("Maximum number of connections of one process to Postgres.", { level: "advanced" })
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),

@@ -110,6 +110,7 @@ export class Peers implements AsyncDisposable {
       VISIBLE_CALL_SECONDS: String(visibleCallMs / 1000),
       LEASE_SECONDS: String(SETTINGS.leaseMs / 1000),
       RECONCILE_TIME_SCALE: String(SETTINGS.reconcileTimeScale),
+      PLATFORM_HOLD_AFTER: String(SETTINGS.holdAfterUnknowns),
       PUBLISH_RETRY_SECONDS: SETTINGS.retryMs.map((ms) => ms / 1000).join(),
     };
   }

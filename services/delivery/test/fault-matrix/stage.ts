@@ -31,6 +31,9 @@ export const SETTINGS = {
   accountPauseMs: [200, 400],
   visibleCallMs: CALL_MS,
   reconcileTimeScale: SCALE,
+  // Most calls of the matrix have an unknown outcome on purpose, so that its platforms would be held all the time.
+  holdAfterUnknowns: 0,
+  probeMs: [],
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
 };

@@ -79,6 +79,7 @@ export const VIOLATION_CODES = [
   // Error detail codes for exceeded limits, and for resources whose state does not allow the operation.
   "monthly",
   "daily",
+  "storage",
   "too_many_rules",
   "too_many_subscriptions",
   "platform_unsupported",

@@ -108,6 +108,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The time is too far in the future[: at most {limit} days ahead]. Choose an earlier one.",
   monthly:
     "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
+  storage:
+    "The storage limit does not allow this[: the limit is {limit} bytes, used {used}, reserved {reserved}, requested {requested}].",
   daily:
     "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
   too_many_rules:

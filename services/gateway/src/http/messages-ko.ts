@@ -93,6 +93,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   schedule_in_past: "이미 지난 시각입니다. 이후 시각을 고르거나, 지금 게시하려면 빼 주세요.",
   schedule_too_far: "시각이 너무 멉니다[(최대 {limit}일 뒤)]. 더 이른 시각을 골라 주세요.",
   monthly: "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
+  storage:
+    "저장 용량 한도를 넘습니다[(한도 {limit}바이트, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
   daily: "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
   too_many_rules: "예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 삭제해 주세요.",
   too_many_subscriptions: "웹훅 구독이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 취소해 주세요.",

@@ -1,9 +1,13 @@
 import { startLoop } from "@postrider/shared/process/loop";
+import { claimRun } from "#src/db/job-runs.ts";
 import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-const INTERVAL_MS = 10 * 60_000;
+/** Time between two runs on all replicas together, because each run lists the whole object store. */
+const INTERVAL_MS = 60 * 60_000;
+/** How often per interval a replica looks whether a run is due. */
+const LOOKS = 6;
 const PAGE_SIZE = 500;
 
 export interface RemoveOrphansOptions extends JobDependencies {
@@ -55,17 +59,28 @@ async function deleteUnnamed(
   return orphans.length;
 }
 
+/** Runs the job remove-orphans if it is due and no other replica has begun this run. Returns whether it ran. */
+export async function removeOrphansWhenDue(
+  deps: RemoveOrphansOptions,
+  intervalMs: number,
+): Promise<boolean> {
+  if (!(await claimRun(deps.sql, "remove-orphans", intervalMs))) return false;
+  const count = await removeOrphans(deps);
+  if (count > 0)
+    deps.logger.info(
+      { job: "remove-orphans", count },
+      "deleted stored objects that no row in the database references",
+    );
+  return true;
+}
+
 export function startRemovingOrphans(deps: RemoveOrphansOptions): AsyncDisposable {
   const { logger } = deps;
+  const intervalMs = Math.min(INTERVAL_MS, Math.max(1_000, deps.orphanMs));
   return startLoop({
-    idleMs: Math.min(INTERVAL_MS, Math.max(1_000, deps.orphanMs)),
+    idleMs: intervalMs / LOOKS,
     work: async () => {
-      const count = await removeOrphans(deps);
-      if (count > 0)
-        logger.info(
-          { job: "remove-orphans", count },
-          "deleted stored objects that no row in the database references",
-        );
+      await removeOrphansWhenDue(deps, intervalMs);
       return false;
     },
     onError: (error) =>

@@ -16,6 +16,8 @@ export interface MediaDependencies {
   readonly imports: Imports;
   readonly logger: Logger;
   readonly limits: SizeLimits;
+  /** Maximum number of bytes that a workspace without a limit of its own may store. */
+  readonly storageBytes: number;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */

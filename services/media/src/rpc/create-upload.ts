@@ -13,6 +13,7 @@ import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-typ
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { takeStorage } from "#src/operations/storage-limit.ts";
 
 const TOKEN_BYTES = 32;
 
@@ -21,7 +22,10 @@ const TOKEN_BYTES = 32;
  * stores a hash of it.
  */
 export async function createUpload(
-  deps: Pick<RpcDependencies, "sql" | "store" | "limits" | "grantMs" | "assertRoom">,
+  deps: Pick<
+    RpcDependencies,
+    "sql" | "store" | "limits" | "grantMs" | "storageBytes" | "assertRoom"
+  >,
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
   const upload = parse(deps, request);
@@ -30,6 +34,8 @@ export async function createUpload(
   await deps.assertRoom();
   const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
   const expiresAt = await deps.sql.begin(async (tx) => {
+    const { workspaceId, bytes } = upload;
+    await takeStorage(tx, { workspaceId, bytes, defaultLimitBytes: deps.storageBytes });
     await insertUpload(tx, upload);
     return await insertGrant(tx, {
       mediaId: upload.id,

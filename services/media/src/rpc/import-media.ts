@@ -18,11 +18,15 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
 import { claimOrReplay } from "#src/operations/claim-import.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import { assertStorage, takeStorage } from "#src/operations/storage-limit.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
-type Deps = Pick<RpcDependencies, "sql" | "store" | "imports" | "assertRoom" | "nudgeRelay">;
+type Deps = Pick<
+  RpcDependencies,
+  "sql" | "store" | "imports" | "storageBytes" | "assertRoom" | "nudgeRelay"
+>;
 
 /** Downloads and inspects a file and stores it as ready media. The media are not visible before that. */
 export async function importMedia(deps: Deps, request: ImportMediaRequest): Promise<Response> {
@@ -54,6 +58,8 @@ interface Import {
 
 async function runImport(deps: Deps, request: Import): Promise<Response> {
   await deps.assertRoom();
+  const { sql, storageBytes: defaultLimitBytes } = deps;
+  await assertStorage(sql, { workspaceId: request.workspaceId, bytes: 1, defaultLimitBytes });
   return await deps.imports.run(request.workspaceId, request.url, async ({ path, media }) => {
     const keys = await putObjects(deps, path, media);
     failpoint("media.import-stored");
@@ -120,13 +126,14 @@ async function accept(
  * times of the row.
  */
 async function insert(
-  { sql }: Deps,
+  { sql, storageBytes: defaultLimitBytes }: Deps,
   { workspaceId, url, keyed }: Import,
   media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia> {
   return await sql.begin(async (tx) => {
     const named = { id: newId(), workspaceId, fileName: fileNameOf(url) };
+    await takeStorage(tx, { workspaceId, bytes: storedBytes(media), defaultLimitBytes });
     const row = await insertReadyMedia(tx, named, media, keys);
     if (keyed !== undefined) {
       const answer = toBinary(MediaSchema, create(MediaSchema, toMedia(row)));
@@ -136,6 +143,11 @@ async function insert(
     await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
     return row;
   });
+}
+
+/** Length of the imported file and of the file that platforms receive, if it is stored separately. */
+function storedBytes({ bytes, delivery }: InspectedMedia): number {
+  return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
 }
 
 /**

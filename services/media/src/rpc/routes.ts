@@ -1,5 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
@@ -9,6 +10,7 @@ import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
+import { createStorageService } from "#src/rpc/storage-service.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
@@ -22,6 +24,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       importMedia: (request) => importMedia(deps, request),
       deleteMedia: (request) => deleteMedia(deps, request),
     } satisfies ServiceImpl<typeof MediaService>);
+    router.service(StorageService, createStorageService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

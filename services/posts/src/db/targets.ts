@@ -1,7 +1,5 @@
-import type { JsonValue } from "@bufbuild/protobuf";
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
-import type { PostOptions } from "#src/domain/post.ts";
 import type { TargetState } from "#src/domain/target.ts";
 
 export interface TargetRow extends TargetState {
@@ -204,46 +202,4 @@ export function toRecords(keys: readonly TargetKey[]) {
     id: key.targetId,
     generation: key.generation,
   }));
-}
-
-/** A publishing target that the delivery service still has to publish, with the content of its post. */
-export interface WantedTarget extends TargetKey {
-  readonly accountId: string;
-  readonly platform: string;
-  readonly content: string;
-  readonly options: PostOptions;
-  readonly media: readonly JsonValue[];
-}
-
-/**
- * Reads the given targets that still have to be published, with their content. A target that has a newer generation,
- * because its publishing was requested again, is left out. `limit 1` makes Postgres look up each row by its key. Right
- * after many posts have become due, Postgres would otherwise scan all posts with the status `publishing`, because its
- * statistics still say that there are few.
- */
-export async function listWantedTargets(
-  sql: ISql,
-  keys: readonly TargetKey[],
-): Promise<readonly WantedTarget[]> {
-  return await sql<WantedTarget[]>`
-    select key.workspace_id, key.id as target_id, key.generation, target.account_id, target.platform,
-      post.content, post.options, post.media
-    from jsonb_to_recordset(${sql.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int),
-    lateral (
-      select post_id, account_id, platform, status
-      from targets
-      where id = key.id
-      and workspace_id = key.workspace_id
-      and generation = key.generation
-      limit 1
-    ) as target,
-    lateral (
-      select content, options, media, status
-      from posts
-      where id = target.post_id
-      and workspace_id = key.workspace_id
-      limit 1
-    ) as post
-    where target.status in ('pending', 'publishing')
-    and post.status = 'publishing'`;
 }

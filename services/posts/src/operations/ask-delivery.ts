@@ -1,4 +1,5 @@
 import { tryHalving, type Failure } from "@postrider/shared/bus/halving";
+import { deriveId } from "@postrider/shared/ids";
 import { appendEvents, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -139,13 +140,19 @@ async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]
   await appendEvents(tx, toRequests(await lockRequestedDeletions(tx, keys)));
 }
 
-/** Builds the requests to delete published targets once more, with the same data as the first time. */
+/**
+ * Builds the requests to delete published targets once more, with the same data as the first time. As in
+ * `requestPublishing`, a repetition keeps its id.
+ */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>
     [postId, requestedAt.getTime()].join(" "),
   );
   return [...requests.values()].flatMap((group) => {
     const [first] = group;
-    return first === undefined ? [] : [postDeletionRequested({ ...first, targets: group })];
+    if (first === undefined) return [];
+    const names = group.map(({ targetId, deletion }) => `${targetId}/${deletion}`);
+    const id = deriveId(`delete ${names.toSorted().join(" ")}`);
+    return [{ ...postDeletionRequested({ ...first, targets: group }), id }];
   });
 }

@@ -1,3 +1,4 @@
+import { deriveId } from "@postrider/shared/ids";
 import { appendEvents, causedBy, type OutboxEvent } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
@@ -17,7 +18,8 @@ export async function requestPublishing(
 }
 
 /**
- * Builds one publish-request event for each post and due time. When no API request is being handled, the event names
+ * Builds one publish-request event for each post and due time. A request for the same targets has the same id, so that
+ * delivery parks it once, however often the sweep repeats it. When no API request is being handled, the event names
  * the request that created the post as its cause.
  */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
@@ -27,7 +29,9 @@ function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   return [...requests.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const event = postPublishRequested({ ...first, targets: group });
+    const names = group.map(({ targetId, generation }) => `${targetId}/${generation}`);
+    const id = deriveId(`publish ${names.toSorted().join(" ")}`);
+    const event = { ...postPublishRequested({ ...first, targets: group }), id };
     return [findContext() === undefined ? causedBy(event, first.cause) : event];
   });
 }

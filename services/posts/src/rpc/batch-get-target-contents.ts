@@ -8,7 +8,8 @@ import type {
 } from "@postrider/contracts/posts/v1/target_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { listWantedTargets, type TargetKey, type WantedTarget } from "#src/db/targets.ts";
+import type { TargetKey } from "#src/db/targets.ts";
+import { listWantedTargets, type WantedTarget } from "#src/db/wanted-targets.ts";
 import { effectiveContent } from "#src/domain/effective-content.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 

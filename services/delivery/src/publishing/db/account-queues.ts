@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimLimits } from "./claim-limits.ts";
+import { heldPlatforms } from "./platform-brakes.ts";
 
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
@@ -27,7 +28,8 @@ export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`
     select platform
     from unnest(${platforms as string[]}::text[]) as p(platform)
-    where platform not in (select key from pauses where kind = 'platform')`;
+    where platform not in (select key from pauses where kind = 'platform')
+    and platform not in (${heldPlatforms(sql)})`;
 }
 
 /** SQL condition: neither the account nor its workspace is paused, for a row with these columns. */
@@ -39,7 +41,7 @@ export function isUnpaused(sql: ISql) {
 
 /**
  * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if one may
- * be ready now, undefined if there is no task. Tasks of paused platforms do not count.
+ * be ready now, undefined if there is no task. Tasks of paused and held platforms do not count.
  */
 export async function findNextTaskMs(
   sql: ISql,
@@ -59,6 +61,28 @@ export async function findNextTaskMs(
       from unnest(${platforms as string[]}::text[]) as p(platform)
     ) as next`;
   return row?.waitMs ?? undefined;
+}
+
+/** The tasks in work of each workspace on each platform, and the platforms and workspaces at their maximum. */
+function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits) {
+  return sql`
+    in_work as materialized (
+      select platform, workspace_id, count(*) as tasks
+      from publish_tasks
+      where ${isInWork(sql)}
+      group by platform, workspace_id
+    ),
+    full_platforms as materialized (
+      select platform
+      from in_work
+      group by platform
+      having sum(tasks) >= ${maxPerPlatform}
+    ),
+    full_workspaces as materialized (
+      select platform, workspace_id
+      from in_work
+      where tasks >= ${maxPerWorkspace}
+    )`;
 }
 
 /**
@@ -105,24 +129,10 @@ export async function lockDueAccounts(
   limits: QueueLimits,
 ): Promise<readonly string[]> {
   const { limit, maxPerPlatform, maxPerWorkspace } = limits;
+  // The lock makes each change of the accounts' tasks that this transaction does not see wait for its end, and then lower the
+  // times that it writes. Skipping locked rows keeps a claim from ever waiting. Postgres checks the time again under the lock.
   const rows = await tx<{ accountId: string }[]>`
-    with in_work as materialized (
-      select platform, workspace_id, count(*) as tasks
-      from publish_tasks
-      where ${isInWork(tx)}
-      group by platform, workspace_id
-    ),
-    full_platforms as materialized (
-      select platform
-      from in_work
-      group by platform
-      having sum(tasks) >= ${maxPerPlatform}
-    ),
-    full_workspaces as materialized (
-      select platform, workspace_id
-      from in_work
-      where tasks >= ${maxPerWorkspace}
-    ),
+    with ${placesInUse(tx, limits)},
     due as (
       select account_id, workspace_id, platform, min(wake_at) as wake_at
       from (${dueAccounts(tx, limits)}) as d
@@ -144,12 +154,9 @@ export async function lockDueAccounts(
     from chosen c
     join account_queues q on q.account_id = c.account_id
     where c.place + coalesce((select sum(tasks) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
-    -- Postgres checks this again under the lock, when another process has just claimed a task of the account.
     and least(q.publish_at, q.look_at) <= now()
     order by c.turn, c.wake_at
     limit ${limit}
-    -- The lock makes every change of the accounts' tasks that this transaction does not see wait for its end, so that the
-    -- times that it writes can be lowered afterwards. Skipping locked rows keeps a claim from ever waiting.
     for update of q skip locked`;
   return rows.map((row) => row.accountId);
 }
@@ -162,8 +169,8 @@ export async function scheduleAccounts(
   tx: TransactionSql,
   accountIds: readonly string[],
 ): Promise<void> {
-  const firstWith = (status: string) => tx`
-    (select min(wake_at) from publish_tasks t where t.account_id = q.account_id and t.status = ${tx.unsafe(`'${status}'`)})`;
+  const firstOf = (status: ReturnType<typeof tx>) => tx`
+    (select min(wake_at) from publish_tasks t where t.account_id = q.account_id and t.status = ${status})`;
   await tx`
     update account_queues q
     set publish_at = case
@@ -183,8 +190,8 @@ export async function scheduleAccounts(
     from (
       select q.account_id,
         (select min(wake_at) from publish_tasks t where t.account_id = q.account_id and ${isInWork(tx)}) as busy_until,
-        least(${firstWith("queued")}, ${firstWith("working")}) as publish_at,
-        least(${firstWith("unknown")}, ${firstWith("reconciling")}) as look_at,
+        least(${firstOf(tx`'queued'`)}, ${firstOf(tx`'working'`)}) as publish_at,
+        least(${firstOf(tx`'unknown'`)}, ${firstOf(tx`'reconciling'`)}) as look_at,
         now() + ${RECHECK_MS} * interval '1 millisecond' as recheck_at
       from unnest(${accountIds as string[]}::uuid[]) as q(account_id)
     ) as n

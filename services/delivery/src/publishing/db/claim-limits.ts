@@ -14,8 +14,8 @@ export interface ClaimLimits {
 }
 
 /**
- * Maximum number of ready tasks that one claim reads. It is large enough for every free worker and limits the duration of the
- * SQL statement.
+ * Maximum number of ready deletion tasks that one claim reads. It is large enough for every free worker and limits the duration
+ * of the SQL statement.
  */
 export const CLAIM_WINDOW = 1000;
 

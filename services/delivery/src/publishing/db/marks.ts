@@ -1,6 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful, isInPlace } from "./deployment.ts";
+import { isPlatformHeld } from "./platform-brakes.ts";
 import { toHeldRows } from "./tasks.ts";
 
 /** A request of a worker to begin the publishing call of a task. */
@@ -41,8 +42,8 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * The common table expressions of the statement that records that publishing calls begin. `ours` contains the tasks that
- * the workers still hold.
+ * Common table expressions that lock the tasks whose publishing calls may begin unless their platform is held. `ours`
+ * contains these tasks.
  */
 function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
   return sql`
@@ -66,21 +67,57 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
     ),
     -- Tasks are locked in the order of their keys, like by every other statement that locks several tasks.
     ours as materialized (
-      select t.target_id, t.generation, a.content_hash, a.call_ms
+      select t.target_id, t.generation, t.platform, a.content_hash, a.call_ms
       from asked a
       join accounts l on l.account_id = a.account_id
       join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
+      cross join deployment d
       where t.fence = a.fence
       and t.status = 'working'
+      and t.publish_before > now()
+      -- The deployment is checked here too, because the database can be replaced between the claim and the mark.
+      and ${isInPlace(sql)}
+      and not ${isDoubtful(sql)}
+      and not exists (${visibleSibling(sql)})
       order by t.target_id, t.generation
       for update of t
     )`;
 }
 
 /**
- * Records in one SQL statement, before the calls are sent, that publishing calls begin. A call may not begin in four
+ * Common table expressions that select from `ours` the tasks whose publishing calls may begin. `allowed` contains all
+ * tasks of platforms that are not held, and one probe of each platform that is ready for it.
+ */
+function leaveOutHeld(sql: ISql) {
+  return sql`
+    -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe.
+    probes as (
+      update platform_brakes b
+      set probe_at = now() + interval '1 second' + interval '1 millisecond' * (
+        select max(o.call_ms)
+        from ours o
+        where o.platform = b.platform
+      )
+      where b.probe_at <= now()
+      and b.platform in (select platform from ours)
+      returning b.platform
+    ),
+    allowed as (
+      select t.target_id, t.generation, t.content_hash, t.call_ms
+      from (
+        select target_id, generation, platform, content_hash, call_ms,
+          row_number() over (partition by platform order by target_id, generation) as of_platform
+        from ours
+      ) as t
+      where not ${isPlatformHeld(sql)}
+      or (t.of_platform = 1 and t.platform in (select platform from probes))
+    )`;
+}
+
+/**
+ * Records in one SQL statement, before the calls are sent, that publishing calls begin. A call may not begin in five
  * cases: its worker has lost the task to another worker, its `publish_before` has passed, another generation of its
- * target is or may be visible, or a restore from a backup made its task uncertain.
+ * target is or may be visible, a restore from a backup made its task uncertain, or the calls to its platform are held.
  *
  * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same
  * content and an unknown outcome; then no call may begin.
@@ -91,6 +128,7 @@ export async function markCalls(
 ): Promise<readonly Mark[]> {
   return await sql<Mark[]>`
     with ${lockInOrder(sql, requests)},
+    ${leaveOutHeld(sql)},
     marked as (
       update publish_tasks t
       set status = 'calling',
@@ -102,15 +140,9 @@ export async function markCalls(
         content_hash = k.content_hash,
         version = t.version + 1,
         updated_at = now()
-      from ours k
-      cross join deployment d
+      from allowed k
       where t.target_id = k.target_id
       and t.generation = k.generation
-      and t.publish_before > now()
-      -- The deployment is checked here too, because the database can be replaced between the claim and the mark.
-      and ${isInPlace(sql)}
-      and not ${isDoubtful(sql)}
-      and not exists (${visibleSibling(sql)})
       returning t.target_id, t.generation, t.attempt_number, t.call_number, t.fence, t.called_at, t.call_until
     ),
     intended as (
@@ -143,6 +175,8 @@ export type Unmarked =
    * first.
    */
   | "held"
+  /** The platform left the latest publishing calls without an answer, so its calls are held. */
+  | "platform_held"
   /**
    * Another publishing call of the account must end first, or an earlier call with the same content whose outcome is
    * unknown.
@@ -162,6 +196,7 @@ export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarke
         ) then 'superfluous'
         when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
         when t.publish_before <= now() then 'missed'
+        when ${isPlatformHeld(sql)} then 'platform_held'
         else 'busy'
       end as reason
     from jsonb_to_recordset(${sql.json(toHeldRows([held]))})

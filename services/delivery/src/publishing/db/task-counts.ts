@@ -1,11 +1,12 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { heldPlatforms } from "./platform-brakes.ts";
 
 /**
  * The states in which operators see unfinished publish tasks: due and waiting (`due`), stopped by an operator's pause
- * (`paused`), waiting for a rate limit or after failures of their account (`gated`), in work (`working`), or sent with
- * an unknown outcome (`unknown`).
+ * (`paused`), waiting until their platform answers publishing calls again (`held`), waiting for a rate limit or after
+ * failures of their account (`gated`), in work (`working`), or sent with an unknown outcome (`unknown`).
  */
-export const TASK_STATES = ["due", "paused", "gated", "working", "unknown"] as const;
+export const TASK_STATES = ["due", "paused", "held", "gated", "working", "unknown"] as const;
 
 /** Number of a platform's publish tasks in one state. */
 export interface TaskCount {
@@ -17,8 +18,8 @@ export interface TaskCount {
 }
 
 /**
- * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a rate limit
- * or failures of its account, other work of its account, or another generation of its target that may be visible. A
+ * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a held
+ * platform, a rate limit or failures of its account, other work of its account, or another generation of its target that may be visible. A
  * task that waits only because its platform or workspace is at its maximum number of tasks in work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
@@ -38,6 +39,7 @@ export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
           when account_id::text in (select key from pauses where kind = 'account')
             or workspace_id::text in (select key from pauses where kind = 'workspace')
             or platform in (select key from pauses where kind = 'platform') then 'paused'
+          when platform in (${heldPlatforms(sql)}) then 'held'
           when account_id in (select account_id from account_gates where not_before > now()) then 'gated'
           else 'due'
         end as state,

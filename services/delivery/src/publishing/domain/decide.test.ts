@@ -4,15 +4,17 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { decide, decideInOrder } from "./decide.ts";
 import type { Learned, TaskSnapshot } from "./decision.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import type { PublishingPolicy } from "./retry-policy.ts";
 import type { Attempt, Task, TaskStatus } from "./task.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const at = (ms: number) => new Date(NOW.getTime() + ms);
-const POLICY: RetryPolicy = {
+const POLICY: PublishingPolicy = {
   retryMs: [60_000, 300_000],
   leaseMs: 60_000,
   accountPauseMs: [60_000],
+  holdAfterUnknowns: 5,
+  probeMs: [5_000],
 };
 
 const CALLING: Task = {
@@ -169,6 +171,42 @@ test.each<[string, Task, Partial<TaskSnapshot>]>([
     expect(decide(snapshot(task, given), lost, POLICY).changes).toEqual([]);
   },
 );
+
+test("a task whose platform is held ends its attempt as a retry that does not count, and later tries of it are not reported", () => {
+  const held: Learned = { kind: "platform_held", fence: 3 };
+  const first = after(WORKING, held);
+  expect(first).toMatchObject({
+    status: "queued",
+    wakeAt: at(5_000),
+    retryCount: 0,
+    isAttemptOpen: false,
+    errorCode: "platform_unavailable",
+    isReported: true,
+    attempt: "retry",
+  });
+  const again: Task = { ...WORKING, errorCode: "platform_unavailable", errorMessage: null };
+  const known = { ...again, errorMessage: first.errorMessage ?? null };
+  expect(after(known, held)).toMatchObject({ isReported: false, attempt: undefined });
+});
+
+test("a task with an earlier unknown outcome keeps that error while its platform is held", () => {
+  const resending: Task = { ...UNKNOWN, status: "working", isAttemptOpen: true };
+  expect(after(resending, { kind: "platform_held", fence: 3 })).toMatchObject({
+    status: "queued",
+    errorCode: "outcome_unknown",
+    openUnknowns: 1,
+    isReported: false,
+  });
+});
+
+test("an unknown outcome of a publishing call counts as a failure of its account, but a lost worker does not", () => {
+  const failed = decide(snapshot(CALLING), called(unknown), POLICY);
+  expect(failed.account).toEqual({ kind: "failed" });
+  const lost: Task = { ...CALLING, callUntil: at(-1) };
+  const crashed = decide(snapshot(lost), { kind: "call_lost", callNumber: 1 }, POLICY);
+  expect(crashed.changes[0]?.task.status).toBe("unknown");
+  expect(crashed.account).toBeUndefined();
+});
 
 test.each<[string, Outcome, object]>([
   [

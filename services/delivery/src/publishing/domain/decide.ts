@@ -1,5 +1,6 @@
 import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import { after, fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
+import { onPlatformHeld } from "./decide-hold.ts";
 import { onHistory, onLate } from "./decide-late.ts";
 import { onPublished } from "./decide-success.ts";
 import { onVerdict } from "./decide-verdict.ts";
@@ -12,7 +13,7 @@ import {
   type TaskEvent,
   type TaskSnapshot,
 } from "./decision.ts";
-import type { RetryPolicy } from "./retry-policy.ts";
+import type { PublishingPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
 /** How long a task waits after the database did not answer whether its publishing call begins, in milliseconds. */
@@ -44,7 +45,7 @@ function nameAttempt(targetId: string, number: number): string {
 export function decideInOrder(
   locked: LockedTargets,
   events: readonly TaskEvent[],
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
   random: () => number,
 ): ReadonlyMap<TaskEvent, Decision> {
   const { now } = locked;
@@ -74,7 +75,11 @@ export function decideInOrder(
  * tried again, searched for on its platform or given up. The function is pure: the time and a random number are part of
  * its input.
  */
-export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPolicy): Decision {
+export function decide(
+  snapshot: TaskSnapshot,
+  learned: Learned,
+  policy: PublishingPolicy,
+): Decision {
   switch (learned.kind) {
     case "called":
       return onCalled(snapshot, learned.callNumber, learned.outcome, policy);
@@ -82,6 +87,7 @@ export function decide(snapshot: TaskSnapshot, learned: Learned, policy: RetryPo
       return onCallLost(snapshot, learned.callNumber);
     case "mark_lost":
       return onMarkLost(snapshot, learned, policy);
+    case "platform_held":
     case "looked":
     case "step_failed":
     case "given_up":
@@ -94,6 +100,7 @@ type MarkLost = Extract<Learned, { kind: "mark_lost" }>;
 type Fenced = Exclude<Extract<Learned, { fence: number }>, MarkLost>;
 
 const HOLDING: Readonly<Record<Fenced["kind"], readonly TaskStatus[]>> = {
+  platform_held: ["working"],
   looked: ["reconciling"],
   step_failed: ["working"],
   given_up: ["working", "reconciling"],
@@ -105,12 +112,14 @@ function isHeld(task: Task, { fence, kind }: Fenced): boolean {
   return task.fence === fence && HOLDING[kind].includes(task.status);
 }
 
-function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: RetryPolicy): Decision {
+function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: PublishingPolicy): Decision {
   switch (learned.kind) {
     case "looked":
       return (
         onKnownAlready(snapshot) ?? onVerdict(snapshot, learned.verdict, learned.maxResends, policy)
       );
+    case "platform_held":
+      return onPlatformHeld(snapshot, policy);
     case "step_failed":
       return onFailure(snapshot, learned.failure, policy);
     case "given_up":
@@ -148,7 +157,7 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 function onMarkLost(
   snapshot: TaskSnapshot,
   { fence, callNumber }: MarkLost,
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
 ): Decision {
   const { task, attempt, now } = snapshot;
   // Another worker that has claimed the task since can have recorded a call with the same number.
@@ -170,7 +179,7 @@ function onCalled(
   snapshot: TaskSnapshot,
   callNumber: number,
   outcome: Outcome,
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
 ): Decision {
   const { task } = snapshot;
   if (!isOfCall(snapshot.attempt, callNumber)) return nothing(snapshot);
@@ -185,12 +194,13 @@ function onCalled(
 function onCurrentCall(
   snapshot: TaskSnapshot,
   outcome: Exclude<Outcome, { kind: "published" }>,
-  policy: RetryPolicy,
+  policy: PublishingPolicy,
 ): Decision {
   const { task, now } = snapshot;
   switch (outcome.kind) {
     case "unknown":
-      return toUnknown(snapshot, outcome);
+      // An account whose calls get no answer is paused like one whose calls fail.
+      return { account: { kind: "failed" }, ...toUnknown(snapshot, outcome) };
     case "pending":
       return onPending(snapshot, outcome);
     case "not_sent":

@@ -35,6 +35,8 @@ export type Learned =
    * `callNumber` is the number that the call would have.
    */
   | { readonly kind: "mark_lost"; readonly fence: number; readonly callNumber: number }
+  /** The publishing calls to the platform are held, because it left the latest ones without an answer. */
+  | { readonly kind: "platform_held"; readonly fence: number }
   /** A step before the publishing call failed. */
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
   /** The platform was searched for the post of a publishing call. */

@@ -36,6 +36,7 @@ export function toFallbackEnd(event: TaskEvent): FallbackEnd {
       return { status: "failed", callNumber: event.callNumber, fence: event.fence };
     case "looked":
       return { status: "unknown", fence: event.fence };
+    case "platform_held":
     case "step_failed":
     case "given_up":
       return { status: "failed", fence: event.fence };

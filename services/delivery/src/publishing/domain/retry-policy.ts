@@ -1,4 +1,5 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { BrakePolicy } from "./platform-brake.ts";
 
 /** Settings that decide when a publish task is tried again. All times are milliseconds. */
 export interface RetryPolicy {
@@ -9,6 +10,9 @@ export interface RetryPolicy {
   /** How long an account is paused after five failures in a row, after six, and so on; the last value repeats. */
   readonly accountPauseMs: readonly number[];
 }
+
+/** Settings that decide what follows from an event about a publish task. */
+export interface PublishingPolicy extends RetryPolicy, BrakePolicy {}
 
 const FAILURES_BEFORE_PAUSE = 5;
 const JITTER = 0.2;

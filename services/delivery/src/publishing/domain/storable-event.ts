@@ -48,6 +48,7 @@ export function withoutPlatformText(event: TaskEvent): TaskEvent {
       return { ...event, message: NOT_STORED };
     case "call_lost":
     case "mark_lost":
+    case "platform_held":
     case "not_wanted":
       return event;
   }

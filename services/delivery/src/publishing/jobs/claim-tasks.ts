@@ -6,6 +6,7 @@ import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
 import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import { LeaseKeeper } from "#src/publishing/operations/lease-keeper.ts";
@@ -94,6 +95,7 @@ class Claims {
     this.#context = {
       deps: options,
       marker: new CallMarker(sql),
+      pace: new CallPace(options),
       recorder: new EventRecorder(options),
       leases: new LeaseKeeper({ sql, leaseMs: settings.leaseMs, logger }),
       openCalls: new OpenCalls(),

@@ -3,14 +3,20 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { listHeldPlatforms } from "#src/publishing/db/platform-brakes.ts";
 import { countTasks, TASK_STATES } from "#src/publishing/db/task-counts.ts";
 
 const EVERY_MS = 15_000;
 
 const tasks = createGauge(
   "delivery_tasks",
-  "Open tasks of all processes by state: due, paused, gated by their account, working, or with an unknown outcome.",
+  "Open tasks of all processes by state: due, paused, held with their platform, gated by their account, working, or with an unknown outcome.",
   ["platform", "state"],
+);
+const held = createGauge(
+  "delivery_platform_held",
+  "1 while publishing calls to the platform are held, because it left the latest ones without an answer.",
+  ["platform"],
 );
 const oldest = createAgeGauge(
   "delivery_oldest_due_seconds",
@@ -19,8 +25,9 @@ const oldest = createAgeGauge(
 );
 
 async function count(sql: Sql): Promise<void> {
-  const counts = await countTasks(sql);
+  const [counts, heldPlatforms] = await Promise.all([countTasks(sql), listHeldPlatforms(sql)]);
   for (const platform of PLATFORM_IDS) {
+    held.set({ platform }, heldPlatforms.includes(platform) ? 1 : 0);
     const found = new Map(
       counts.filter((each) => each.platform === platform).map((each) => [each.state, each]),
     );

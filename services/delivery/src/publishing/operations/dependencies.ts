@@ -7,11 +7,11 @@ import type { AccountsClients } from "#src/publishing/clients/accounts.ts";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { PostsClient } from "#src/publishing/clients/posts.ts";
 import type { HandleSealing } from "#src/publishing/db/handles.ts";
-import type { RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
+import type { PublishingPolicy } from "#src/publishing/domain/retry-policy.ts";
 import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
 
-export interface PublishingSettings extends RetryPolicy {
+export interface PublishingSettings extends PublishingPolicy {
   /** Maximum duration of a publishing call, in milliseconds. */
   readonly visibleCallMs: number;
   /** Factor by which the waits before searches of a platform are multiplied; 1 in production. */

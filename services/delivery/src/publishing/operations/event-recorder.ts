@@ -11,7 +11,7 @@ import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { countUpdates, refusedEventsTotal } from "./metrics.ts";
 import { lockTargets, writeDecisions } from "./write-decisions.ts";
-import { gateAccounts, writeHandles } from "./write-effects.ts";
+import { brakePlatforms, gateAccounts, writeHandles } from "./write-effects.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
@@ -183,6 +183,7 @@ export class EventRecorder {
       const written = await writeDecisions(tx, made, causes);
       await writeHandles(tx, sealing, made);
       await gateAccounts(tx, settings, made, locked.now);
+      await brakePlatforms(tx, settings, byEvent, locked.now);
       return { decisions: byEvent, updates: written };
     });
     if (updates.length > 0) onEvents();

@@ -5,6 +5,7 @@ import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { releaseTasks } from "#src/publishing/db/leases.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
+import type { CallPace } from "./call-pace.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
@@ -14,6 +15,7 @@ import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 export interface PublishContext {
   readonly deps: PublishingDeps;
   readonly marker: CallMarker;
+  readonly pace: CallPace;
   readonly recorder: EventRecorder;
   readonly leases: LeaseKeeper;
   readonly openCalls: OpenCalls;

@@ -2,10 +2,11 @@ import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import type { Unmarked } from "#src/publishing/db/marks.ts";
+import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
-import { createSendGuard, hashContent } from "#src/publishing/domain/visible-call.ts";
+import { createSendGuard } from "#src/publishing/domain/visible-call.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
+import { markCall, onUnmarked } from "./mark-call.ts";
 import {
   DONE,
   giveUp,
@@ -17,7 +18,6 @@ import {
 } from "./publish-context.ts";
 import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
-import type { MarkResult } from "./visible-calls.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -29,9 +29,6 @@ interface TokenRefused {
   /** Number of the task's latest publishing call. */
   readonly callNumber: number;
 }
-
-/** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
-const BUSY_MS = 250;
 
 /**
  * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
@@ -61,21 +58,32 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
 }
 
 /**
- * Prepares the publishing call, records that it begins, sends it and records its outcome. Each part runs only if the
- * previous one succeeded.
+ * Prepares the publishing call, waits until the platform may get one more call, and sends the call. Each part runs only
+ * if the previous one succeeded.
  */
 async function tryOnce(
   context: PublishContext,
   inputs: TaskInputs,
 ): Promise<WorkEnd | TokenRefused> {
-  const { task, attemptNumber, connector, interrupted } = inputs;
-  const { settings, clocks } = context.deps;
+  const { task, interrupted } = inputs;
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
-  const { handles } = prepared;
   await using local = prepared.parts;
+  // A call that sends media does not wait. It can take minutes, and its platform tells what became of an upload.
+  using _place = local.bytes > 0 ? undefined : await context.pace.enter(task.platform, interrupted);
   if (interrupted.aborted) return RELEASE_NOW;
+  return await sendOnce(context, inputs, local, prepared.handles);
+}
 
+/** Records that the publishing call begins, sends it and records its outcome. */
+async function sendOnce(
+  context: PublishContext,
+  inputs: TaskInputs,
+  local: LocalParts,
+  handles: Handles,
+): Promise<WorkEnd | TokenRefused> {
+  const { task, attemptNumber, connector } = inputs;
+  const { settings, clocks } = context.deps;
   failpoint("delivery.before-mark");
   // The clocks are read before the database records that the call begins. So every delay from here on shortens the time
   // for the call.
@@ -94,40 +102,19 @@ async function tryOnce(
     : await call(context, task, () => connector.publish(local.publication, handles, guard));
   failpoint("delivery.after-call");
   const { targetId, generation } = task;
+  const { callNumber } = mark;
   const { isContinued } = await context.recorder.record({
     targetId,
     generation,
     attemptNumber,
     kind: "called",
-    callNumber: mark.callNumber,
+    callNumber,
     outcome,
   });
-  const { callNumber } = mark;
+  context.pace.learn(task.platform, isAnswer(outcome));
   return outcome.kind === "token_refused" && isContinued
     ? { ...outcome, handles, callNumber }
     : DONE;
-}
-
-/**
- * Records that the publishing call begins. If the database does not answer, the call may be recorded as begun. It is not
- * sent, and that is what is learned; otherwise its outcome would count as unknown.
- */
-async function markCall(
-  { deps, marker }: PublishContext,
-  inputs: TaskInputs,
-  callMs: number,
-): Promise<MarkResult | Extract<WorkEnd, { kind: "learned" }>> {
-  const { task, attemptNumber } = inputs;
-  try {
-    return await marker.mark({ ...toCallKey(inputs), callMs });
-  } catch (error) {
-    deps.logger.warn(
-      { err: error, targetId: task.targetId },
-      "the database did not answer whether a publishing call may begin; the call is not sent, and the target is tried again",
-    );
-    const { fence, callNumber } = task;
-    return learned(task, attemptNumber, { kind: "mark_lost", fence, callNumber: callNumber + 1 });
-  }
 }
 
 /**
@@ -153,13 +140,6 @@ async function prepare(
   return { ...download, handles };
 }
 
-function toCallKey({ task, content }: TaskInputs) {
-  const { targetId, generation, fence } = task;
-  const { text, title, media } = content;
-  const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
-  return { targetId, generation, fence, contentHash };
-}
-
 function onStepFailure(
   { task, attemptNumber }: TaskInputs,
   failure: Failure,
@@ -167,24 +147,6 @@ function onStepFailure(
 ): WorkEnd | TokenRefused {
   if (failure.kind === "token_refused") return { ...failure, handles, callNumber: task.callNumber };
   return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
-}
-
-function onUnmarked(
-  { deps }: PublishContext,
-  { task, attemptNumber }: TaskInputs,
-  reason: Unmarked,
-): WorkEnd {
-  switch (reason) {
-    case "lost":
-      return DONE;
-    case "busy":
-    case "held":
-      return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
-    case "missed":
-      return giveUp(task, attemptNumber, "missed");
-    case "superfluous":
-      return learned(task, attemptNumber, { kind: "not_wanted", fence: task.fence });
-  }
 }
 
 /**

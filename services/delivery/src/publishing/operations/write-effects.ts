@@ -2,7 +2,17 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/account-gates.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
-import type { AccountEffect, Decision } from "#src/publishing/domain/decision.ts";
+import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
+import type { AccountEffect, Decision, TaskEvent } from "#src/publishing/domain/decision.ts";
+import {
+  isAnswer,
+  isSameBrake,
+  nextBrake,
+  releasedBrake,
+  type BrakePolicy,
+  type CallSignal,
+  type PlatformBrake,
+} from "#src/publishing/domain/platform-brake.ts";
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 
@@ -43,4 +53,47 @@ export async function gateAccounts(
     account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
   );
   if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
+}
+
+/** Returns what the outcomes of publishing calls say about their platforms, by platform. */
+function toSignals(
+  decisions: ReadonlyMap<TaskEvent, Decision>,
+): ReadonlyMap<string, readonly CallSignal[]> {
+  const signals = [...decisions].flatMap(([event, { task }]) => {
+    const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
+    const { platform, calledAt } = task;
+    return isAnswered === undefined ? [] : [{ platform, isAnswered, calledAt }];
+  });
+  return Map.groupBy(signals, ({ platform }) => platform);
+}
+
+/**
+ * Holds the platforms that left several publishing calls in a row without an answer, and releases those that answered.
+ * Nothing is locked or written while platforms answer.
+ */
+export async function brakePlatforms(
+  tx: TransactionSql,
+  policy: BrakePolicy,
+  decisions: ReadonlyMap<TaskEvent, Decision>,
+  now: Date,
+): Promise<void> {
+  const signals = toSignals(decisions);
+  if (signals.size === 0) return;
+  const toChanges = (brakes: readonly PlatformBrake[]): readonly PlatformBrake[] => {
+    const known = new Map(brakes.map((brake) => [brake.platform, brake]));
+    return [...signals].flatMap(([platform, ofPlatform]) => {
+      const before = known.get(platform) ?? releasedBrake(platform);
+      const after = nextBrake(before, ofPlatform, now, policy);
+      return isSameBrake(before, after) ? [] : [after];
+    });
+  };
+  const planned = toChanges(await findBrakes(tx, [...signals.keys()]));
+  if (planned.length === 0) return;
+  const locked = await lockBrakes(
+    tx,
+    planned.map(({ platform }) => platform),
+  );
+  const names = new Set(locked.map(({ platform }) => platform));
+  const changes = toChanges(locked).filter(({ platform }) => names.has(platform));
+  if (changes.length > 0) await updateBrakes(tx, changes);
 }

@@ -116,6 +116,12 @@ async function finish(
   return sendPage(reply, { page: toConnectPage(outcome), platform, usernames });
 }
 
+/** Whether the request itself is wrong, such as a query that is not valid UTF-8: no link of ours leads to it. */
+function isClientFault(error: Error & { readonly statusCode?: number }): boolean {
+  if (error instanceof ServiceError) return error.kind === "invalid";
+  return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
+}
+
 /**
  * Registers the pages that connect an account. `GET /connect/{ticket}` only explains what will happen, so that programs
  * that preview links do not use up the connect link. The button of this page sends the browser to the platform, and the
@@ -130,6 +136,11 @@ export function registerConnect(app: FastifyInstance, deps: Deps): void {
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       // A rate limit error is still answered in JSON, because a person with a browser does not reach the limit.
       if (error instanceof ServiceError && error.reason === "rate_limited") throw error;
+      if (isClientFault(error)) {
+        request.errorCode = "invalid_request";
+        sendPage(reply, { page: "unknown" });
+        return;
+      }
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
       deps.logger.warn(
         { err: error, requestId: request.id },

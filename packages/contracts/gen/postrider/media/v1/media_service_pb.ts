@@ -521,7 +521,8 @@ export const MediaService: GenService<{
   },
   /**
    * CreateUpload returns a grant for one upload.
-   * Errors: invalid_request, media_rejected for a type or a size that is not accepted.
+   * Errors: invalid_request, media_rejected for a type or a size that is not accepted, quota_exceeded for the storage limit
+   * of the workspace.
    *
    * @generated from rpc postrider.media.v1.MediaService.CreateUpload
    */
@@ -545,7 +546,8 @@ export const MediaService: GenService<{
   /**
    * ImportMedia downloads a file from a public address and inspects it.
    * Errors: invalid_request, address_not_allowed, import_failed, media_rejected, idempotency_key_reused,
-   * idempotency_conflict.
+   * idempotency_conflict, quota_exceeded for the storage limit of the workspace, unavailable when the temporary folder or the
+   * object store fails.
    *
    * @generated from rpc postrider.media.v1.MediaService.ImportMedia
    */

@@ -1,0 +1,94 @@
+import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import {
+  StorageService,
+  type WorkspaceStorage,
+} from "@postrider/contracts/media/v1/storage_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { required } from "#src/answers.ts";
+import {
+  findText,
+  getPositional,
+  type Arguments,
+  type Command,
+  type Result,
+} from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
+import type { Services } from "#src/services.ts";
+import { formatRecord } from "#src/table.ts";
+
+function clientOf(services: Services) {
+  return services.client("media", StorageService);
+}
+
+/** Rejects the id of an unknown workspace, because the media service does not know which workspaces exist. */
+async function getWorkspaceId(services: Services, args: Arguments): Promise<string> {
+  const id = getPositional(args);
+  const client = services.client("accounts", WorkspaceService);
+  const { workspaces } = await client.batchGetWorkspaces({ ids: [id] });
+  if (workspaces.length === 0) throw notFound();
+  return id;
+}
+
+function toResult(storage: WorkspaceStorage | undefined): Result {
+  const { workspaceId, limitBytes, isDefault, usedBytes, reservedBytes } = required(storage);
+  const json = {
+    workspaceId,
+    limitBytes: Number(limitBytes),
+    isDefault,
+    usedBytes: Number(usedBytes),
+    reservedBytes: Number(reservedBytes),
+  };
+  const text = formatRecord({
+    workspace: workspaceId,
+    "limit in bytes": `${limitBytes}${isDefault ? " (default)" : ""}`,
+    "used bytes": String(usedBytes),
+    "reserved for uploads": String(reservedBytes),
+  });
+  return { json, text };
+}
+
+async function show(services: Services, args: Arguments): Promise<Result> {
+  const workspaceId = await getWorkspaceId(services, args);
+  const { storage } = await clientOf(services).getStorage({ workspaceId });
+  return toResult(storage);
+}
+
+/** Parses the new limit; undefined for the default. */
+function parseLimit(args: Arguments): bigint | undefined {
+  const [text, isDefault] = [findText(args, "bytes"), args.values.default === true];
+  if ((text === undefined) !== isDefault) throw new UsageError("give either --bytes or --default");
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw new UsageError(`--bytes must be a whole number of at most 15 digits, not ${text}`);
+  return BigInt(text);
+}
+
+async function setLimit(services: Services, args: Arguments): Promise<Result> {
+  const limitBytes = parseLimit(args);
+  const workspaceId = await getWorkspaceId(services, args);
+  const request = { workspaceId, ...(limitBytes === undefined ? {} : { limitBytes }) };
+  const { storage } = await clientOf(services).setStorageLimit(request);
+  return toResult(storage);
+}
+
+const ONE_ID = { min: 1, max: 1 };
+
+/** Commands about the bytes that workspaces store. */
+export const storageCommands: readonly Command[] = [
+  {
+    words: "storage show",
+    synopsis: "WORKSPACE",
+    summary: "show how many bytes a workspace stores and may store",
+    options: {},
+    positionals: ONE_ID,
+    run: show,
+  },
+  {
+    words: "storage set-limit",
+    synopsis: "WORKSPACE --bytes N | --default",
+    summary: "set the bytes that a workspace may store; holds for the next upload or import",
+    options: { bytes: { type: "string" }, default: { type: "boolean" } },
+    positionals: ONE_ID,
+    run: setLimit,
+  },
+];

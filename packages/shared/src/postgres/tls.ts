@@ -1,0 +1,83 @@
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { checkServerIdentity, type ConnectionOptions } from "node:tls";
+import type { EnvReader } from "#src/config.ts";
+
+/** The part of a connection string that says where Postgres is, and its parameters. */
+interface Address {
+  readonly host: string;
+  readonly parameters: URLSearchParams;
+}
+
+const ADDRESS = /^[a-z]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*(?:\?(.*))?$/;
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?$/;
+/** Modes in which the driver accepts every certificate, or no encryption at all. */
+const UNVERIFIED = new Set(["require", "prefer", "allow", "verify-ca"]);
+
+function parseAddress(url: string): Address {
+  const [, host = "", query = ""] = ADDRESS.exec(url) ?? [];
+  return { host, parameters: new URLSearchParams(query) };
+}
+
+/**
+ * Reads a connection string. In production a connection to another machine verifies the certificate and the name of the
+ * server, unless the string says `sslmode=disable`: a connection that is only encrypted can be
+ * redirected to another server.
+ */
+export function readDatabaseUrl(read: EnvReader): string {
+  const url = read
+    .secret(
+      "Connection string of Postgres, with the database role of the service that reads it. In production connections to other machines use `sslmode=verify-full`, with `sslrootcert=<file>` for a private certificate authority; inside a trusted network say `sslmode=disable`.",
+      { level: "needed" },
+    )
+    .string("DATABASE_URL");
+  const { host, parameters } = parseAddress(url);
+  if (url === "" || LOOPBACK.test(host) || read.find("POSTRIDER_ENV") === "development") return url;
+  const mode = parameters.get("sslmode") ?? "";
+  if (UNVERIFIED.has(mode))
+    read.fail(
+      "DATABASE_URL",
+      `has sslmode=${mode}, which does not verify the server; use sslmode=verify-full, with sslrootcert=<file> for a private authority, or sslmode=disable inside a trusted network`,
+    );
+  return mode === "" ? `${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full` : url;
+}
+
+/** TLS options for the driver; undefined = the driver does what the connection string says. */
+interface TlsOptions {
+  readonly url: string;
+  readonly ssl?: Pick<ConnectionOptions, "ca" | "checkServerIdentity">;
+}
+
+/**
+ * Separates the certificate authority from a connection string, because the driver does not know `sslrootcert`. A
+ * connection with `verify-full` or with an authority verifies the certificate and the name of the server.
+ */
+export function toTlsOptions(url: string): TlsOptions {
+  const { host, parameters } = parseAddress(url);
+  const file = parameters.get("sslrootcert");
+  if (parameters.get("sslmode") === "disable") return { url };
+  if (file === null || file === "system")
+    return parameters.get("sslmode") === "verify-full" ? { url, ssl: checkName(host) } : { url };
+  parameters.delete("sslrootcert");
+  const [base = ""] = url.split("?");
+  const ssl = { ca: readFileSync(file, "utf8"), ...checkName(host) };
+  return { url: `${base}?${parameters.toString()}`, ssl };
+}
+
+/**
+ * Returns the check of the server's name for a connection to an IP address. The driver does not tell Node the address,
+ * and Node would accept a certificate for `localhost`.
+ */
+function checkName(hosts: string): Pick<ConnectionOptions, "checkServerIdentity"> {
+  const names = hosts.split(",").map((host) => host.replace(/:\d+$/, "").replace(/^\[|\]$/g, ""));
+  const addresses = names.filter((name) => isIP(name) > 0);
+  const [first] = addresses;
+  if (first === undefined) return {};
+  return {
+    checkServerIdentity: (name, certificate) => {
+      if (names.includes(name)) return checkServerIdentity(name, certificate);
+      const faults = addresses.map((address) => checkServerIdentity(address, certificate));
+      return faults.includes(undefined) ? undefined : faults[0];
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openSql } from "#src/postgres.ts";
+import { migrate } from "#src/postgres/migrations.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { createDatabase } from "./test-service.ts";
+
+const FOLDER = new URL("./migrations", import.meta.url).pathname;
+const REPLICAS = 10;
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function emptySchema(): Promise<void> {
+  await database.sql`drop table schema_migrations, outbox, parked_events, effects`;
+}
+
+/** Migrates from several processes at the same time, and returns the versions that each of them applied. */
+async function migrateTogether(): Promise<readonly (readonly number[])[]> {
+  const pools = Array.from({ length: REPLICAS }, (_, index) =>
+    openSql({ url: database.url, poolSize: 1, applicationName: `migrate-${index}` }),
+  );
+  try {
+    // All connections are open before the first statement, so that the migrations really start together.
+    await Promise.all(pools.map((sql) => sql`select 1`));
+    return await Promise.all(pools.map((sql) => migrate(sql, FOLDER)));
+  } finally {
+    await Promise.all(pools.map((sql) => sql.end({ timeout: 1 })));
+  }
+}
+
+test("ten processes that migrate an empty schema at once succeed, and one of them applies each migration", async () => {
+  for (let round = 0; round < 5; round += 1) {
+    await emptySchema();
+    expect((await migrateTogether()).flat()).toEqual([1]);
+  }
+  expect((await migrateTogether()).flat()).toEqual([]);
+});
+
+test("a process waits without a limit while another one migrates the schema", async () => {
+  const { sql } = database;
+  await emptySchema();
+  const isLocked = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const other = database.ownerSql.begin(async (owner) => {
+    await owner`select pg_advisory_xact_lock(hashtext('sample.schema_migrations'))`;
+    isLocked.resolve();
+    await mayEnd.promise;
+  });
+  await isLocked.promise;
+  const slow = openSql({ url: database.url, poolSize: 1, applicationName: "migrate" });
+  await slow`set statement_timeout = '100ms'`;
+  const migrated = migrate(slow, FOLDER);
+  await eventually(async () => {
+    const waiting = await sql`
+      select 1
+      from pg_stat_activity
+      where application_name = 'migrate'
+      and wait_event = 'advisory'
+      and clock_timestamp() - query_start > interval '200 milliseconds'`;
+    expect(waiting).toHaveLength(1);
+  });
+  mayEnd.resolve();
+  await other;
+  expect(await migrated).toEqual([1]);
+  await slow.end({ timeout: 1 });
+});

@@ -1,0 +1,91 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { PlatformBrake } from "#src/publishing/domain/platform-brake.ts";
+
+/**
+ * Selects the platforms whose publishing calls are held and that are not to be probed yet. Their tasks are not claimed.
+ */
+export function heldPlatforms(sql: ISql) {
+  return sql`
+    select platform
+    from platform_brakes
+    where probe_at > now()`;
+}
+
+/** SQL condition: publishing calls to the platform of task `t` are held. */
+export function isPlatformHeld(sql: ISql) {
+  return sql`
+    t.platform in (
+      select platform
+      from platform_brakes
+      where held_since is not null
+    )`;
+}
+
+function brakeColumns(sql: ISql) {
+  return sql`platform, unknowns_in_row, failed_probes, held_since, probe_at`;
+}
+
+/** Returns the stored brakes of the given platforms. A platform without a row is not held. */
+export async function findBrakes(
+  sql: ISql,
+  platforms: readonly string[],
+): Promise<readonly PlatformBrake[]> {
+  return await sql<PlatformBrake[]>`
+    select ${brakeColumns(sql)}
+    from platform_brakes
+    where platform in ${sql(platforms)}`;
+}
+
+/** Locks the brakes of the given platforms, in the order of the platforms, so that two transactions cannot deadlock. */
+export async function lockBrakes(
+  tx: TransactionSql,
+  platforms: readonly string[],
+): Promise<readonly PlatformBrake[]> {
+  const inOrder = platforms.toSorted();
+  // A missing row is created first, because a row that does not exist cannot be locked. A concurrent transaction that
+  // creates the same row is waited for.
+  await tx`
+    insert into platform_brakes (platform)
+    select platform
+    from unnest(${tx.typed.texts([...inOrder])}) as platform
+    on conflict (platform) do nothing`;
+  return await tx<PlatformBrake[]>`
+    select ${brakeColumns(tx)}
+    from platform_brakes
+    where platform in ${tx(inOrder)}
+    order by platform
+    for update`;
+}
+
+/** Writes the new state of locked brakes. */
+export async function updateBrakes(
+  tx: TransactionSql,
+  brakes: readonly PlatformBrake[],
+): Promise<void> {
+  const rows = brakes.map((brake) => ({
+    platform: brake.platform,
+    unknowns_in_row: brake.unknownsInRow,
+    failed_probes: brake.failedProbes,
+    held_since: brake.heldSince?.toISOString() ?? null,
+    probe_at: brake.probeAt?.toISOString() ?? null,
+  }));
+  await tx`
+    update platform_brakes b
+    set unknowns_in_row = k.unknowns_in_row,
+      failed_probes = k.failed_probes,
+      held_since = k.held_since,
+      probe_at = k.probe_at
+    from jsonb_to_recordset(${tx.json(rows)}) as k(
+      platform text, unknowns_in_row int, failed_probes int, held_since timestamptz, probe_at timestamptz
+    )
+    where b.platform = k.platform`;
+}
+
+/** Returns the platforms whose publishing calls are held. */
+export async function listHeldPlatforms(sql: ISql): Promise<readonly string[]> {
+  const rows = await sql<{ platform: string }[]>`
+    select platform
+    from platform_brakes
+    where held_since is not null`;
+  return rows.map(({ platform }) => platform);
+}

@@ -1,0 +1,104 @@
+import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+
+/** Settings that decide when publishing calls to a platform are held. */
+export interface BrakePolicy {
+  /** Number of publishing calls in a row with an unknown outcome after which a platform is held; 0 never holds one. */
+  readonly holdAfterUnknowns: number;
+  /** Waits before the first, second … probe of a platform that is held, in milliseconds; the last value repeats. */
+  readonly probeMs: readonly number[];
+}
+
+/**
+ * The brake of a platform. After several publishing calls in a row with an unknown outcome, over all accounts, the
+ * platform is held: only a probe, one publishing call at a time, is sent until the platform answers one.
+ */
+export interface PlatformBrake {
+  readonly platform: string;
+  readonly unknownsInRow: number;
+  /** Number of probes with an unknown outcome since the platform is held. */
+  readonly failedProbes: number;
+  /** Null while publishing calls to the platform are not held. */
+  readonly heldSince: Date | null;
+  /** Time from which the next probe may be sent; null while publishing calls to the platform are not held. */
+  readonly probeAt: Date | null;
+}
+
+/** What the outcome of a publishing call says about its platform. */
+export interface CallSignal {
+  /** Whether the platform answered; false if the outcome of the call is unknown. */
+  readonly isAnswered: boolean;
+  readonly calledAt: Date | null;
+}
+
+/** Error codes of calls that published nothing and do not show that the platform answers publishing calls. */
+const WITHOUT_ANSWER: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
+  "platform_unavailable",
+  "internal_error",
+]);
+
+/** Returns whether the platform answered a publishing call; undefined if the outcome says nothing about that. */
+export function isAnswer(outcome: Outcome): boolean | undefined {
+  switch (outcome.kind) {
+    case "unknown":
+      return false;
+    case "not_sent":
+      return undefined;
+    case "retryable":
+      return WITHOUT_ANSWER.has(outcome.code) ? undefined : true;
+    case "published":
+    case "pending":
+    case "refused":
+    case "token_refused":
+      return true;
+  }
+}
+
+/** Returns the brake of a platform on which no publishing call had an unknown outcome since the last answer. */
+export function releasedBrake(platform: string): PlatformBrake {
+  return { platform, unknownsInRow: 0, failedProbes: 0, heldSince: null, probeAt: null };
+}
+
+function afterProbe(brake: PlatformBrake, now: Date, { probeMs }: BrakePolicy): PlatformBrake {
+  const waitMs = probeMs[Math.min(brake.failedProbes, probeMs.length - 1)] ?? 0;
+  return { ...brake, probeAt: new Date(now.getTime() + waitMs) };
+}
+
+function next(
+  brake: PlatformBrake,
+  signal: CallSignal,
+  now: Date,
+  policy: BrakePolicy,
+): PlatformBrake {
+  if (signal.isAnswered) return releasedBrake(brake.platform);
+  const counted = { ...brake, unknownsInRow: brake.unknownsInRow + 1 };
+  const { heldSince } = counted;
+  if (heldSince === null)
+    return policy.holdAfterUnknowns > 0 && counted.unknownsInRow >= policy.holdAfterUnknowns
+      ? afterProbe({ ...counted, heldSince: now }, now, policy)
+      : counted;
+  // A call that was sent before the hold is not a probe and does not delay the next one.
+  const isProbe = signal.calledAt !== null && signal.calledAt > heldSince;
+  return isProbe
+    ? afterProbe({ ...counted, failedProbes: counted.failedProbes + 1 }, now, policy)
+    : counted;
+}
+
+/** Returns the brake of a platform after publishing calls ended, in this order. */
+export function nextBrake(
+  brake: PlatformBrake,
+  signals: readonly CallSignal[],
+  now: Date,
+  policy: BrakePolicy,
+): PlatformBrake {
+  return signals.reduce((before, signal) => next(before, signal, now, policy), brake);
+}
+
+/** Whether two states of the brake of one platform are the same. */
+export function isSameBrake(a: PlatformBrake, b: PlatformBrake): boolean {
+  return (
+    a.unknownsInRow === b.unknownsInRow &&
+    a.failedProbes === b.failedProbes &&
+    a.heldSince?.getTime() === b.heldSince?.getTime() &&
+    a.probeAt?.getTime() === b.probeAt?.getTime()
+  );
+}

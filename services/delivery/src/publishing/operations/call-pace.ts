@@ -1,0 +1,100 @@
+import { maxOpenCalls } from "#src/publishing/domain/call-pace.ts";
+import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
+import type { Clocks } from "#src/publishing/domain/visible-call.ts";
+
+/**
+ * How long publishing calls wait for the answers of the open calls before one more is sent, in milliseconds. Otherwise
+ * one account whose server does not respond could delay all others of the platform until its call ends.
+ */
+const EXTRA_CALL_MS = 5_000;
+
+interface PlatformCalls {
+  open: number;
+  /** Each function lets a waiting publishing call begin. */
+  readonly waiting: Set<() => void>;
+  answeredAt: number | undefined;
+  isUnanswered: boolean;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface CallPaceOptions {
+  readonly clocks: Pick<Clocks, "monotonic">;
+  /** If no platform is ever held, any number of publishing calls may be open at a time. */
+  readonly settings: Pick<BrakePolicy, "holdAfterUnknowns">;
+}
+
+/** Limits how many publishing calls of this process to one platform are open while it is not known whether it answers. */
+export class CallPace {
+  readonly #options: CallPaceOptions;
+  readonly #platforms = new Map<string, PlatformCalls>();
+
+  constructor(options: CallPaceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves when a publishing call to the platform may begin, or when the signal is aborted. Disposing of the result
+   * ends the call; `learn` has to be called before that.
+   */
+  async enter(platform: string, signal: AbortSignal): Promise<Disposable> {
+    const calls = this.#of(platform);
+    if (this.#isFree(calls) && calls.waiting.size === 0) calls.open += 1;
+    else await this.#wait(calls, signal);
+    return { [Symbol.dispose]: () => this.#leave(calls) };
+  }
+
+  /** Notes whether the platform answered a publishing call; undefined if its outcome says nothing about that. */
+  learn(platform: string, isAnswered: boolean | undefined): void {
+    if (isAnswered === undefined) return;
+    const calls = this.#of(platform);
+    calls.isUnanswered = !isAnswered;
+    if (isAnswered) calls.answeredAt = this.#options.clocks.monotonic();
+  }
+
+  #of(platform: string): PlatformCalls {
+    const known = this.#platforms.get(platform);
+    if (known !== undefined) return known;
+    const calls: PlatformCalls = {
+      open: 0,
+      waiting: new Set(),
+      answeredAt: undefined,
+      isUnanswered: false,
+      timer: undefined,
+    };
+    this.#platforms.set(platform, calls);
+    return calls;
+  }
+
+  #isFree(calls: PlatformCalls): boolean {
+    const { clocks, settings } = this.#options;
+    return settings.holdAfterUnknowns === 0 || calls.open < maxOpenCalls(calls, clocks.monotonic());
+  }
+
+  async #wait(calls: PlatformCalls, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const begin = (): void => {
+      if (!calls.waiting.delete(begin)) return;
+      calls.open += 1;
+      resolve();
+    };
+    calls.waiting.add(begin);
+    if (signal.aborted) begin();
+    signal.addEventListener("abort", begin, { once: true });
+    calls.timer ??= setInterval(() => this.#begin(calls), EXTRA_CALL_MS).unref();
+    await promise;
+    signal.removeEventListener("abort", begin);
+  }
+
+  #begin(calls: PlatformCalls): void {
+    const [first] = calls.waiting;
+    first?.();
+    if (calls.waiting.size > 0) return;
+    clearInterval(calls.timer);
+    calls.timer = undefined;
+  }
+
+  #leave(calls: PlatformCalls): void {
+    calls.open -= 1;
+    while (calls.waiting.size > 0 && this.#isFree(calls)) this.#begin(calls);
+  }
+}

@@ -1,0 +1,273 @@
+import { randomUUID } from "node:crypto";
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PlatformId } from "@postrider/platforms/registry";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import { migrate } from "@postrider/shared/postgres/migrations";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { expect, test } from "vitest";
+import { MIGRATIONS } from "#src/config.ts";
+import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import {
+  findNextTaskMs,
+  lockDueAccounts,
+  scheduleAccounts,
+} from "#src/publishing/db/account-queues.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
+import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import { doubtTasks } from "#src/publishing/db/doubts.ts";
+import { listLostCalls, releaseTasks } from "#src/publishing/db/leases.ts";
+import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
+import { DEPLOYMENT, openDatabase, request, World, type TestTarget } from "./fixture.ts";
+
+const PLATFORMS = ["x", "bluesky"];
+const CLAIM = {
+  owner: randomUUID(),
+  leaseMs: 60_000,
+  limit: 50,
+  platforms: PLATFORMS,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
+  maxPerPlatform: 64,
+  maxPerWorkspace: 32,
+};
+
+async function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
+  return await sql.begin((tx) => claimTasks(tx, { ...CLAIM, ...more }));
+}
+
+function names({ tasks }: { readonly tasks: readonly { readonly targetId: string }[] }) {
+  return tasks.map(({ targetId }) => targetId);
+}
+
+interface Backlog {
+  readonly platform: PlatformId;
+  readonly workspaceId?: string;
+  readonly accounts: number;
+  readonly perAccount: number;
+}
+
+/** Inserts tasks that are due since an hour ago. Returns the ids of their accounts. */
+async function insertBacklog(sql: Sql, backlog: Backlog): Promise<readonly string[]> {
+  const { platform, workspaceId = randomUUID(), accounts, perAccount } = backlog;
+  const accountIds = Array.from({ length: accounts }, () => randomUUID());
+  await sql`
+    insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before)
+    select gen_random_uuid(), 1, ${workspaceId}, gen_random_uuid(), account_id, ${platform}, 'queued',
+      now() - interval '1 hour', now() - interval '1 hour', now() + interval '1 day'
+    from unnest(${accountIds}::uuid[]) as account_id
+    cross join generate_series(1, ${perAccount}::int)`;
+  return accountIds;
+}
+
+/** Requests a task that is due now, on an account and in a workspace of its own. */
+async function requestOther(sql: Sql, world: World, given: Partial<TestTarget> = {}) {
+  const target = world.addTarget({ dueAt: new Date(), ...given });
+  await request(sql, target);
+  return target;
+}
+
+/** Returns the number of rows of delivery's tables that the transaction has read so far. */
+async function rowsRead(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
+    from pg_stat_xact_user_tables
+    where relname in ('publish_tasks', 'account_queues')`;
+  return row?.count ?? 0;
+}
+
+test.each(["x", "bluesky"] as const)(
+  "three accounts with 1,100 due posts each do not delay a post of another account on %s",
+  async (platform) => {
+    await using database = await openDatabase();
+    const world = new World();
+    await insertBacklog(database.sql, { platform: "x", accounts: 3, perAccount: 1_100 });
+    const other = await requestOther(database.sql, world, { platform });
+
+    const claimed = names(await claim(database.sql));
+
+    expect(claimed).toHaveLength(4);
+    expect(claimed).toContain(other.targetId);
+  },
+);
+
+test("the places of a platform go to the workspaces with the fewest tasks in work, however many due accounts another one has", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const backlog = { platform: "x", workspaceId: randomUUID(), perAccount: 1 } as const;
+  await insertBacklog(sql, { ...backlog, accounts: 2_000 });
+  const first = await requestOther(sql, world);
+
+  const claimed = await claim(sql, { limit: 2 });
+  expect(names(claimed)).toContain(first.targetId);
+
+  const second = await requestOther(sql, world);
+  expect(names(await claim(sql, { limit: 1 }))).toEqual([second.targetId]);
+});
+
+test("a poll of the tasks of a paused platform reads a few rows, however many tasks are due", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  await insertBacklog(sql, { platform: "x", accounts: 2_000, perAccount: 10 });
+  await insertPause(sql, "platform", "x");
+
+  await sql.begin(async (tx) => {
+    expect(await findNextTaskMs(tx, PLATFORMS)).toBeUndefined();
+    expect(await listLostCalls(tx, 100)).toEqual([]);
+    expect(await doubtTasks(tx, 60_000, false)).toBe(false);
+    expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: false });
+    expect(await rowsRead(tx)).toBeLessThan(10);
+  });
+
+  await deletePause(sql, "platform", "x");
+  expect((await claim(sql)).tasks).toHaveLength(32);
+});
+
+test("a claim reads few rows of an account with many due tasks", async () => {
+  await using database = await openDatabase();
+  await insertBacklog(database.sql, { platform: "x", accounts: 10, perAccount: 5_000 });
+
+  await database.sql.begin(async (tx) => {
+    expect((await claimTasks(tx, CLAIM)).tasks).toHaveLength(10);
+    expect(await rowsRead(tx)).toBeLessThan(300);
+  });
+});
+
+test("an account that waits for a rate limit is not looked at again before the limit ends", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const [accountId = ""] = await insertBacklog(sql, { platform: "x", accounts: 1, perAccount: 2 });
+  const until = new Date(Date.now() + 60_000);
+  await sql.begin((tx) => holdAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
+
+  expect(await claim(sql)).toEqual({ tasks: [], hasMore: true });
+
+  expect(await claim(sql)).toEqual({ tasks: [], hasMore: false });
+  expect(await sql`select publish_at, look_at from account_queues`).toMatchObject([
+    { publishAt: until, lookAt: null },
+  ]);
+});
+
+test("a call with an unknown outcome is looked for while its platform is paused and its account waits for a limit", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await requestOther(sql, new World());
+  const until = new Date(Date.now() + 60_000);
+  await sql.begin((tx) => holdAccounts(tx, [{ ...target, until }]));
+  await insertPause(sql, "platform", "x");
+  expect((await claim(sql)).tasks).toEqual([]);
+
+  await sql`update publish_tasks set status = 'unknown'`;
+
+  expect((await claim(sql)).tasks).toMatchObject([
+    { targetId: target.targetId, status: "reconciling" },
+  ]);
+});
+
+test("a task that is requested while a claim finds nothing for its account is claimed by the next claim", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountId = randomUUID();
+  await requestOther(sql, world, { accountId });
+  await sql`update publish_tasks set status = 'dropped'`;
+  const later = world.addTarget({ accountId });
+
+  const requested = await sql.begin(async (tx) => {
+    const locked = await lockDueAccounts(tx, CLAIM);
+    expect(locked).toEqual([accountId]);
+    // The request inserts its task before the claim reads the tasks, and waits for the claim's lock.
+    const requesting = request(sql, later);
+    await untilBlocked(database.ownerSql);
+    await scheduleAccounts(tx, locked);
+    return { requesting };
+  });
+  await requested.requesting;
+
+  expect(names(await claim(sql))).toEqual([later.targetId]);
+});
+
+/** Waits until a statement in the database waits for a lock. */
+async function untilBlocked(sql: Sql): Promise<void> {
+  for (;;) {
+    const rows = await sql`
+      select 1
+      from pg_stat_activity
+      where datname = current_database()
+      and wait_event_type = 'Lock'`;
+    if (rows.length > 0) return;
+  }
+}
+
+test("a claim neither waits for a task that another transaction is changing nor claims it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const target = await requestOther(sql, new World());
+
+  await sql.begin(async (tx) => {
+    await tx`select 1 from publish_tasks where target_id = ${target.targetId} for update`;
+    expect((await claim(sql)).tasks).toEqual([]);
+    await tx`update publish_tasks set wake_at = wake_at - interval '1 second'`;
+  });
+
+  expect(names(await claim(sql))).toEqual([target.targetId]);
+});
+
+test("each change that makes a task claimable lets the next claim find it", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountId = randomUUID();
+  const [first, second] = [world.addTarget({ accountId }), world.addTarget({ accountId })] as const;
+  await request(sql, first, second);
+
+  const [taken] = (await claim(sql)).tasks;
+  if (taken === undefined) throw new Error("no task was claimed");
+  expect((await claim(sql)).tasks).toEqual([]);
+  await releaseTasks(sql, [taken], 60_000);
+  const [other] = (await claim(sql)).tasks;
+  expect(other?.targetId).not.toBe(taken.targetId);
+
+  // The lease of the second task ends, as after a crash.
+  await sql`
+    update publish_tasks
+    set wake_at = now() - interval '1 second'
+    where status = 'working'`;
+  const [again] = (await claim(sql)).tasks;
+  expect(again).toMatchObject({ targetId: other?.targetId, fence: 2 });
+
+  await sql`update publish_tasks set status = 'published' where status = 'working'`;
+  expect((await claim(sql)).tasks).toEqual([]);
+  await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
+  expect(names(await claim(sql))).toEqual([taken.targetId]);
+});
+
+test("the tasks that the previous release left in the database are claimed after the migration", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "migrations-"));
+  for (const name of readdirSync(MIGRATIONS).filter((each) => each < "0006"))
+    cpSync(join(MIGRATIONS, name), join(folder, name));
+  await using database = await createTestDatabase({
+    service: "delivery",
+    migrationsFolder: folder,
+  });
+  const { sql } = database;
+  await insertDeployment(sql, DEPLOYMENT);
+  const world = new World();
+  const targets = [world.addTarget(), world.addTarget(), world.addTarget(), world.addTarget()];
+  await request(sql, ...targets);
+  const [queued, unknown, crashed, done] = targets.map(({ targetId }) => targetId);
+  const set = (targetId: string | undefined, status: string) =>
+    sql`update publish_tasks set status = ${status} where target_id = ${targetId ?? ""}`;
+  await set(unknown, "unknown");
+  await set(crashed, "working");
+  await set(done, "published");
+
+  await migrate(sql, MIGRATIONS);
+
+  expect(new Set(names(await claim(sql)))).toEqual(new Set([queued, unknown, crashed]));
+  rmSync(folder, { recursive: true });
+});

@@ -1,0 +1,307 @@
+import { randomUUID } from "node:crypto";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { markCalls } from "#src/publishing/db/marks.ts";
+import { countTasks } from "#src/publishing/db/task-counts.ts";
+import {
+  lastUpdate,
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  untilStatus,
+  World,
+  type Reaction,
+  type TestTarget,
+} from "./fixture.ts";
+
+const HOLD_AFTER = 5;
+const TARGETS = 40;
+/** Targets that were sent without an answer are not searched for during the test. */
+const SETTINGS = { visibleCallMs: 60_000, holdAfterUnknowns: HOLD_AFTER, probeMs: [3_600_000] };
+
+const badGateway: Reaction = () => ({ kind: "unknown", message: "HTTP 502" });
+
+/** Adds targets of as many accounts that are due on a platform that answers every publishing call with HTTP 502. */
+function addTargets(world: World, count: number): readonly TestTarget[] {
+  world.reactions = Array.from({ length: 1_000 }, () => badGateway);
+  return Array.from({ length: count }, () => world.addTarget());
+}
+
+async function countByStatus(sql: Sql): Promise<Readonly<Record<string, number>>> {
+  const rows = await sql<{ status: string; count: number }[]>`
+    select status, count(*)::int as count
+    from publish_tasks
+    group by status`;
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+}
+
+/** Makes the next probe of every held platform due now. */
+async function makeProbeDue(sql: Sql): Promise<void> {
+  await sql`update platform_brakes set probe_at = now()`;
+  await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
+}
+
+test.each([
+  [1, HOLD_AFTER],
+  [2, 2 * HOLD_AFTER],
+])(
+  "when a platform answers every publishing call with 502, %i processes leave at most %i of 40 due targets with an unknown outcome",
+  async (processes, maximum) => {
+    await using stack = new AsyncDisposableStack();
+    const database = stack.use(await openDatabase());
+    const { sql } = database;
+    const world = new World();
+    const targets = addTargets(world, TARGETS);
+    for (let index = 0; index < processes; index += 1)
+      stack.use(startWorker(database, world, { settings: SETTINGS }));
+    await request(sql, ...targets);
+
+    const counts = await eventually(async () => {
+      const found = await countByStatus(sql);
+      const settled = (found.unknown ?? 0) + (found.queued ?? 0);
+      const held = await sql`select 1 from platform_brakes where held_since is not null`;
+      return settled === TARGETS && held.length > 0 ? found : false;
+    });
+    expect(counts.unknown).toBeLessThanOrEqual(maximum);
+    expect(world.calls).toHaveLength(counts.unknown ?? 0);
+  },
+);
+
+test("without the hold, a platform that answers every publishing call with 502 leaves all 40 due targets with an unknown outcome", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  const targets = addTargets(world, TARGETS);
+  await using _worker = startWorker(database, world, {
+    settings: { ...SETTINGS, holdAfterUnknowns: 0 },
+  });
+  await request(database.sql, ...targets);
+
+  await eventually(async () =>
+    expect(await countByStatus(database.sql)).toEqual({ unknown: TARGETS }),
+  );
+});
+
+/** Publishes targets on a platform that does not answer, until the platform is held. */
+async function holdPlatform(count: number) {
+  await using stack = new AsyncDisposableStack();
+  const database = stack.use(await openDatabase());
+  const world = new World();
+  const targets = addTargets(world, count);
+  stack.use(
+    startWorker(database, world, {
+      settings: SETTINGS,
+      connectors: { x: world.connector(), bluesky: new World().connector("bluesky") },
+    }),
+  );
+  await request(database.sql, ...targets);
+  const { sql } = database;
+  await eventually(async () =>
+    expect(await countByStatus(sql)).toEqual({ unknown: HOLD_AFTER, queued: count - HOLD_AFTER }),
+  );
+  await eventually(async () => {
+    const told = await Promise.all(targets.map((target) => lastUpdate(sql, target)));
+    expect(told.every((update) => update?.errorCode !== undefined)).toBe(true);
+  });
+  const opened = stack.move();
+  return { database, sql, world, targets, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/** Returns those of the targets that were not sent. */
+async function listQueued(sql: Sql, targets: readonly TestTarget[]) {
+  const rows = await Promise.all(
+    targets.map(async (target) => ({ target, task: await readTask(sql, target) })),
+  );
+  return rows.filter(({ task }) => task.status === "queued").map(({ target }) => target);
+}
+
+test("a target of a held platform has an attempt that says why it was not sent, and waits without an unknown outcome", async () => {
+  await using run = await holdPlatform(7);
+  const { sql, targets } = run;
+
+  const [held] = await listQueued(sql, targets);
+  if (held === undefined) throw new Error("no target is held");
+  const message =
+    "not sent: the platform left the latest publishing calls of several posts without an answer; the post is sent when the platform answers again";
+  expect(await listUpdates(sql, held)).toMatchObject([
+    {
+      status: "publishing",
+      errorCode: "platform_unavailable",
+      errorMessage: message,
+      errorRetryable: true,
+      attemptCount: 1,
+      attempt: { number: 1, outcome: "retry", code: "platform_unavailable", message },
+    },
+  ]);
+  expect((await lastUpdate(sql, held))?.nextAttemptAt).toBeDefined();
+});
+
+test("one target at a time is sent to a held platform as a probe, and an unknown outcome of the probe keeps the others held", async () => {
+  await using run = await holdPlatform(10);
+  const { sql, world, targets } = run;
+
+  await makeProbeDue(sql);
+  await eventually(async () =>
+    expect(await countByStatus(sql)).toEqual({ unknown: HOLD_AFTER + 1, queued: 4 }),
+  );
+  await makeProbeDue(sql);
+  await eventually(async () =>
+    expect(await countByStatus(sql)).toEqual({ unknown: HOLD_AFTER + 2, queued: 3 }),
+  );
+  expect(world.calls).toHaveLength(HOLD_AFTER + 2);
+  // Further tries of a target that waits are not reported and do not count as attempts.
+  for (const target of await listQueued(sql, targets))
+    expect(await listUpdates(sql, target)).toHaveLength(1);
+});
+
+test("a probe that the platform answers releases the platform, and all targets that were held are published", async () => {
+  await using run = await holdPlatform(20);
+  const { sql, world, targets } = run;
+  const held = await listQueued(sql, targets);
+
+  world.reactions = [];
+  await makeProbeDue(sql);
+
+  for (const target of held) {
+    await untilStatus(sql, target, "published");
+    const attempts = await listAttempts(sql, target);
+    expect(attempts.map(({ outcome }) => outcome)).toEqual(["retry", "published"]);
+  }
+  expect(await sql`select unknowns_in_row, held_since from platform_brakes`).toMatchObject([
+    { unknownsInRow: 0, heldSince: null },
+  ]);
+});
+
+test("of two processes that probe a held platform at the same time, one sends the probe", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = addTargets(world, 6);
+  await request(sql, ...targets);
+  await sql`update publish_tasks set status = 'working', fence = 1`;
+  const held = targets.map(({ targetId }) => ({ targetId, generation: 1, fence: 1 }));
+  await openAttempts(sql, held);
+  await sql`
+    insert into platform_brakes (platform, held_since, probe_at)
+    values ('x', now() - interval '1 minute', now())`;
+
+  const marks = await Promise.all(
+    [held.slice(0, 3), held.slice(3)].map((keys) =>
+      markCalls(
+        sql,
+        keys.map((key) => ({ ...key, contentHash: key.targetId, callMs: 60_000 })),
+      ),
+    ),
+  );
+
+  expect(marks.flat()).toHaveLength(1);
+  const [brake] = await sql<{ waitS: number }[]>`
+    select extract(epoch from probe_at - now())::int as wait_s
+    from platform_brakes`;
+  // No further probe is sent before the call of this one must have ended.
+  expect(brake?.waitS).toBeGreaterThanOrEqual(60);
+});
+
+test("while a platform is held, targets of other platforms are published, and lost posts of the held platform are searched for", async () => {
+  await using run = await holdPlatform(6);
+  const { sql, world } = run;
+  const other = world.addTarget({ platform: "bluesky" });
+  await request(sql, other);
+
+  await untilStatus(sql, other, "published");
+  world.verdicts = [() => ({ kind: "present", externalId: "found", permalink: null })];
+  await sql`update publish_tasks set wake_at = now() where status = 'unknown'`;
+  await eventually(async () => expect((await countByStatus(sql)).published).toBe(2));
+  expect(await sql`select 1 from platform_brakes where held_since is not null`).toHaveLength(1);
+});
+
+test("a target of a held platform is neither claimed nor counted as late", async () => {
+  await using run = await holdPlatform(6);
+  const { sql, world } = run;
+  const late = world.addTarget();
+  await request(sql, late);
+  const done = world.addTarget({ platform: "bluesky" });
+  await request(sql, done);
+  await untilStatus(sql, done, "published");
+
+  expect(await readTask(sql, late)).toMatchObject({ status: "queued", fence: 0 });
+  await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
+  const states = (await countTasks(sql)).filter(({ platform }) => platform === "x");
+  expect(states.find(({ state }) => state === "held")).toMatchObject({ count: 2 });
+  expect(states.find(({ state }) => state === "due")).toBeUndefined();
+});
+
+test("a target of a held platform whose time has passed fails as missed", async () => {
+  await using run = await holdPlatform(6);
+  const { sql, targets } = run;
+  const [held] = await listQueued(sql, targets);
+  if (held === undefined) throw new Error("no target is held");
+
+  await sql`
+    update publish_tasks
+    set publish_before = now(), wake_at = now()
+    where target_id = ${held.targetId}`;
+
+  await untilStatus(sql, held, "failed");
+  expect(await lastUpdate(sql, held)).toMatchObject({ errorCode: "missed" });
+});
+
+test("a target that is being prepared when its platform is held is released without a publishing call", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = addTargets(world, HOLD_AFTER);
+  const slow = world.addTarget({ text: "slow" });
+  const gate = Promise.withResolvers<void>();
+  let isPreparing = false;
+  world.prepare = [
+    {
+      name: "upload",
+      isDone: (handles) => handles.uploaded !== undefined,
+      run: async ({ text }) => {
+        if (text === "slow") {
+          isPreparing = true;
+          await gate.promise;
+        }
+        return { uploaded: "yes" };
+      },
+    },
+  ];
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await request(sql, slow);
+  await eventually(() => isPreparing);
+  await request(sql, ...targets);
+  await eventually(async () => expect((await countByStatus(sql)).unknown).toBe(HOLD_AFTER));
+
+  gate.resolve();
+
+  await untilStatus(sql, slow, "queued");
+  expect(await lastUpdate(sql, slow)).toMatchObject({
+    errorCode: "platform_unavailable",
+    attempt: { outcome: "retry" },
+  });
+  expect(world.calls).toHaveLength(HOLD_AFTER);
+});
+
+test("publishing calls with an unknown outcome count as failures of their account, which is paused after five", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountId = randomUUID();
+  world.reactions = Array.from({ length: 10 }, () => badGateway);
+  const targets = Array.from({ length: 6 }, () => world.addTarget({ accountId }));
+  const settings = { ...SETTINGS, visibleCallMs: 50, holdAfterUnknowns: 100 };
+  const pause = { accountPauseMs: [3_600_000] };
+  await using _worker = startWorker(database, world, { settings: { ...settings, ...pause } });
+  await request(sql, ...targets);
+
+  await eventually(async () => expect(await countByStatus(sql)).toEqual({ failed: 5, queued: 1 }));
+  const [gate] = await sql<{ isPaused: boolean }[]>`
+    select not_before > now() + interval '30 minutes' as is_paused
+    from account_gates`;
+  expect(gate).toEqual({ isPaused: true });
+});

@@ -1,0 +1,50 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** The bytes of a workspace in the object store. */
+export interface StoredBytes {
+  /** Bytes of stored files, also of media that are being deleted. */
+  readonly usedBytes: number;
+  /** Declared bytes of uploads that are not complete. */
+  readonly reservedBytes: number;
+  /** The workspace's own limit; null for the default. */
+  readonly limitBytes: number | null;
+}
+
+/**
+ * Makes the transaction the only one that stores media for this workspace, until it ends. Otherwise two uploads could
+ * both take the last bytes.
+ */
+export async function lockStorage(tx: TransactionSql, workspaceId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtext('media.storage'), hashtext(${workspaceId}))`;
+}
+
+export async function readStorage(sql: ISql, workspaceId: string): Promise<StoredBytes> {
+  const [row] = await sql<StoredBytes[]>`
+    select
+      coalesce(sum(stored) filter (where status <> 'pending'), 0)::bigint as used_bytes,
+      coalesce(sum(stored) filter (where status = 'pending'), 0)::bigint as reserved_bytes,
+      (select bytes from storage_limits where workspace_id = ${workspaceId}) as limit_bytes
+    from (
+      select status, bytes + case when delivery_key is null then 0 else delivery_bytes end as stored
+      from media
+      where workspace_id = ${workspaceId}
+      and (status <> 'rejected' or object_key is not null)
+    ) as files`;
+  if (row === undefined) throw new Error("the sum of stored bytes returned no row");
+  return row;
+}
+
+/** Sets the storage limit of a workspace; null removes it, so that the default applies. */
+export async function setStorageLimit(
+  sql: ISql,
+  workspaceId: string,
+  bytes: number | null,
+): Promise<void> {
+  if (bytes === null) await sql`delete from storage_limits where workspace_id = ${workspaceId}`;
+  else
+    await sql`
+      insert into storage_limits (workspace_id, bytes)
+      values (${workspaceId}, ${bytes})
+      on conflict (workspace_id) do update
+      set bytes = excluded.bytes`;
+}

@@ -1,0 +1,42 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type {
+  StorageService,
+  WorkspaceStorageSchema,
+} from "@postrider/contracts/media/v1/storage_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { readStorage, setStorageLimit } from "#src/db/storage.ts";
+import type { RpcDependencies } from "#src/operations/dependencies.ts";
+
+type Deps = Pick<RpcDependencies, "sql" | "storageBytes">;
+
+/** Creates the RPCs with which operators read and limit the storage of workspaces. */
+export function createStorageService(deps: Deps): ServiceImpl<typeof StorageService> {
+  return {
+    getStorage: async ({ workspaceId }) => ({ storage: await getStorage(deps, workspaceId) }),
+    setStorageLimit: async ({ workspaceId, limitBytes }) => {
+      if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+      if (limitBytes !== undefined && limitBytes < 0n)
+        throw invalidRequest([{ code: "too_small", path: "/limitBytes", limit: 0 }]);
+      const bytes = limitBytes === undefined ? null : Number(limitBytes);
+      await setStorageLimit(deps.sql, workspaceId, bytes);
+      return { storage: await getStorage(deps, workspaceId) };
+    },
+  };
+}
+
+async function getStorage(
+  { sql, storageBytes }: Deps,
+  workspaceId: string,
+): Promise<MessageInitShape<typeof WorkspaceStorageSchema>> {
+  if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
+  const { usedBytes, reservedBytes, limitBytes } = await readStorage(sql, workspaceId);
+  return {
+    workspaceId,
+    limitBytes: BigInt(limitBytes ?? storageBytes),
+    isDefault: limitBytes === null,
+    usedBytes: BigInt(usedBytes),
+    reservedBytes: BigInt(reservedBytes),
+  };
+}

@@ -1,0 +1,103 @@
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startHost, startImporter } from "./import-fixture.ts";
+import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
+import { createGrant, upload } from "./upload-client.ts";
+
+let service: TestMedia;
+beforeAll(async () => {
+  service = await startMedia({ storageBytes: 1_000 });
+});
+afterAll(() => service[Symbol.asyncDispose]());
+
+const storageOf = async (workspaceId: string) => {
+  const { storage } = await service.storage.getStorage({ workspaceId });
+  if (storage === undefined) throw new Error("the response contains no storage");
+  const { limitBytes, isDefault, usedBytes, reservedBytes } = storage;
+  return { limitBytes, isDefault, usedBytes, reservedBytes };
+};
+
+test("CreateUpload refuses an upload beyond the storage limit of its workspace, as a quota", async () => {
+  const workspaceId = newId();
+  const first = await createGrant(service, 600, { workspaceId });
+  await expect(createGrant(service, 401, { workspaceId })).rejects.toMatchObject({
+    kind: "unprocessable",
+    reason: "quota_exceeded",
+    violations: [{ code: "storage", limit: 1_000, used: 0n, reserved: 600n, requested: 401n }],
+  });
+  await createGrant(service, 1_000);
+  await createGrant(service, 400, { workspaceId });
+  await service.media.deleteMedia({ workspaceId, id: first.id });
+  await createGrant(service, 600, { workspaceId });
+});
+
+test("concurrent uploads never exceed the storage limit of their workspace", async () => {
+  const workspaceId = newId();
+  const results = await Promise.allSettled(
+    Array.from({ length: 20 }, () => createGrant(service, 300, { workspaceId })),
+  );
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+});
+
+test("the storage of a workspace counts stored files until their objects are deleted, and no rejected files", async () => {
+  const workspaceId = newId();
+  const body = await png();
+  const bytes = BigInt(body.length);
+  const grant = await createGrant(service, body.length, { workspaceId });
+  expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: 0n, reservedBytes: bytes });
+  await upload(service, grant, body);
+  await service.complete(grant);
+  expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: bytes, reservedBytes: 0n });
+
+  const rejected = await createGrant(service, 100, { workspaceId });
+  await upload(service, rejected, noise(100));
+  await expect(service.complete(rejected)).rejects.toMatchObject({ reason: "media_rejected" });
+  expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: bytes, reservedBytes: 0n });
+
+  await service.media.deleteMedia({ workspaceId, id: grant.id });
+  expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: bytes });
+  await service.removeObjects();
+  expect(await storageOf(workspaceId)).toMatchObject({ usedBytes: 0n });
+});
+
+test("an operator sets and removes the storage limit of one workspace", async () => {
+  const workspaceId = newId();
+  await service.storage.setStorageLimit({ workspaceId, limitBytes: 2_000n });
+  expect(await storageOf(workspaceId)).toMatchObject({ limitBytes: 2_000n, isDefault: false });
+  await createGrant(service, 1_500, { workspaceId });
+  await service.storage.setStorageLimit({ workspaceId, limitBytes: 0n });
+  await expect(createGrant(service, 1, { workspaceId })).rejects.toMatchObject({
+    reason: "quota_exceeded",
+  });
+  await service.storage.setStorageLimit({ workspaceId });
+  expect(await storageOf(workspaceId)).toEqual({
+    limitBytes: 1_000n,
+    isDefault: true,
+    usedBytes: 0n,
+    reservedBytes: 1_500n,
+  });
+});
+
+test.each([
+  ["a malformed workspace id", { workspaceId: "a" }],
+  ["a negative limit", { workspaceId: newId(), limitBytes: -1n }],
+])("SetStorageLimit refuses %s", async (_, request) => {
+  await expect(service.storage.setStorageLimit(request)).rejects.toMatchObject({
+    reason: "invalid_request",
+  });
+});
+
+test("an import beyond the storage limit of its workspace is refused and leaves no object", async () => {
+  await using host = await startHost((_request, response) => response.end("PNG and more bytes"));
+  await using importer = await startImporter();
+  const workspaceId = newId();
+  const refused = { reason: "quota_exceeded" };
+  const importWith = async (storageBytes: number) =>
+    await importer.startReplica({ storageBytes }).media.importMedia({ workspaceId, url: host.url });
+
+  await expect(importWith(0)).rejects.toMatchObject(refused);
+  expect(host.requests).toEqual([]);
+  await expect(importWith(17)).rejects.toMatchObject(refused);
+  expect(await importer.remains(workspaceId)).toEqual({ rows: 0, objects: 0, files: 0 });
+  expect(await importWith(18)).toMatchObject({ media: { status: "ready" } });
+});
