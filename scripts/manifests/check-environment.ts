@@ -21,6 +21,7 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
     DATABASES.map((service) => [`${service} node src/migrate.ts`, readDatabaseConfig]),
   ),
   "cli topics create": readBusConfig,
+  "cli topics grant": readBusConfig,
   "cli database provision": (read) =>
     ["DATABASE_URL", ...DATABASES.map(passwordOf)].map((name) => read.secret("-").string(name)),
   simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
@@ -35,6 +36,9 @@ const OWN = new Set([
   "METRICS_PORT",
   "IDENTITY_KEYS",
   ...NODE_VARIABLES,
+  // Each service has a Kafka user of its own, and so have the Jobs that create topics and rights.
+  "KAFKA_USERNAME",
+  "KAFKA_PASSWORD",
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
 ]);
 

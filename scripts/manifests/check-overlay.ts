@@ -1,6 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkEnvironment } from "./check-environment.ts";
+import { checkKafkaUsers } from "./check-kafka-users.ts";
 import { checkNetwork } from "./check-network.ts";
 import { checkPods } from "./check-pods.ts";
 import { checkReferences } from "./check-references.ts";
@@ -34,6 +35,7 @@ export function compareWithCode(
     ...checkPods(overlay, manifests),
     ...checkEnvironment(manifests),
     ...checkConfiguration(overlay, manifests),
+    ...checkKafkaUsers(manifests),
     ...checkNetwork(manifests),
   ];
 }

@@ -91,3 +91,38 @@ test("`topics create` fails without KAFKA_BROKERS", async () => {
   expect(exitCode).toBe(1);
   expect(errors).toContain("KAFKA_BROKERS is required");
 });
+
+test("`topics grant --dry-run` lists the rights of each service's Kafka user and calls no broker", async () => {
+  const { exitCode, printed } = await postrider(
+    {},
+    "topics",
+    "grant",
+    "--dry-run",
+    "--prefix",
+    "p-",
+  );
+  expect(exitCode).toBe(0);
+  const { rights } = JSON.parse(printed) as { rights: readonly Record<string, string>[] };
+  const ofPosts = rights.filter(({ principal }) => principal === "User:p-posts");
+  expect(
+    ofPosts.map(({ operation, resource, pattern, name }) =>
+      [operation, resource, pattern, name].join(" "),
+    ),
+  ).toEqual([
+    "write topic literal posts.events.v1",
+    "describe topic literal posts.events.v1",
+    "read topic literal delivery.events.v1",
+    "describe topic literal delivery.events.v1",
+    "read group prefixed posts.",
+    "describe group prefixed posts.",
+  ]);
+  expect(new Set(rights.map(({ principal }) => principal))).toEqual(
+    new Set(["accounts", "delivery", "media", "posts"].map((service) => `User:p-${service}`)),
+  );
+});
+
+test("`topics grant` requires the address of a broker", async () => {
+  const { exitCode, errors } = await postrider({}, "topics", "grant");
+  expect(exitCode).toBe(1);
+  expect(errors).toContain("KAFKA_BROKERS is required");
+});

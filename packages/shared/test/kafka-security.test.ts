@@ -1,17 +1,25 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Bus } from "#src/bus.ts";
 import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
+import { grantKafkaRights, listKafkaRights } from "#src/bus/kafka-rights.ts";
 import { readKafkaSecurity } from "#src/bus/kafka-security.ts";
-import { ensureTopics } from "#src/bus/kafka.ts";
+import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
+import { TOPICS } from "#src/bus/open.ts";
 import { loadConfig } from "#src/config.ts";
 import { ConfigError } from "#src/config/config-error.ts";
+import type { Sql } from "#src/postgres.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
+import { eventually } from "#src/testing/poll.ts";
 import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
 import { makeTestFolder } from "../../local/src/test-folder.ts";
-import { logger } from "./test-service.ts";
+import { createDatabase, logger } from "./test-service.ts";
 
 const PASSWORD = "correct horse";
+const SERVICE_USERS = ["posts", "delivery"]
+  .map((service) => `user_postrider-${service}="${PASSWORD}"`)
+  .join(" ");
 
 const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readKafkaSecurity);
 
@@ -47,7 +55,10 @@ beforeAll(async () => {
       "inter.broker.listener.name": "SASL_SSL",
       "sasl.mechanism.inter.broker.protocol": "PLAIN",
       "sasl.enabled.mechanisms": "PLAIN",
-      "listener.name.sasl_ssl.plain.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="broker" password="broker" user_broker="broker" user_postrider="${PASSWORD}";`,
+      "listener.name.sasl_ssl.plain.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="broker" password="broker" user_broker="broker" user_postrider="${PASSWORD}" ${SERVICE_USERS};`,
+      "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+      // The controller's connections have no authentication.
+      "super.users": "User:broker;User:postrider;User:ANONYMOUS",
       "ssl.keystore.type": "PEM",
       "ssl.keystore.certificate.chain": inOneLine(certificate),
       "ssl.keystore.key": inOneLine(key),
@@ -77,6 +88,47 @@ test.each([
     await expect(listTopics(changed)).rejects.toThrow(message);
   },
 );
+
+/** Opens the bus as a service with a Kafka user of its own. */
+function openAs(service: string, sql: Sql): Bus {
+  const options = client({ KAFKA_USERNAME: `postrider-${service}` });
+  return createKafkaBus({ ...options, sql, onFatal: () => undefined });
+}
+
+test("with the granted rights, a Kafka user of a service writes only its own topic, reads only what the service consumes, and uses only its own consumer groups", async () => {
+  await ensureTopics(client(), TOPICS, 1);
+  await using database = await createDatabase(4);
+  const { sql } = database;
+  await using posts = openAs("posts", sql);
+  await using delivery = openAs("delivery", sql);
+  const publish = (bus: Bus, topic: string) =>
+    sql.begin((tx) => bus.publish(tx, topic, [{ key: "k", headers: {}, value: topic }]));
+  await expect(publish(posts, "posts.events.v1")).rejects.toThrow(/not authorized/i);
+
+  const rights = listKafkaRights("postrider-");
+  await grantKafkaRights(client(), rights);
+  await grantKafkaRights(client(), rights);
+  await eventually(() => publish(posts, "posts.events.v1"));
+  await expect(publish(posts, "delivery.events.v1")).rejects.toThrow(/not authorized/i);
+  await eventually(() => publish(delivery, "delivery.events.v1"));
+  await expect(publish(delivery, "posts.events.v1")).rejects.toThrow(/not authorized/i);
+
+  const seen: string[] = [];
+  await posts.subscribe({
+    group: "posts",
+    topic: "delivery.events.v1",
+    handle: async (_tx, records) => void seen.push(...records.map(({ value }) => value)),
+  });
+  await eventually(() => expect(seen).toEqual(["delivery.events.v1"]), { timeoutMs: 20_000 });
+  await withAdmin(openKafka(client({ KAFKA_USERNAME: "postrider-posts" })), async (admin) => {
+    await expect(admin.fetchTopicOffsets("media.events.v1")).rejects.toThrow(/not authorized/i);
+    // The broker does not even name the coordinator of a group to a user without rights on the group.
+    await expect(
+      admin.fetchOffsets({ groupId: "delivery.posts.events.v1", topics: ["posts.events.v1"] }),
+    ).rejects.toThrow("Failed to find group coordinator");
+    await admin.fetchOffsets({ groupId: "posts.delivery.events.v1" });
+  });
+});
 
 test("the Kafka settings for TLS and authentication are optional", () => {
   expect(read({})).toEqual({ isEncrypted: false, caFile: undefined, login: undefined });

@@ -1,8 +1,12 @@
 import { TOPICS } from "@postrider/shared/bus/open";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
 import { createLogger } from "@postrider/shared/telemetry/logger";
-import type { Command, Result } from "#src/command.ts";
+import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { loadBusSetup, loadDatabaseSetup } from "#src/config.ts";
+import type { Services } from "#src/services.ts";
+import { formatTable } from "#src/table.ts";
+
+const USER_PREFIX = "postrider-";
 
 async function provision(): Promise<Result> {
   const { ownerUrl, roles } = loadDatabaseSetup();
@@ -18,6 +22,27 @@ async function createTopics(): Promise<Result> {
   const logger = createLogger({ service: "cli", level: "silent" });
   await ensureTopics({ ...kafka, clientId: "postrider-cli", logger }, TOPICS);
   return { json: { topics: TOPICS }, text: `topics exist: ${TOPICS.join(", ")}` };
+}
+
+/** Creates the access control lists of the services' Kafka users, or only lists them for another tool. */
+async function grantTopics(_services: Services, args: Arguments): Promise<Result> {
+  const prefix = findText(args, "prefix") ?? USER_PREFIX;
+  const { grantKafkaRights, listKafkaRights } = await import("@postrider/shared/bus/kafka-rights");
+  const rights = listKafkaRights(prefix);
+  if (args.values["dry-run"] !== true) {
+    const kafka = loadBusSetup();
+    const logger = createLogger({ service: "cli", level: "silent" });
+    await grantKafkaRights({ ...kafka, clientId: "postrider-cli", logger }, rights);
+  }
+  const rows = rights.map(({ principal, operation, resource, pattern, name }) => [
+    principal,
+    operation,
+    resource,
+    pattern,
+    name,
+  ]);
+  const text = formatTable(["principal", "operation", "resource", "pattern", "name"], rows, "");
+  return { json: { rights }, text };
 }
 
 /** Commands that prepare a database and Kafka before the first start. They call no service. */
@@ -36,5 +61,13 @@ export const setupCommands: readonly Command[] = [
     summary: "create the missing topics on KAFKA_BROKERS",
     options: {},
     run: createTopics,
+  },
+  {
+    words: "topics grant",
+    synopsis: "[--prefix PREFIX] [--dry-run]",
+    summary:
+      "let the Kafka user of each service (postrider-posts, …; --prefix for other names) write only its own topic and read only what it consumes; --dry-run lists the rights",
+    options: { prefix: { type: "string" }, "dry-run": { type: "boolean" } },
+    run: grantTopics,
   },
 ];

@@ -48,6 +48,19 @@ export function toHeldRow({ targetId, deletion, fence }: HeldDeletion) {
   return { target_id: targetId, deletion, fence };
 }
 
+function toRequestRow(request: DeletionRequest) {
+  return {
+    target_id: request.targetId,
+    deletion: request.deletion,
+    workspace_id: request.workspaceId,
+    post_id: request.postId,
+    account_id: request.accountId,
+    platform: request.platform,
+    external_id: request.externalId,
+    cause: request.cause ?? null,
+  };
+}
+
 /**
  * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post that this
  * service has not published and the new request names the right one. A deletion waits until no publishing call of its target
@@ -57,16 +70,6 @@ export async function insertDeletions(
   sql: ISql,
   requests: readonly DeletionRequest[],
 ): Promise<void> {
-  const rows = requests.map((request) => ({
-    target_id: request.targetId,
-    deletion: request.deletion,
-    workspace_id: request.workspaceId,
-    post_id: request.postId,
-    account_id: request.accountId,
-    platform: request.platform,
-    external_id: request.externalId,
-    cause: request.cause ?? null,
-  }));
   // Deletion tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
   await sql`
     insert into deletion_tasks as d (
@@ -82,7 +85,7 @@ export async function insertDeletions(
         and a.outcome = 'unknown'
       )),
       r.cause
-    from jsonb_to_recordset(${sql.json(rows)}) as r(
+    from jsonb_to_recordset(${sql.json(requests.map(toRequestRow))}) as r(
       target_id uuid, deletion int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
       external_id text, cause jsonb
     )

@@ -1,0 +1,97 @@
+import {
+  AclOperationTypes,
+  AclPermissionTypes,
+  AclResourceTypes,
+  ResourcePatternTypes,
+  type AclEntry,
+} from "kafkajs";
+import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
+import { TOPICS, type Topic } from "#src/bus/open.ts";
+
+/** A service that uses the event bus: it is the only producer of the topic that is named after it. */
+type Producer = Topic extends `${infer Service}.events.v1` ? Service : never;
+
+/** The topics that each service consumes. */
+export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
+  accounts: [],
+  delivery: ["posts.events.v1"],
+  media: [],
+  posts: ["delivery.events.v1"],
+};
+
+/** A right of a service's Kafka user, in the words of Kafka's access control lists. */
+export interface KafkaRight {
+  readonly principal: string;
+  readonly resource: "topic" | "group";
+  readonly name: string;
+  /** With `prefixed`, the right applies to every resource whose name begins with `name`. */
+  readonly pattern: "literal" | "prefixed";
+  readonly operation: "read" | "write" | "describe";
+}
+
+/**
+ * Lists the rights that the services need on Kafka. A service can write only its own topic, read what it consumes, and use only
+ * its own consumer groups, whose names begin with the name of the service.
+ *
+ * @param userPrefix Kafka users are named after this prefix and the service.
+ */
+export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
+  return TOPICS.flatMap((topic) => {
+    const service = topic.slice(0, topic.indexOf(".")) as Producer;
+    const principal = `User:${userPrefix}${service}`;
+    const consumed = CONSUMED_TOPICS[service];
+    const on = (
+      resource: KafkaRight["resource"],
+      name: string,
+      operations: readonly KafkaRight["operation"][],
+    ): readonly KafkaRight[] =>
+      operations.map((operation) => ({
+        principal,
+        resource,
+        name,
+        pattern: resource === "group" ? "prefixed" : "literal",
+        operation,
+      }));
+    return [
+      ...on("topic", topic, ["write", "describe"]),
+      ...consumed.flatMap((name) => on("topic", name, ["read", "describe"])),
+      ...(consumed.length === 0 ? [] : on("group", `${service}.`, ["read", "describe"])),
+    ];
+  });
+}
+
+const RESOURCES = { topic: AclResourceTypes.TOPIC, group: AclResourceTypes.GROUP };
+const PATTERNS = {
+  literal: ResourcePatternTypes.LITERAL,
+  prefixed: ResourcePatternTypes.PREFIXED,
+};
+const OPERATIONS = {
+  read: AclOperationTypes.READ,
+  write: AclOperationTypes.WRITE,
+  describe: AclOperationTypes.DESCRIBE,
+};
+
+function toAcl({ principal, resource, name, pattern, operation }: KafkaRight): AclEntry {
+  return {
+    principal,
+    host: "*",
+    resourceType: RESOURCES[resource],
+    resourceName: name,
+    resourcePatternType: PATTERNS[pattern],
+    operation: OPERATIONS[operation],
+    permissionType: AclPermissionTypes.ALLOW,
+  };
+}
+
+/**
+ * Creates access control lists with the given rights; those that exist are kept. Other rights of the same users are not
+ * removed.
+ *
+ * @throws An error if the brokers have no authorizer, or if the client's user may not change access control lists.
+ */
+export async function grantKafkaRights(
+  options: KafkaClientOptions,
+  rights: readonly KafkaRight[],
+): Promise<void> {
+  await withAdmin(openKafka(options), (admin) => admin.createAcls({ acl: rights.map(toAcl) }));
+}
