@@ -21,7 +21,7 @@ export const ONE_RESTORE_HOURS = 24;
  * How long after a restore a target that becomes due may repeat content that was published before the restore, in minutes. A
  * client repeats a request whose answer it never got, and the record of the first request may be lost.
  */
-export const REPEATS_MINUTES = 15;
+const REPEATS_MINUTES = 15;
 
 function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;

@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS, REPEATS_MINUTES } from "./deployment.ts";
+import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS } from "./deployment.ts";
 
 const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
