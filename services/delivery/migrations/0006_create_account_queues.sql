@@ -47,8 +47,8 @@ begin
 end;
 $$;
 
--- A task that leaves the work, or ends, can free the other tasks of its account. A task that stays in work until later frees
--- nothing.
+-- A task that leaves the work, ends, or stays in work for a shorter time can free the other tasks of its account. A task that
+-- stays in work until later frees nothing.
 create function queue_changed_tasks() returns trigger
 language plpgsql
 set search_path from current
@@ -60,7 +60,7 @@ begin
     min(wake_at) filter (where is_end or status in ('unknown', 'reconciling'))
   from (
     select n.account_id, n.workspace_id, n.platform, n.status,
-      n.status <> o.status as is_end,
+      n.status <> o.status or n.status in ('working', 'reconciling') as is_end,
       case when n.status <> o.status then least(now(), n.wake_at) else n.wake_at end as wake_at
     from changed n
     join previous o on o.target_id = n.target_id and o.generation = n.generation
