@@ -168,7 +168,7 @@ describe("kill -9 of the media service:", () => {
 
   // This test is last: the media service removes leftover files some seconds after a kill, and one wait covers the
   // kills of all tests above.
-  test("every media file without a database row that a killed media process left behind is removed", async () => {
+  test("the media service removes every file without a database row that one of its killed processes left behind", async () => {
     await whenTidy(system);
   });
 });

@@ -121,7 +121,7 @@ describe.each<BusKind>(["postgres", "kafka"])("the whole system on the %s messag
 
   const testPostgresOutage = (...signals: readonly NodeJS.Signals[]) =>
     test.each(signals)(
-      "requests are refused at once with a Retry-After header while Postgres is down (%s), and all accepted posts are published afterwards",
+      "requests are refused at once with a Retry-After header while Postgres is down (stopped with %s), and all accepted posts are published afterwards",
       async (signal) => {
         const label = `postgres ${signal}`;
         const pids = allPids(system);

@@ -37,25 +37,28 @@ test.each<[string, string, readonly File[], RegExp, object]>([
   ["instagram", "a carousel of both", [JPEG, VIDEO, SECOND_JPEG], /\/p\//, {}],
   ["tiktok", "a video that is pushed", [VIDEO], /\/video\//, PUBLIC],
   ["tiktok", "photos that TikTok fetches", [JPEG, SECOND_JPEG], /\/photo\//, PUBLIC],
-])("%s publishes %s byte for byte, with its permalink", async (...row) => {
-  const [platform, content, files, permalink, options] = row;
-  const account = await tenant.connect(platform);
-  const media = await Promise.all(files.map((file) => upload(tenant.api, file)));
-  const mediaIds = media.map(({ id }) => id);
-  const post = await create(tenant.api, { content, accountIds: [account], mediaIds, options });
-  await whenTargets(tenant.api, post.id, "published");
-  const entries = (await tenant.listVisible()).filter(
-    (entry) => entry.platform === platform && entry.text === content,
-  );
-  expect(entries).toMatchObject([{ media: media.map(({ sha256 }) => ({ sha256 })) }]);
-  // TikTok returns the id of a post some time after publishing it.
-  await eventually(async () => {
-    const { targets } = await tenant.api.getPost(post.id);
-    expect(targets).toMatchObject([
-      { externalId: entries[0]?.id, permalink: expect.stringMatching(permalink) as string },
-    ]);
-  });
-});
+])(
+  "a post on %s with %s contains the files byte for byte, and the API returns the post's permalink",
+  async (...row) => {
+    const [platform, content, files, permalink, options] = row;
+    const account = await tenant.connect(platform);
+    const media = await Promise.all(files.map((file) => upload(tenant.api, file)));
+    const mediaIds = media.map(({ id }) => id);
+    const post = await create(tenant.api, { content, accountIds: [account], mediaIds, options });
+    await whenTargets(tenant.api, post.id, "published");
+    const entries = (await tenant.listVisible()).filter(
+      (entry) => entry.platform === platform && entry.text === content,
+    );
+    expect(entries).toMatchObject([{ media: media.map(({ sha256 }) => ({ sha256 })) }]);
+    // TikTok returns the id of a post some time after publishing it.
+    await eventually(async () => {
+      const { targets } = await tenant.api.getPost(post.id);
+      expect(targets).toMatchObject([
+        { externalId: entries[0]?.id, permalink: expect.stringMatching(permalink) as string },
+      ]);
+    });
+  },
+);
 
 test("a TikTok post that only its author can see is published without a post id", async () => {
   const account = await tenant.connect("tiktok");

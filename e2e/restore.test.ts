@@ -112,7 +112,7 @@ const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "publish
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
-test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator adopts the data, and then publishes no post twice", async () => {
+test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator makes the system the owner of the data, and then publishes no post twice", async () => {
   const dataDir = makeTestFolder("restore");
   const clusters = mkdtempSync(join(dataDir, "clusters-"));
   execFileSync("chmod", ["o+x", clusters]);
@@ -214,19 +214,19 @@ test("a system whose database dump was loaded into another Postgres cluster publ
 
 test.each([
   {
-    name: "recovered on a new timeline",
+    name: "on a new Postgres timeline",
     change: (cluster: string) => recoverFromArchive(cluster),
     env: {},
     heldBecause: null,
   },
   {
-    name: "put back for another deployment",
+    name: "for another deployment",
     change: () => undefined,
     env: { DEPLOYMENT_ID: "restored" },
     heldBecause: "deployment",
   },
 ])(
-  "a system whose database was $name publishes no post twice",
+  "a system whose database was restored $name publishes no post twice",
   async ({ change, env, heldBecause }) => {
     const dataDir = makeTestFolder("restore");
     const clusters = mkdtempSync(join(dataDir, "clusters-"));

@@ -66,7 +66,7 @@ async function chooseRate(): Promise<number> {
 // This test is first, because it reads all publishing attempts and process stops so far. rolling-restart-kafka.test.ts
 // runs the same test on the Kafka bus.
 test(
-  "a rolling restart of the delivery service on the Postgres bus sends every Telegram message once and leaves no unknown outcome",
+  "a rolling restart of the delivery service on the Postgres bus sends every Telegram message once and leaves no message with an unknown outcome",
   () => expectRollKeepsMessages(system),
   TIMEOUT_MS,
 );

@@ -415,12 +415,12 @@ describe("the search for leaks:", () => {
 
   test.each([
     ["as it is", token],
-    ["in an address", encodeURIComponent(token)],
+    ["with percent-encoding", encodeURIComponent(token)],
     ["as bytes in hex", Buffer.from(token).toString("hex")],
     ["as basic credentials", Buffer.from(`user:${token}`).toString("base64")],
     ["as longer basic credentials", Buffer.from(`a.user:${token}, and more`).toString("base64")],
     ["as a part of a base64url body", Buffer.from(`{"a":"${token}"}`).toString("base64url")],
-  ])("the test that searches for leaked secrets finds a secret %s", (_, text) => {
+  ])("the test that searches for leaked secrets finds a secret that is written %s", (_, text) => {
     const places = new Map([
       ["a log", `{"msg":"sent ${text}"}`],
       ["another", '{"msg":"sent"}'],

@@ -89,7 +89,7 @@ describe.each<BusKind>(["postgres", "kafka"])("tracing on the %s message bus:", 
     expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
   });
 
-  test("the trace span of the publishing call is marked as such, and no span of a platform call contains the path of its URL", () => {
+  test("the trace span of the publishing call has the attribute `postrider.visible`, and no span of a platform call contains the path of the called URL", () => {
     const calls = ofTrace(TRACE_ID).filter(({ name }) => name === "POST");
     const visible = calls.filter(({ attributes }) => attributes["postrider.visible"] === true);
 

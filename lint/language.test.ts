@@ -13,9 +13,12 @@ test.each([
   ["-- Waits so long.", "so long"],
   ["// After so long without a heartbeat.", "so long"],
   ["// As long as the lease is held, the task is no longer claimed.", undefined],
-])("the language check finds in the text %j these words: %j", (text, found) => {
-  expect(findUnclearWords(text).at(0)?.found).toBe(found);
-});
+])(
+  "the language check, which rejects unclear words, finds in the text %j the word %j",
+  (text, found) => {
+    expect(findUnclearWords(text).at(0)?.found).toBe(found);
+  },
+);
 
 test("a finding of the language check names its line and what to write instead", () => {
   expect(findUnclearWords("const a = 1;\n// The platform is away.\n")).toEqual([

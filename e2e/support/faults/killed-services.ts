@@ -14,7 +14,7 @@ function killAll(system: System, service: ServiceName): void {
 /** Tests that no post is lost or published twice when every process of a service is killed or stopped during publishing. */
 export function testKilledServices(stack: () => FaultStack): void {
   test.each<ServiceName>(["gateway", "accounts", "posts", "media"])(
-    `kill -9 of %s while ${POSTS} posts are published loses none and publishes none twice, on any platform`,
+    `no post is lost or published twice on any platform when every process of the %s service is killed while ${POSTS} posts are published`,
     async (service) => {
       const { bus, system, all } = stack();
       const burst = await publishBurst(system, {
@@ -53,7 +53,7 @@ export function testKilledServices(stack: () => FaultStack): void {
     expect(visible.filter(({ text }) => text === content)).toHaveLength(1);
   });
 
-  test("a delivery process that is suspended after it recorded a publishing call sends nothing when it continues after the time for the call has passed", async () => {
+  test("a delivery process that is suspended between recording and sending a publishing call does not send the call when it continues after the call's time limit", async () => {
     const { bus, system, all } = stack();
     system.armFailpoint("delivery.after-mark", "stop");
     const options = { count: POSTS, label: "stop delivery", accounts: all };

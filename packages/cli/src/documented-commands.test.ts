@@ -75,7 +75,7 @@ function findFaults(path: string): string[] {
   ].filter((fault) => fault !== undefined);
 }
 
-test("the tool accepts every command that the documents show", () => {
+test("the operator's command-line tool accepts every command that the documentation shows", () => {
   expect(DOCUMENTS).toContain("docs/operations.md");
   const { blocks } = readDocument("docs/operations.md");
   expect(blocks.length).toBeGreaterThan(10);

@@ -72,7 +72,7 @@ async function createWorkspace(): Promise<string> {
 
 const ID = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
 
-test("the workspace commands create, list, verify and limit workspaces", async () => {
+test("the `workspace` commands create and list workspaces, mark a workspace as verified and set the limits of a workspace", async () => {
   const made = await json<{ id: string }>("workspace", "create", "--name", "Acme", "--verified");
   expect(made).toMatchObject({ id: ID, name: "Acme", verified: true });
   const id = await createWorkspace();
@@ -91,7 +91,7 @@ test("the workspace commands create, list, verify and limit workspaces", async (
   expect(workspaces.slice(0, 2).map((each) => each.id)).toEqual([id, made.id]);
 });
 
-test("`key create` shows an API key in full, and `key list` shows its prefix until it is revoked", async () => {
+test("`key create` shows an API key in full, and `key list` shows the key's prefix until the key is revoked", async () => {
   const [one, other] = [await createWorkspace(), await createWorkspace()];
   const members = ["--workspace", one, "--workspace", other];
   const rights = ["--scopes", "posts:write,accounts:read"];
@@ -148,7 +148,7 @@ test("`pause` rejects the id of an account or workspace that does not exist", as
   expect(await codeOf("--platform", "x")).toBe("unavailable");
 });
 
-test("`events list` and `events redrive` succeed for a service without parked events", async () => {
+test("`events list` and `events redrive` succeed for a service without parked (dead-letter) events", async () => {
   expect(await json("events", "list", "--service", "accounts")).toEqual({ events: [] });
   expect(await json("events", "redrive", "--service", "accounts")).toEqual({
     redriven: 0,
@@ -214,7 +214,7 @@ test.each([
   expect(errors).toMatch(/usage: postrider|postrider help/);
 });
 
-test("an error names a service whose address is unknown or that does not answer", async () => {
+test("an error of the command-line tool names the service whose address is unknown or that does not answer", async () => {
   const nothing = { ...settings, urls: { ...settings.urls, accounts: undefined } };
   const silent = { ...settings, urls: { ...settings.urls, accounts: "http://127.0.0.1:9" } };
   for (const [where, message] of [
@@ -230,7 +230,7 @@ test("an error names a service whose address is unknown or that does not answer"
   }
 });
 
-test("environment variables override the settings of the stack that `npm start` runs", () => {
+test("environment variables override the service addresses that the command-line tool reads from the local stack of `npm start`", () => {
   const service = (port: number) => [{ pid: 1, url: `http://127.0.0.1:${port}`, metricsUrl: "" }];
   const services = {
     accounts: service(1),
@@ -303,7 +303,7 @@ test("`account connect` prints the connect link on standard error and fails when
   expect(JSON.parse(notes[1] ?? "")).toMatchObject({ error: { code: "expired" } });
 });
 
-test("`credentials keys` lists how many credentials need each sealing key", async () => {
+test("`credentials keys` lists how many stored account credentials each encryption key is needed for", async () => {
   const { printed } = await run(["credentials", "keys", "--json"]);
   expect(JSON.parse(printed)).toEqual({
     keys: [{ id: "k1", status: "encrypts", credentials: expect.any(Number) as number }],

@@ -110,7 +110,7 @@ test("`target resolve` without --json prints the address of the post or advises 
   });
 });
 
-test("`target resolve` fails for the id of an unknown target", async () => {
+test("`target resolve` fails when no target has the given id", async () => {
   const { exitCode, printed, errors } = await run("target", "resolve", newId(), "--absent");
   expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
   expect(errors).toContain("the id does not exist");
@@ -144,7 +144,7 @@ const RECOVERY = {
   tokens: { held: false, heldBecause: null },
 };
 
-test("`recovery mark` marks data as restored; `recovery adopt` makes this deployment the owner of the data, and `recovery trust` declares the restore lossless, but only once", async () => {
+test("`recovery mark` marks data as restored; `recovery adopt` makes this deployment the owner of the data, and `recovery trust` can declare a restore lossless only once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });

@@ -53,7 +53,7 @@ test("the storage commands show, set and reset the bytes that a workspace may st
   expect(await json("storage", "set-limit", id, "--default")).toEqual(byDefault);
 });
 
-test("the storage commands refuse unknown workspaces and unclear limits", async () => {
+test("the `storage` commands refuse an unknown workspace and a missing, negative, fractional or contradictory limit", async () => {
   const notFound = { error: { code: "not_found" } };
   expect(await json("storage", "show", newId())).toMatchObject(notFound);
   expect(await json("storage", "set-limit", newId(), "--bytes", "1")).toMatchObject(notFound);

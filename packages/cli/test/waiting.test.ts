@@ -45,7 +45,7 @@ function authorizations(
     });
 }
 
-test("`account connect` keeps waiting for its link while the accounts service does not answer", async () => {
+test("`account connect` keeps waiting for the user's authorization while the accounts service does not answer", async () => {
   const answers = [
     () => Promise.reject(unavailable(undefined)),
     () => Promise.reject(new ServiceError("timeout", "upstream_timeout")),
@@ -64,7 +64,7 @@ test("`account connect` keeps waiting for its link while the accounts service do
   expect(JSON.parse(ended.printed)).toEqual({ id: "a", platform: "youtube", username: "u" });
 });
 
-test("`account connect` fails when the accounts service does not answer until the link has expired", async () => {
+test("`account connect` fails when the accounts service has not answered by the time the connect link expires", async () => {
   const past = new Date(Date.now() - 1_000);
   const { exitCode, errors } = await runAgainst(
     authorizations(past, () => Promise.reject(unavailable(undefined))),
@@ -78,7 +78,7 @@ test.each([
   { redriven: 2, failed: 1, exitCode: 1 },
   { redriven: 3, failed: 0, exitCode: 0 },
 ])(
-  "`events redrive` exits with $exitCode when $failed parked events failed again",
+  "`events redrive` exits with code $exitCode when the repeated handling of parked (dead-letter) events fails for $failed events",
   async ({ redriven, failed, exitCode }) => {
     const ended = await runAgainst(
       (router) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { lastWords } from "#src/last-words.ts";
 
-test("the last error of a log is quoted in one line without its stack trace", () => {
+test("the message about a failed process of the local stack quotes the last error of the log in one line without the stack trace", () => {
   const log = [
     '{"level":"info","msg":"starting"}',
     "Error: an older one",
@@ -20,6 +20,6 @@ test("the last error of a log is quoted in one line without its stack trace", ()
   );
 });
 
-test("no error line is quoted from a log that contains no error", () => {
+test("the message about a failed process of the local stack quotes nothing from a log that contains no error", () => {
   expect(lastWords('{"level":"info","msg":"Error: quoted"}\n')).toBe("");
 });

@@ -17,7 +17,7 @@ test("a port that one process has reserved cannot be reserved by another one", a
 });
 
 test.each(["ends", "is killed"])(
-  "a reserved port can be reserved again when the process that reserved it %s",
+  "a reserved port becomes free for another reservation when the process that reserved it %s",
   (how) => {
     const program = `
     import { writeSync } from "node:fs";

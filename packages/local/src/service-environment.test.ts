@@ -34,7 +34,7 @@ test("a service connects with its own database role and never sees the password 
   expect(JSON.stringify(environment)).not.toContain("owner");
 });
 
-test("the gateway is given no DATABASE_URL even if the caller's environment has one", () => {
+test("the gateway is given no DATABASE_URL even if the launcher's environment has one", () => {
   expect(
     environmentOf("gateway", { DATABASE_URL: "postgres://owner@other-host/x" }),
   ).not.toHaveProperty("DATABASE_URL");
@@ -47,7 +47,7 @@ test("only the accounts service is given the keys that encrypt credentials, and 
   expect(environmentOf("accounts")).not.toHaveProperty("HANDLE_KEYS");
 });
 
-test("the caller's settings reach the services and override defaults, but not the ports, addresses and secrets of the stack", () => {
+test("settings in the launcher's environment reach the services and override defaults, but not the ports, addresses and secrets of the local stack", () => {
   const environment = environmentOf("delivery", {
     LOG_LEVEL: "debug",
     X_RESEND: "off",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readTimeSettings, timeEnvironment } from "#src/time-settings.ts";
 
-test("a time setting in the environment, a number or a list, replaces its default", () => {
+test("a number or a list of numbers in the environment replaces the default of a time setting", () => {
   const settings = readTimeSettings({ LEASE_SECONDS: "2.5", PUBLISH_RETRY_SECONDS: "1, 2" });
 
   expect(settings).toMatchObject({

@@ -13,26 +13,14 @@ test("uid and gid of `nobody` are 65534 on a system that does not list this user
 });
 
 test.each([
+  ["a folder that only root may enter", false, { mode: 0o700, uid: 0, gid: 0 }],
+  ["a folder with the execute bit for others", true, { mode: 0o711, uid: 0, gid: 0 }],
+  ["an own folder without the execute bit for the owner", false, { mode: 0o611, uid: 99, gid: 0 }],
   [
-    "a user may not enter a folder that only root may enter",
-    { mode: 0o700, uid: 0, gid: 0 },
-    false,
-  ],
-  [
-    "a user may enter a folder with the execute bit for others",
-    { mode: 0o711, uid: 0, gid: 0 },
+    "a folder of the own group with the execute bit for the group",
     true,
-  ],
-  [
-    "a user may enter an own folder only with the execute bit of the owner",
-    { mode: 0o611, uid: 99, gid: 0 },
-    false,
-  ],
-  [
-    "a user may enter a folder of the own group with the execute bit of the group",
     { mode: 0o710, uid: 0, gid: 98 },
-    true,
   ],
-])("%s", (_name, folder, open) => {
+])("the check whether a user may enter %s returns %s", (_name, open, folder) => {
   expect(mayEnter(folder, { uid: 99, gid: 98 })).toBe(open);
 });

@@ -78,12 +78,15 @@ test.each([
   ["postgres://a@db.test/p?sslmode=disable", "postgres://a@db.test/p?sslmode=disable"],
   ["postgres://a@localhost:5432/p", "postgres://a@localhost:5432/p"],
   ["postgres://a@127.0.0.1/p", "postgres://a@127.0.0.1/p"],
-])("in production the connection string %s means %s", (url, expected) => {
-  const read = (env: Readonly<Record<string, string>>) =>
-    loadConfig(env, (reader) => ({ url: readDatabaseUrl(reader) })).url;
-  expect(read({ DATABASE_URL: url })).toBe(expected);
-  expect(read({ DATABASE_URL: url, POSTRIDER_ENV: "development" })).toBe(url);
-});
+])(
+  "in production verify-full is the default TLS mode for a Postgres server on another host: the connection string %s is read as %s",
+  (url, expected) => {
+    const read = (env: Readonly<Record<string, string>>) =>
+      loadConfig(env, (reader) => ({ url: readDatabaseUrl(reader) })).url;
+    expect(read({ DATABASE_URL: url })).toBe(expected);
+    expect(read({ DATABASE_URL: url, POSTRIDER_ENV: "development" })).toBe(url);
+  },
+);
 
 test.each(["require", "prefer", "allow", "verify-ca"])(
   "in production a connection string with sslmode=%s, which does not verify the server's name, is refused",

@@ -48,7 +48,7 @@ test("a data folder can be claimed again after the launcher of the local stack r
   await expect(claimFolder(layout)).resolves.toBeUndefined();
 });
 
-test("the next launcher ends the processes that a killed launcher left behind, even if SIGSTOP stopped them", async () => {
+test("the next launcher of a local stack ends the processes that a killed launcher left behind, even if SIGSTOP stopped them", async () => {
   const launcher = sleeper();
   const [running, stopped] = [sleeper(), sleeper()];
   writeJsonFile(layout.launcherFile, identifyProcess(launcher.pid));
@@ -63,7 +63,7 @@ test("the next launcher ends the processes that a killed launcher left behind, e
   expect(await childExit(stopped)).toBe("SIGTERM");
 });
 
-test("the next launcher does not end a process that only has the same pid as a recorded process", async () => {
+test("the next launcher of a local stack does not end another program's process that now has the pid of a recorded process", async () => {
   const innocent = sleeper();
   const identity = identifyProcess(innocent.pid);
   writeJsonFile(layout.processesFile, [{ ...identity, startTicks: 1 }]);
@@ -73,7 +73,7 @@ test("the next launcher does not end a process that only has the same pid as a r
   expect(identifyProcess(innocent.pid)).toEqual(identity);
 });
 
-test("the next launcher removes the hold files and the description of an earlier stack", async () => {
+test("the next launcher of a local stack removes an earlier stack's description and the hold files that kept its processes stopped", async () => {
   await claimFolder(layout);
   writeFileSync(join(layout.hold, "posts"), "");
   writeJsonFile(layout.localFile, {});

@@ -105,7 +105,7 @@ test("the recorded pid of a process of the local stack is that of the listening 
   expect(await answering()).toBe(part.pid);
 });
 
-test("a process of the local stack with a hold file stays down until the file is removed", async () => {
+test("a killed process of the local stack is not started again as long as a hold file for it exists", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   writeFileSync(join(holdDir, "web"), "");
@@ -118,7 +118,7 @@ test("a process of the local stack with a hold file stays down until the file is
   expect(await answering(first)).toBe(part.pid);
 });
 
-test("a hold file that names a process keeps a part of the local stack down only until that process ends", async () => {
+test("a hold file that contains the pid of its creator keeps a process of the local stack down only until the creator ends", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
   const holder = spawn("/bin/sleep", ["60"]);
@@ -155,7 +155,7 @@ test("a process of the local stack that ends stays down when restarts are turned
   expect(identifyProcess(pid)).toBeUndefined();
 });
 
-test("disposing of a part that is stopped by SIGSTOP or held down leaves no process behind", async () => {
+test("shutting down a process of the local stack that SIGSTOP suspended, or that a hold file keeps down, leaves no process behind", async () => {
   const stopped = await startPart({ restart: true });
   process.kill(stopped.pid, "SIGSTOP");
   await stopped[Symbol.asyncDispose]();

@@ -34,7 +34,7 @@ test.each(PLATFORM_IDS)(
 );
 
 test.each(PLATFORM_IDS)(
-  "every path in `verifyLive` of the platform rules of %s refers to an existing rule value",
+  "every rule that `verifyLive` of %s lists for a check against the real platform exists in the platform rules",
   (id) => {
     for (const path of PLATFORMS[id].verifyLive) {
       let value: unknown = PLATFORMS[id];

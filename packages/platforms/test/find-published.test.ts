@@ -62,7 +62,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       return await connector.findMatchingPost(publication, {}, callOfTwoHoursAgo(given), signal);
     };
 
-    test(`the ${name} connector finds a published post by its content when the stored data lacks its id`, async () => {
+    test(`the ${name} connector finds a published post by its content when the database lacks the post's id`, async () => {
       const publication = await withImage("Ships & sails https://example.com/a?b=1 #harbour");
       await platform.publish(connector, publication);
       const [entry] = await platform.visible();
@@ -89,7 +89,7 @@ describe.each(["x", "bluesky", "instagram"] as const)(
       expect(await find(publication, { calledAt })).toEqual({ kind: "absent" });
     });
 
-    test(`the ${name} connector finds a post although the clock of our database is ten minutes fast`, async () => {
+    test(`the ${name} connector finds a post although the clock of Postrider's database is ten minutes fast`, async () => {
       const publication = await withImage("a fast clock");
       await platform.publish(connector, publication);
       const [entry] = await platform.visible();

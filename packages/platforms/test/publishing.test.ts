@@ -128,7 +128,7 @@ describe.each(PLATFORMS)("publishing on %s", (platform) => {
     expect(outcome).toMatchObject({ kind: "token_refused" });
   });
 
-  test(`the ${platform} connector sends no publishing call when the recorded intent to publish (mark) is too old`, async () => {
+  test(`the ${platform} connector sends no publishing call when too much time has passed since the intent to publish was recorded`, async () => {
     const of = connector(platform);
     const publication = await createPublication(platform, "too late");
     const { handles } = await platforms[platform].prepare(of, publication);

@@ -66,7 +66,7 @@ const PUBLICATION: Publication = {
 const VIDEO = { text: "", title: "hello", media: [mp4Media(1000)] };
 
 test.each(["instagram", "tiktok", "youtube"] as const)(
-  "the %s connector does not skip a matching post whose time it cannot read",
+  "the %s connector's search for a published post accepts a matching post whose publication time is unreadable",
   async (name) => {
     const publication = name === "youtube" ? { ...PUBLICATION, ...VIDEO } : PUBLICATION;
     const find = connectors[name].findMatchingPost;

@@ -33,7 +33,7 @@ test.each([
   ["in a form", postToTokenEndpoint],
   ["in the query", getFromTokenEndpoint],
 ])(
-  "the secrets of a token request sent %s are redacted in the platform's error message",
+  "the secrets of a token request whose parameters are sent %s are redacted in the platform's error message",
   async (_name, to) => {
     const url = await answering(
       JSON.stringify({

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 
-test("the Bluesky connector neither refreshes nor ends a session at a private address from the account's DID document", async () => {
+test("the Bluesky connector contacts no private address from an account's DID document to refresh or end a session", async () => {
   let requests = 0;
   const inside = createServer((_request, response) => {
     requests += 1;

@@ -39,7 +39,7 @@ describe("errors of the Graph API on a Facebook Page", () => {
     [100, undefined, "refused", "content_rejected"],
     [99_999, undefined, "refused", "content_rejected"],
   ])(
-    "Graph API error %s (subcode %s) becomes the failure %s %s for every kind of call",
+    "Graph API error %s (subcode %s) becomes the failure %s (code %s), whether it answers a preparation step or a publishing call",
     (code, subcode, kind, name) => {
       const given = answer(code, subcode === undefined ? {} : { subcode });
       const expected = name === undefined ? { kind } : { kind, code: name };

@@ -5,7 +5,7 @@ import { shorten, toAnswer } from "./platform-answer.ts";
 /** Matches what Postgres refuses in a text or in JSON: a NUL character or half of a surrogate pair. */
 const isStorable = (text: string) => text.isWellFormed() && !text.includes("\0");
 
-test("shorten never cuts an emoji in half", () => {
+test("shorten() never cuts an emoji in half", () => {
   for (const offset of [0, 1]) {
     const message = shorten("a".repeat(offset) + "😀".repeat(200));
     expect(isStorable(message)).toBe(true);
@@ -14,11 +14,11 @@ test("shorten never cuts an emoji in half", () => {
   }
 });
 
-test("shorten replaces NUL characters and halves of surrogate pairs, which Postgres cannot store", () => {
+test("shorten() replaces NUL characters and halves of surrogate pairs, which Postgres cannot store", () => {
   expect(shorten("a\0b\ud83d")).toBe("a\ufffdb\ufffd");
 });
 
-test("shorten returns text that Postgres can store for any message", () => {
+test("for any message, shorten() returns text that Postgres can store", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 700 }), fc.nat(700), (text, start) => {
       const message = shorten(`${text.slice(start)}\ud800\0${text}`);
@@ -28,7 +28,7 @@ test("shorten returns text that Postgres can store for any message", () => {
   );
 });
 
-test("every text in a platform's answer can be stored", () => {
+test("every text in a parsed platform answer can be stored in Postgres", () => {
   const body = String.raw`{"id":"1\u0000","half\uD83D":["\udc00",{"name":"\uD83D\uDE00","n":12345678901234567890}]}`;
   expect(toAnswer(200, {}, body).json).toEqual({
     id: "1\ufffd",
@@ -36,7 +36,7 @@ test("every text in a platform's answer can be stored", () => {
   });
 });
 
-test("a platform's answer keeps texts that can be stored unchanged", () => {
+test("parsing a platform's answer does not change texts that Postgres can store", () => {
   const json = { text: "e\u0301 \u0001 \\u0000 😀", more: null };
   expect(toAnswer(200, {}, JSON.stringify(json)).json).toEqual(json);
 });

@@ -14,7 +14,7 @@ test("the deadline of a publishing call grows with the bytes that it uploads", (
   expect(visibleCallTime(60_000, 50 * MIB)).toBe(withUploadTime(60_000, 50 * MIB));
 });
 
-test("the deadline of a publishing call is shorter than the time in which a process must stop", () => {
+test("the deadline of a publishing call with a large upload is shorter than the time that a stopping process has to finish", () => {
   expect(visibleCallTime(60_000, 10 * 50 * MIB)).toBe(MAX_VISIBLE_CALL_MS);
   expect(MAX_VISIBLE_CALL_MS).toBeLessThan(STOP_GRACE_MS);
 });

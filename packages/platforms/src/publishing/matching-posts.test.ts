@@ -20,7 +20,7 @@ function call(afterMs: number, looks: number, owned: readonly string[] = []): Un
 const post = (id: string): MatchingPost => ({ id, permalink: `https://example.test/${id}` });
 const PUBLICATION = { text: "hello" };
 
-test("a single matching post on the platform is taken as the published post", async () => {
+test("the only post on the platform that matches a publishing call with an unknown outcome is taken as the published post", async () => {
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, call(0, 0))).toEqual({
     kind: "present",
     externalId: "1",
@@ -36,7 +36,7 @@ test("a matching post that belongs to another Postrider post is not taken as the
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, owned, [])).toEqual({ kind: "absent" });
 });
 
-test("a post whose id proves that it is the published post counts even if another Postrider post owns it", async () => {
+test("a platform post whose id proves that it is the published post is accepted even if it is stored as another Postrider post", async () => {
   const posts = [post("1"), { ...post("2"), isProven: true }];
   expect(await judgeMatchingPosts(posts, PUBLICATION, call(0, 0, ["2"]))).toMatchObject({
     kind: "present",
@@ -44,7 +44,7 @@ test("a post whose id proves that it is the published post counts even if anothe
   });
 });
 
-test("a person must decide whose post was found by its text when another post of the account has the same text and other media", async () => {
+test("a person must decide whether a post that was found by its text is the published one when another Postrider post of the account has the same text", async () => {
   const similar = { ...call(0, 0), hasSimilarPost: () => Promise.resolve(true) };
   expect(await judgeMatchingPosts([post("1")], PUBLICATION, similar)).toMatchObject({
     kind: "cannot_tell",
@@ -73,7 +73,7 @@ test.each([
   [10 * MINUTE_MS - 1, 3, { kind: "look_again", afterMs: 10 }],
   [10 * MINUTE_MS, 3, { kind: "absent" }],
 ])(
-  "when no post on the platform matches %i ms after the publishing call and after %i searches, the result is %j",
+  "a search that finds no matching post %i ms after the publishing call, with %i searches before it, has the result %j",
   async (afterMs, looks, verdict) => {
     expect(await judgeMatchingPosts([], PUBLICATION, call(afterMs, looks))).toEqual(verdict);
   },

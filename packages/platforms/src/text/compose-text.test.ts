@@ -36,7 +36,7 @@ test.each([
   expect(findLongMarkRun(text)).toBe(count);
 });
 
-test("composeText composes the letters of a text with a long run of combining marks, and keeps its result when repeated", () => {
+test("composeText composes the letters of a text with a long run of combining marks, and returns its own result unchanged", () => {
   const run = "\u0301\u0316".repeat(100);
   expect(composeText(run)).toBe(composeText(composeText(run)));
   expect(composeText(`${run}e\u0301`)).toContain("é");
@@ -82,7 +82,7 @@ test.each(Object.entries(ON_BLUESKY_POSTS))(
   },
 );
 
-test("a tag with a long run of punctuation takes processor time that is linear in its length", async () => {
+test("finding a tag with a long run of punctuation takes processor time that is linear in the tag's length", async () => {
   const text = `#a${"_.".repeat(LARGEST / 2)}\0`;
   expect(await measureCpuMs(() => createFacets(text, new Map()))).toBeLessThan(1000);
 });

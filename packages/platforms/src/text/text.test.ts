@@ -40,7 +40,7 @@ const texts = fc
   .filter((text) => text.split(/[.\s@:/]/u).every((label) => label.length <= 24));
 
 describe("weighted length", () => {
-  test("weighted length agrees with twitter-text on any mixture of letters, emoji, links and punctuation", () => {
+  test("the weighted length of a text for X agrees with the library twitter-text on any mixture of letters, emoji, links and punctuation", () => {
     fc.assert(
       fc.property(texts, (text) => {
         fc.pre(twitter.extractUrlsWithIndices(text.normalize()).every(isConsistent));
@@ -50,7 +50,7 @@ describe("weighted length", () => {
     );
   });
 
-  test("weighted length agrees with twitter-text on any Unicode text without emoji", () => {
+  test("the weighted length of a text for X agrees with the library twitter-text on any Unicode text without emoji", () => {
     const character = fc
       .string({ unit: "binary", minLength: 1, maxLength: 1 })
       .filter((text) => !/\p{Extended_Pictographic}/u.test(text));

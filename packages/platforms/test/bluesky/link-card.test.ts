@@ -120,7 +120,7 @@ test("the Bluesky connector does not connect to a private address to read a link
   await expect(platform.publish(closed, publication)).resolves.toMatchObject({ kind: "published" });
 });
 
-test("a process that stops while it reads a linked page does not prepare the record without its link card", async () => {
+test("when a process stops while it reads a linked page, preparing the Bluesky post fails instead of leaving out the link card", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
   answer = () => resolve();
   const publication = await platform.createPublication([], link(), (credentials) =>

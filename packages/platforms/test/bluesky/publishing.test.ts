@@ -156,7 +156,7 @@ describe("interrupted uploads to Bluesky", () => {
     },
   );
 
-  test("blobs that Bluesky may have deleted are uploaded again before the record is written under its key", async () => {
+  test("files that Bluesky may have deleted since their upload are uploaded again before the post's record is written", async () => {
     const publication = await createPublication([pngMedia(1), pngMedia(2)]);
     const { handles } = await prepare(publication);
     await platform.control("POST", "clock", { advanceMs: HOUR_MS });
@@ -175,7 +175,7 @@ describe("interrupted uploads to Bluesky", () => {
     expect(await bluesky.publish(publication, ready, guard)).toMatchObject({ kind: "published" });
   });
 
-  test("a Bluesky record keeps its key when a second upload changes the reference to a file", async () => {
+  test("a Bluesky post keeps its record key when a second upload changes the post's reference to a file", async () => {
     const publication = await createPublication([pngMedia(1)]);
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
@@ -309,7 +309,7 @@ describe("Bluesky posts after a restore", () => {
     expect(await find(publication)).toMatchObject({ kind: "present", externalId });
   });
 
-  test("the Bluesky connector finds a post without text by its record key even if another Postrider post owns it by mistake", async () => {
+  test("the Bluesky connector finds a post without text by its record key even if the post is wrongly stored as another Postrider post", async () => {
     const publication = await createPublication([pngMedia(1)], "");
     const { handles } = await prepare(publication);
     await bluesky.publish(publication, handles, guard);

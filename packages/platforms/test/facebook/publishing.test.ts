@@ -91,7 +91,7 @@ describe("publishing on Facebook", () => {
     });
   });
 
-  test("the Facebook connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
+  test("the Facebook connector sends no publishing call when too much time has passed since the intent to publish was recorded", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };
@@ -275,7 +275,7 @@ describe("reconciling on Facebook", () => {
     expect(await driver.reconcile(publication, handles)).toEqual({ kind: "repeat" });
   });
 
-  test("the Facebook connector checks again after a rate limit, because a rate limit does not show whether the post exists", async () => {
+  test("the Facebook connector checks later whether a post exists when Facebook answers the check with a rate limit", async () => {
     const publication = await createPublication([]);
     const { handles } = await prepare(publication);
     await platform.addFault("status", "status", { status: 429 });
@@ -379,7 +379,7 @@ describe("Facebook posts that are created visible at once", () => {
     });
   });
 
-  test("the Facebook connector finds a text with a link to a video, of which Facebook lists a preview", async () => {
+  test("the Facebook connector finds a published text with a link to a video although Facebook lists a preview of the video with the post", async () => {
     const text = "See https://www.youtube.com/watch?v=1";
     const publication = await createPublication([], text);
     expect(await atOnce.publish(publication, {}, guard)).toMatchObject({ kind: "published" });
@@ -404,7 +404,7 @@ describe("Facebook posts that are created visible at once", () => {
 
 describe("Facebook posts after a restore", () => {
   test.each(KINDS.filter(([, media]) => media.length > 0))(
-    "after a database restore, the Facebook connector finds %s by its ids even if another Postrider post owns it by mistake",
+    "after a database restore, the Facebook connector finds %s by its ids even if the Facebook post is wrongly stored as another Postrider post",
     async (_name, media) => {
       const publication = await createPublication(media);
       const { handles } = await prepare(publication);

@@ -91,7 +91,7 @@ describe("publishing on Instagram", () => {
     expect(outcome).toEqual({ kind: "published", externalId: entry?.id, permalink: null });
   });
 
-  test("the Instagram connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
+  test("the Instagram connector sends no publishing call when too much time has passed since the intent to publish was recorded", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await prepare(publication);
     const tooLate = { ...guard, mayStillSend: () => false };

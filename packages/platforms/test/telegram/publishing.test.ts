@@ -68,7 +68,7 @@ describe("publishing media on Telegram", () => {
     expect((await platform.visible()).map(({ text }) => text)).toEqual(["", ""]);
   });
 
-  test("the Telegram connector sends no publishing call when the recorded intent to publish (mark) is too old, with or without media", async () => {
+  test("the Telegram connector sends no media when too much time has passed since the intent to publish was recorded", async () => {
     const publication = await createPublication([mp4Media(1_000_000)]);
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await telegram.publish(publication, {}, tooLate)).toEqual({ kind: "not_sent" });

@@ -162,7 +162,7 @@ describe("TikTok's creator info", () => {
     },
   );
 
-  test("the TikTok connector never publishes a private post as a public post", async () => {
+  test("the TikTok connector refuses a public post on a private account, and publishes a post for followers on that account", async () => {
     const publication = await publicationOf("private.person", [video()]);
     expect(await settle(publication)).toMatchObject({
       kind: "refused",
@@ -207,7 +207,7 @@ describe("publishing photos on TikTok", () => {
     });
   });
 
-  test("photos that TikTok cannot fetch are sent again after each pause, and are refused after the last pause", async () => {
+  test("photos that TikTok cannot fetch are sent again after each retry pause, and the post is refused after the last pause", async () => {
     const media = jpegMedia(1);
     media.url = `${server.serve(media).url}/gone`;
     const publication = await createPublication([media]);
@@ -259,7 +259,7 @@ describe("TikTok videos are published exactly once", () => {
   );
 
   test.each(["drop_before", "drop_after_commit", "status_after_commit", "status", "garbage_body"])(
-    "a TikTok video is published once when its init call and a chunk call meet the simulated fault %s",
+    "a TikTok video is published once when the call that starts the upload and a call that sends a chunk both meet the simulated fault %s",
     async (mode) => {
       const publication = await createPublication([video(16 * MIB)]);
       let handles: Handles = {};
@@ -340,7 +340,7 @@ describe("TikTok videos are published exactly once", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the TikTok connector sends no publishing call when the recorded intent to publish (mark) is too old", async () => {
+  test("the TikTok connector sends no publishing call when too much time has passed since the intent to publish was recorded", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await platform.prepare(tiktok, publication);
     const tooLate = { ...guard, mayStillSend: () => false };

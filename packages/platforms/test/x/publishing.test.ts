@@ -263,7 +263,7 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 
-  test("the X connector does not take a post with the same text and media as the published post of a text", async () => {
+  test("the X connector does not take a post with media as the published post when it searches for the same text without media", async () => {
     const withMedia = await createPublication([pngMedia(1)], "hello");
     await publish(withMedia);
     const textOnly = { ...withMedia, media: [] };
@@ -278,7 +278,7 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 
-  test("the X connector gives texts the same comparable form exactly if a search of the timeline cannot tell them apart", async () => {
+  test("the X connector reduces two texts to the same form exactly if a search of the timeline cannot tell posts with these texts apart", async () => {
     const publication = await createPublication([], "a &amp; b https://example.com/a#b");
     await publish(publication);
     const [text, same, other] = [
@@ -294,7 +294,7 @@ describe("an unknown outcome with media on X", () => {
     expect(x.comparableText?.(other)).not.toBe(x.comparableText?.(text));
   });
 
-  test("the X connector cannot tell whether a text with a link to media on X is the post with the same text and media", async () => {
+  test("the X connector reports that it cannot tell the outcome when a text with a link to media on X may be an existing post with media", async () => {
     const withMedia = await createPublication([pngMedia(1)], "look");
     await publish(withMedia);
     const linking = { ...withMedia, text: "look https://x.com/me/status/1/photo/1", media: [] };
@@ -304,7 +304,7 @@ describe("an unknown outcome with media on X", () => {
   });
 
   test.each(["reconcile", "findMatchingPost"] as const)(
-    "the X connector's %s finds a post by its media even if another Postrider post owns it by mistake",
+    "the X connector's method %s finds a post by its media even if the post is wrongly stored as another Postrider post",
     async (search) => {
       const [publication, handles] = await lose("drop_after_commit");
       const [entry] = await platform.visible();

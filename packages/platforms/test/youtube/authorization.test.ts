@@ -53,7 +53,7 @@ describe("connecting a YouTube channel", () => {
   });
 
   test.each([403, 429, 500, 503])(
-    "a request for a YouTube channel that is answered with HTTP %i is reported as unavailable",
+    "YouTube is reported as unavailable when it answers the request for a channel with HTTP %i",
     async (status) => {
       await platform.addFault("account", "status", { status });
       expect(await youtube.connect(await createCredentials(), signal)).toMatchObject({

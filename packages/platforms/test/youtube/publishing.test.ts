@@ -336,7 +336,7 @@ describe("the publishing call to YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("a publishing call to YouTube that was not sent or could not connect has a known outcome", async () => {
+  test("a publishing call to YouTube that was not sent or could not connect is reported as such, not as an unknown outcome", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };
@@ -431,7 +431,7 @@ describe("an unknown outcome on YouTube", () => {
     expect(await listVideos(publication)).toEqual([]);
   });
 
-  test("the YouTube connector finds the video of an ended upload session although our clock is ten minutes fast", async () => {
+  test("the YouTube connector finds the video of an ended upload session although Postrider's clock is ten minutes fast", async () => {
     const [publication, handles] = await lose("drop_after_commit");
     const lost = forget(handles);
     const [id] = await listVideos(publication);

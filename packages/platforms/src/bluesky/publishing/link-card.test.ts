@@ -51,7 +51,7 @@ test.each([
   ["an element with many quotes", `<meta a="${"'".repeat(3_900)}>`.repeat(60)],
   ["an element with many assignments", `<meta ${"a=".repeat(1_900)}>`.repeat(60)],
   ["many spaces", `<meta a${" ".repeat(3_900)}>`.repeat(60)],
-])("toCard parses a page with %s in less than two seconds", (_, html) => {
+])("the parser of link cards reads a web page with %s in less than two seconds", (_, html) => {
   const startedAt = performance.now();
   toCard(URI, html);
   expect(performance.now() - startedAt).toBeLessThan(2_000);

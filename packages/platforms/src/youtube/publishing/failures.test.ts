@@ -32,10 +32,13 @@ test.each([
   [403, "authenticatedUserAccountClosed", "account_action_needed"],
   [403, "authenticatedUserAccountSuspended", "account_action_needed"],
   [413, "uploadTooLarge", "media_rejected"],
-])("YouTube's error %i %s becomes a refusal with the code %s", (status, reason, code) => {
-  const message = `About ${reason}.`;
-  expect(toFailure(answer(status, reason))).toEqual({ kind: "refused", code, message });
-});
+])(
+  "YouTube's answer %i with the error %s becomes a refusal with the code %s",
+  (status, reason, code) => {
+    const message = `About ${reason}.`;
+    expect(toFailure(answer(status, reason))).toEqual({ kind: "refused", code, message });
+  },
+);
 
 test("YouTube's error `authError` means that the access token is refused", () => {
   expect(toFailure(answer(401, "authError"))).toMatchObject({ kind: "token_refused" });
@@ -50,7 +53,7 @@ test.each([
   [429, "rateLimitExceeded", "rate_limited"],
   [429, "", "rate_limited"],
 ])(
-  'YouTube\'s error %i "%s" is a limit with the code %s, which does not count as an attempt',
+  'YouTube\'s answer %i with the error "%s" is reported as a limit with the code %s and does not use up an attempt',
   (status, reason, code) => {
     const failure = toFailure(answer(status, reason));
     expect(failure).toMatchObject({ kind: "retryable", code, isLimit: true });
@@ -69,7 +72,7 @@ test.each([
   ["a 404 with an unknown reason", answer(404, "notFound")],
   ["an HTML page of a proxy", { ...answer(400, "unread"), json: undefined }],
 ])(
-  "%s does not show whether YouTube carried out the preparation step, so the step is retried",
+  "a preparation step is retried after %s, which does not show whether YouTube carried out the step",
   (_name, vague) => {
     expect(toFailure(vague)).toBeUndefined();
     expect(toStepFailure(vague)).toMatchObject({ kind: "retryable", code: "platform_unavailable" });
