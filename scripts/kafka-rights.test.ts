@@ -14,7 +14,7 @@ function listNamedTopics(service: string): readonly string[] {
 }
 
 test.each(Object.entries(CONSUMED_TOPICS))(
-  "the Kafka rights of %s let it read exactly the topics that its code consumes",
+  "the Kafka rights of the %s service let it read exactly the topics that its code consumes",
   (service, topics) => {
     expect(listNamedTopics(service)).toEqual(topics);
   },

@@ -55,7 +55,7 @@ describe.each([
   const read = () => readCompose(files, env);
 
   test.each(SERVICES)(
-    "the compose service %s has every setting that its code requires, and none that its code does not read",
+    "the compose service %s has every setting that its code requires, and only settings that its code reads",
     (name) => {
       const { faults, unknown } = readAs(name, get(read(), name).environment ?? {});
       expect({ faults, unknown }).toEqual({ faults: [], unknown: [] });
@@ -137,7 +137,7 @@ describe.each([
   });
 
   test.each(WITH_SCHEMA)(
-    "the compose service %s starts after its migrations, which are given no setting but its database URL",
+    "the compose service %s starts after its migrations, whose only setting is the database URL of the service",
     (name) => {
       const services = read();
       const migrations = get(services, `${name}-migrations`);

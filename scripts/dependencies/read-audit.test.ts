@@ -15,11 +15,11 @@ function answer(...severities: readonly string[]): string {
   return `npm warn something else\n${JSON.stringify({ actions: [], advisories, metadata: {} })}\n`;
 }
 
-test("the audit reports no vulnerability if no advisory is known", () => {
+test("the dependency audit reports no vulnerability if no advisory is known", () => {
   expect(readAudit(answer())).toEqual({ kind: "answered", grave: [], others: 0 });
 });
 
-test("the audit names each high or critical advisory, and counts the less severe ones", () => {
+test("the dependency audit names each high or critical advisory, and counts the less severe ones", () => {
   const line = (severity: string) =>
     `left-pad <1.3.0: ${severity}: Pads too much (https://github.com/advisories/GHSA-0)`;
   expect(readAudit(answer("low", "high", "moderate", "critical"))).toEqual({
@@ -38,6 +38,9 @@ test.each([
   ],
   ["getaddrinfo ENOTFOUND registry\nmore", "getaddrinfo ENOTFOUND registry"],
   ["", "pnpm audit printed nothing"],
-])("the audit does not report an unavailable registry as a vulnerability: %j", (output, reason) => {
-  expect(readAudit(output)).toEqual({ kind: "unavailable", reason });
-});
+])(
+  "the dependency audit does not report an unavailable registry as a vulnerability: %j",
+  (output, reason) => {
+    expect(readAudit(output)).toEqual({ kind: "unavailable", reason });
+  },
+);

@@ -88,25 +88,31 @@ test("the Kubernetes overlays `local` and `production` have no faults", () => {
 });
 
 test.each(BROKEN.filter(({ tool }) => tool === undefined))(
-  "the checks of the manifests report $report",
+  "the checks of the Kubernetes manifests report this fault: $report",
   (one) => {
     const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
     expect(faults.join("\n")).toContain(one.fault);
   },
 );
 
-test.each(BROKEN.filter(({ tool }) => tool !== undefined))("$tool reports $report", (one) => {
-  const text = renderChanged(one)
-    .map((manifest) => JSON.stringify(manifest))
-    .join("\n---\n");
-  const faults =
-    one.tool === "kubeconform" ? checkSchema(text) : checkPractices("production", text);
-  expect(faults.join("\n")).toContain(one.fault);
-});
+test.each(BROKEN.filter(({ tool }) => tool !== undefined))(
+  "the tool $tool reports this fault in a Kubernetes manifest: $report",
+  (one) => {
+    const text = renderChanged(one)
+      .map((manifest) => JSON.stringify(manifest))
+      .join("\n---\n");
+    const faults =
+      one.tool === "kubeconform" ? checkSchema(text) : checkPractices("production", text);
+    expect(faults.join("\n")).toContain(one.fault);
+  },
+);
 
-test.each(ACCEPTED)("the checks of the manifests accept $accept", (one) => {
-  expect(compareWithCode("production", renderChanged(one))).toEqual([]);
-});
+test.each(ACCEPTED)(
+  "the checks of the Kubernetes manifests accept this variant: $accept",
+  (one) => {
+    expect(compareWithCode("production", renderChanged(one))).toEqual([]);
+  },
+);
 
 test("the settings of each service contain the addresses of exactly the services that its code calls", () => {
   expect(checkPeers()).toEqual([]);

@@ -26,7 +26,7 @@ const secrets = overlay.secretGenerator
   .filter(([name]) => isSecret.has(name) || name === "TRUSTED_IDENTITIES");
 
 test.each(secrets)(
-  "a service in production refuses the published value of %s from the local overlay",
+  "a service in production refuses the value of %s that is published in the local Kubernetes overlay",
   (name, value) => {
     const reader = new EnvReader({ [name]: value });
     reader.secret("A secret.").optionalString(name);
@@ -36,7 +36,7 @@ test.each(secrets)(
   },
 );
 
-test("the local overlay contains every kind of key that Postrider's services need", () => {
+test("the local Kubernetes overlay contains every kind of key that Postrider's services need", () => {
   const names = secrets.map(([name]) => name);
   expect(names).toEqual(
     expect.arrayContaining([

@@ -17,7 +17,7 @@ function write(file: string, ...lines: readonly string[]): void {
   writeFileSync(join(folder, file), lines.join("\n"));
 }
 
-test("the RPCs of a process are the methods of its clients that its code uses, without tests, comments and services that it only serves", async () => {
+test("findCalls lists the RPCs that the code of a process calls, without calls in tests and comments and without services that the process only serves", async () => {
   write(
     "app.ts",
     'import { PostService as Posts } from "@postrider/contracts/posts/v1/post_service_pb";',
@@ -30,7 +30,7 @@ test("the RPCs of a process are the methods of its clients that its code uses, w
   expect(await findCalls(ROOT, [folder])).toEqual(["postrider.posts.v1.PostService/GetPost"]);
 });
 
-test("a client whose service is imported in another file is an error, because its calls would stay unknown", async () => {
+test("findCalls fails for an RPC client whose service type is imported in another file, because the calls of this client would stay unknown", async () => {
   write("app.ts", "start(peer.client(PostService));");
   await expect(findCalls(ROOT, [folder])).rejects.toThrow(
     "a client of PostService is created in a file that does not import PostService",

@@ -83,7 +83,7 @@ test("describeSettings lists every setting with its description, including setti
   ]);
 });
 
-test("an invalid value of a setting that is not in use is ignored", () => {
+test("a required setting may be missing while the setting is not in use", () => {
   const load = (isUsed: boolean) =>
     loadConfig({}, (read) => ({
       region: read.when(isUsed).about("Region of the store.").string("REGION"),

@@ -86,7 +86,7 @@ test("a server replica that joins under load receives its share of the RPCs, and
   await expect.poll(callsOf200, { timeout: 100_000 }).toBeGreaterThanOrEqual(50);
 }, 120_000);
 
-test("a server replica that joins under light load receives RPCs as connections expire", async () => {
+test("a server replica that joins under light load receives RPCs as the connections of the callers expire", async () => {
   const replicas = [await startReplica()];
   const call = await startCaller(await startClusterIp(replicas), { connectionMs: 100 });
   await call(20, 1);

@@ -273,7 +273,7 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       );
     });
 
-    test("an event is retried until an infrastructure error ends, and is not parked because of this error", async () => {
+    test("an event whose handler fails with an infrastructure error is retried until the error ends, and is not parked", async () => {
       const topic = await makeTopic();
       const group = newGroup();
       await using bus = fixture.open();

@@ -18,7 +18,7 @@ const services = (
 ).filter(({ files }) => files.length > 0);
 
 test.each(services)(
-  "every migration of the $service service runs on filled tables of the version before and lets that version go on",
+  "every migration of the $service service succeeds on filled tables of the previous version, and the previous version can still use these tables",
   async ({ service, folder }) => {
     expect(await findMigrationFaults(service, folder)).toEqual([]);
   },
@@ -39,7 +39,7 @@ test.each([
     [expect.stringContaining("the previous version can no longer insert into items")],
   ],
   [
-    "allows a status no longer",
+    "no longer allows a status",
     "delete from items where status = 'b'; alter table items add check (status = 'a');",
     [expect.stringContaining("the previous version can no longer insert into items")],
   ],
@@ -49,14 +49,17 @@ test.each([
     [expect.stringContaining("removes the rows of items")],
   ],
   [
-    "says which column it removes",
+    "removes a column and says so in a comment",
     "-- removes items.status\nalter table items drop column status;",
     [],
   ],
-])("the test of migrations on data judges a migration that %s", async (_name, change, faults) => {
-  const folder = await mkdtemp(join(tmpdir(), "migrations-test-"));
-  await writeFile(join(folder, "0001_create.sql"), CREATE);
-  await writeFile(join(folder, "0002_change.sql"), change);
-  expect(await findMigrationFaults("posts", folder)).toEqual(faults);
-  await rm(folder, { recursive: true });
-});
+])(
+  "the test of migrations on filled tables reports exactly the faults of a migration that %s",
+  async (_name, change, faults) => {
+    const folder = await mkdtemp(join(tmpdir(), "migrations-test-"));
+    await writeFile(join(folder, "0001_create.sql"), CREATE);
+    await writeFile(join(folder, "0002_change.sql"), change);
+    expect(await findMigrationFaults("posts", folder)).toEqual(faults);
+    await rm(folder, { recursive: true });
+  },
+);

@@ -34,7 +34,7 @@ async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   }
 }
 
-test("ten processes that migrate an empty schema at once succeed, and one of them applies each migration", async () => {
+test("ten processes that migrate an empty schema at once succeed, and each migration is applied by exactly one of them", async () => {
   for (let round = 0; round < 5; round += 1) {
     await emptySchema();
     expect((await migrateTogether()).flat()).toEqual([1]);
@@ -42,7 +42,7 @@ test("ten processes that migrate an empty schema at once succeed, and one of the
   expect((await migrateTogether()).flat()).toEqual([]);
 });
 
-test("a process waits without a limit while another one migrates the schema", async () => {
+test("a process that has to migrate a schema waits without a time limit while another process migrates it", async () => {
   const { sql } = database;
   await emptySchema();
   const isLocked = Promise.withResolvers<void>();

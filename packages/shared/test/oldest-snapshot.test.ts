@@ -32,7 +32,7 @@ async function readAge(watch: SnapshotWatch, now: Date): Promise<number | undefi
   return since === undefined ? undefined : (now.getTime() - since.getTime()) / 1000;
 }
 
-test("the metric of the oldest snapshot shows how long a backup under another role has kept deleted rows", async () => {
+test("the metric of the oldest database snapshot shows for how long a backup under another role has kept Postgres from removing deleted rows", async () => {
   const watch = new SnapshotWatch();
   const at = (seconds: number): Date => new Date(1_700_000_000_000 + seconds * 1000);
   await database.ownerSql.begin("isolation level repeatable read", async (backup) => {

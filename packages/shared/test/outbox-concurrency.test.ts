@@ -140,7 +140,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
       >`select key from bus.records where topic = ${topic} order by id`
     ).map(({ key }) => key);
 
-  test("the database role of a service ends an idle transaction after 10 s", async () => {
+  test("Postgres ends a transaction of a service's database role that has been idle for 10 s", async () => {
     const [row] = await database.ownerSql<{ setconfig: string }[]>`
       select setconfig::text as setconfig
       from pg_db_role_setting as setting
@@ -150,7 +150,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
   });
 
   test.each(["relay.locked", "relay.published"])(
-    "an outbox relay suspended at %s blocks other relays only until the timeout, and publishes nothing twice when it continues",
+    "an outbox relay process suspended at the failpoint %s blocks other relays only until its idle transaction times out, and publishes nothing twice when it continues",
     async (name) => {
       const before = await readKeys();
       writeFileSync(join(failpoints, name), "stop");

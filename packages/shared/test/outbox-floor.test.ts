@@ -74,7 +74,7 @@ test("an outbox relay does not read the events that were deleted during a backup
   });
 });
 
-test("the floor of the outbox stays below an event whose transaction commits after thousands of later events", async () => {
+test("the floor of the outbox (lowest id that relays read) does not pass an event whose transaction commits after thousands of later events", async () => {
   const floor = new OutboxFloor();
   const hasAppended = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ test("the floor of the outbox stays below an event whose transaction commits aft
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
 });
 
-test("a transaction that has taken the id of its event and has not written the row yet keeps the floor of the outbox down", async () => {
+test("the floor of the outbox (lowest id that relays read) does not pass an id that a transaction has taken but not yet written to a row", async () => {
   const floor = new OutboxFloor();
   const gate = 4_711;
   const { late } = await database.ownerSql.begin(async (owner) => {
@@ -117,7 +117,7 @@ test("a transaction that has taken the id of its event and has not written the r
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["late"]);
 });
 
-test("the floor of the outbox starts at the beginning when the database was replaced by an older copy", async () => {
+test("the floor of the outbox (lowest id that relays read) starts at the beginning when the database was replaced by an older copy", async () => {
   const floor = new OutboxFloor();
   await passEvents(3_000);
   await advanceTwice(floor);
@@ -128,7 +128,7 @@ test("the floor of the outbox starts at the beginning when the database was repl
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["older"]);
 });
 
-test("the regular check of the outbox finds an event below the floor", async () => {
+test("the regular check of the outbox finds an event below the floor (lowest id that relays read)", async () => {
   const floor = new OutboxFloor();
   await passEvents(3_000);
   await advanceTwice(floor);
@@ -140,7 +140,7 @@ test("the regular check of the outbox finds an event below the floor", async () 
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["below"]);
 });
 
-test("six concurrent transactions that append thousands of events lose none of them to the floor of the outbox", async () => {
+test("the outbox relay publishes all events of six concurrent transactions, although the floor of the outbox (lowest id that relays read) rises while they append", async () => {
   const topic = "sample.floor";
   await using bus = createPostgresBus({ sql, logger });
   await using _relay = startRelay({ sql, bus, topic, source: "/s", logger, pollMs: 1 });

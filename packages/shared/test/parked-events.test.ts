@@ -133,7 +133,7 @@ test("a redriven event that the broker had refused is appended to the outbox aga
   ]);
 });
 
-test("every event takes effect once when two redrives run concurrently", async () => {
+test("every parked event takes effect once when two redrives run concurrently", async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `a${index}`);
   for (const id of ids) await park("in", id);
   const results = await Promise.all([
@@ -157,7 +157,7 @@ test("an infrastructure error never parks an event, however often it is retried"
   expect(await readEffects()).toHaveLength(1);
 });
 
-test("an event of an unknown type is retried until it is two minutes old", async () => {
+test("an event of an unknown type is retried until it is two minutes old, and is then parked", async () => {
   const handle = createBatchHandler({ topic, handlers, logger });
   const event = { ...eventOf(newId()), type: "postrider.accounts.v1.AccountRenamed" };
   const madeBefore = (ms: number) => [

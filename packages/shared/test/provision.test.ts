@@ -40,7 +40,7 @@ async function as<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
   }
 }
 
-test("a database owner who is not a superuser can provision twice with different passwords, and cannot read a service's tables", async () => {
+test("a database owner who is not a superuser can provision the database twice with different passwords, and cannot read a service's tables", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one] = services;
   const changed = roles.map((role) => ({ ...role, password: "changed" }));
@@ -58,7 +58,7 @@ test("a database owner who is not a superuser can provision twice with different
   });
 });
 
-test("the role of a service appends to its own topics on the Postgres bus, and neither to topics nor to positions of another service", async () => {
+test("the role of a service can append to its own topics on the Postgres bus, but cannot change topics or consumer positions of another service", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one = "", other = ""] = services;
   const append = (sql: Sql, topic: string) =>
@@ -86,7 +86,7 @@ test("the role of a service appends to its own topics on the Postgres bus, and n
   });
 });
 
-test("provisioning again takes the right to append to all topics from the roles of an older release", async () => {
+test("provisioning the database again takes the right to append to all topics from the roles of an older release", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one = "", other = ""] = services;
   await as(ownerUrl, async (sql) => {
@@ -103,7 +103,7 @@ test("provisioning again takes the right to append to all topics from the roles 
   });
 });
 
-test("provisioning again does not wait for transactions that use the Postgres bus", async () => {
+test("provisioning the database again does not wait for transactions that use the Postgres bus", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one = ""] = services;
   await as(serviceDatabaseUrl(ownerUrl, { service: one, password: "secret" }), async (sql) => {

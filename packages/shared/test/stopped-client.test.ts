@@ -55,7 +55,7 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-test("a database client that stops between parsing and binding a statement loses its locks", async () => {
+test("a database client that stops between parsing and binding a statement loses its locks when its transaction times out", async () => {
   const { sql, ownerSql } = database;
   await sql`insert into effects (group_name, key, value) values ('stopped', 'k', 'v')`;
   const stopped = victim

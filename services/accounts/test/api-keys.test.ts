@@ -69,7 +69,7 @@ test("CreateApiKey reports all invalid fields at once, and returns `not_found` f
   ).rejects.toMatchObject({ reason: "not_found" });
 });
 
-test("Admit returns the workspace of an API key, its request limit, the granted requests and how long a gateway may reuse the answer", async () => {
+test("Admit returns the workspace of an API key, the workspace's request limit, the number of requests granted to the gateway and how long the gateway may reuse the answer", async () => {
   const { workspaceId, keyId, keyHash } = await createTenant(app);
   expect(await admitOne({ keyHash })).toMatchObject({
     key: { id: keyId, workspaceCount: 1 },
@@ -111,7 +111,7 @@ test("Admit returns the same answer for unknown, revoked and expired API keys, a
   });
 });
 
-test("Admit grants requests to an API key of two workspaces only when the query contains the id of one of them", async () => {
+test("for an API key of two workspaces, Admit grants requests only when the caller names one of these workspaces", async () => {
   const one = await createWorkspaceId();
   const other = await createWorkspaceId();
   const foreign = await createWorkspaceId();
@@ -135,7 +135,7 @@ test("Admit grants requests to an API key of two workspaces only when the query 
   }
 });
 
-test("the last use of an API key is written within seconds, and then at most once a minute", async () => {
+test("the time of the last use of an API key is stored within seconds, and then at most once a minute", async () => {
   const { workspaceId, keyHash, keyId } = await createTenant(app);
   const lastUse = async () => {
     const { apiKeys } = await app.apiKeys.listApiKeys({ workspaceId });
@@ -161,7 +161,7 @@ test.each([
   [8.64e15, "out_of_range"],
   [1, "in_the_past"],
 ])(
-  "CreateApiKey refuses the expiry %d, in milliseconds since 1970, with %s",
+  "CreateApiKey refuses the expiry %d, in milliseconds since 1970, with the error code %s",
   async (expiresAtMs, code) => {
     const workspaceId = await createWorkspaceId();
     const key = { name: "Key", workspaceIds: [workspaceId], scopes: ["posts:read"] };

@@ -51,14 +51,14 @@ async function spend(take: Take, tenant: Tenant, requestsPerMinute: number): Pro
 
 type Tenant = Awaited<ReturnType<typeof createTenant>>;
 
-test("concurrent Admit batches never get more requests than the burst and the refill of the request budget", async () => {
+test("concurrent Admit calls are never granted more requests than the workspace's request budget holds and regains meanwhile", async () => {
   const tenant = await createTenant(app, 600);
   const { granted, limit } = await spend(admit, tenant, 600);
   expect(granted).toBeLessThanOrEqual(limit);
   expect(granted).toBeGreaterThanOrEqual(600);
 });
 
-test("reading a request budget before writing it, as Admit must not do, grants too many requests to concurrent batches", async () => {
+test("an implementation of Admit that read a request budget before writing it would grant too many requests to concurrent calls", async () => {
   const tenant = await createTenant(app, 600);
   const { sql } = database;
   const naive: Take = async (_keyHash, queries, want) => {
@@ -78,7 +78,7 @@ test("reading a request budget before writing it, as Admit must not do, grants t
   expect(granted).toBeGreaterThan(limit);
 });
 
-test("concurrent Admit batches with the same workspaces in different orders never deadlock", async () => {
+test("concurrent Admit calls that contain the same workspaces in different orders never deadlock", async () => {
   const tenants = await Promise.all(Array.from({ length: 12 }, () => createTenant(app)));
   const batch = async (turn: number): Promise<void> => {
     const rotated = tenants.map((_, index) => tenants[(index * 5 + turn) % tenants.length]);

@@ -119,7 +119,7 @@ test("twelve concurrent RefreshCredential calls to six replicas refresh an acces
   await Promise.all(replicas.map((replica) => replica[Symbol.asyncDispose]()));
 });
 
-test("RefreshCredential calls no token endpoint when the stored access token is newer than the refused one", async () => {
+test("RefreshCredential calls no token endpoint when the stored access token is newer than the token that the platform refused", async () => {
   const ref = await fixture.connect("x");
   const { credential } = await fixture.app.credentials.refreshCredential({
     ref,
@@ -226,7 +226,7 @@ test("the tokens of an account that is connected again are not overwritten by a 
   expect(await fixture.credentialOf(ref)).toEqual(reconnected);
 });
 
-test("an account that RequireReconnect marks during a token refresh still needs a reconnect after the refresh", async () => {
+test("an account for which RequireReconnect is called during a token refresh still needs a reconnect after the refresh", async () => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 500 });
   const refresh = fixture.app.credentials.refreshCredential({ ref, refusedVersion: 1n });

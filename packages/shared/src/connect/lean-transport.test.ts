@@ -73,7 +73,7 @@ const startLean = () =>
   createLeanTransport({ baseUrl, dispatcher: agent, timeoutMs: 1000, identity: identitySource });
 
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
-  "the lean RPC transport returns the same result as Connect's client for the post %s",
+  "for the post id %s, which selects the server's answer, Postrider's lean RPC transport returns the same result or error as Connect's client",
   async (id) => {
     const stock = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     expect(await outcome(startLean(), id)).toEqual(await outcome(stock, id));
@@ -101,7 +101,7 @@ test("the lean RPC transport fails with the same error as Connect's client when 
 
 // An RPC in JSON is not answered by the lean server but by Connect's plugin.
 test.each(["p1", "missing", "conflict", "invalid", "crash"])(
-  "the lean RPC server returns the same answer as Connect's server plugin for the post %s",
+  "for the post id %s, which selects the answer, Postrider's lean RPC server returns the same result or error as Connect's server plugin",
   async (id) => {
     const binary = createConnectTransport({ baseUrl, httpVersion: "1.1" });
     const json = createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat: false });
@@ -119,7 +119,7 @@ test("the lean RPC server returns the same answer as Connect's server plugin for
   expect(await answer.text()).not.toContain("stack");
 });
 
-test("an RPC forwards the ids of the request it serves, and its errors arrive typed and with all details", async () => {
+test("an RPC forwards the ids of the request for which it is made, and the caller receives errors with their type and all details", async () => {
   await using peer = connectPeer({ service: "posts", baseUrl, identity });
   const posts = peer.client(PostService);
   await runInContext({ requestId: "r-1", workspaceId: "w-1" }, () => posts.getPost({ id: "p1" }));
@@ -144,7 +144,7 @@ test("an RPC error never contains the message of an unexpected exception", async
   expect(JSON.stringify(error)).not.toContain("secret text");
 });
 
-test("an RPC of a process with an unknown key is refused", async () => {
+test("an RPC is refused when the service does not know the key of the calling process", async () => {
   const stranger = createTestIdentities().of("gateway");
   await using peer = connectPeer({ service: "posts", baseUrl, identity: stranger });
   await expect(peer.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
@@ -152,7 +152,7 @@ test("an RPC of a process with an unknown key is refused", async () => {
   });
 });
 
-test("an RPC to an unreachable service fails as unavailable, and an RPC times out at the deadline of the request it serves", async () => {
+test("an RPC to an unreachable service fails as unavailable, and an RPC times out at the deadline of the request for which it is made", async () => {
   await using down = connectPeer({ service: "posts", baseUrl: "http://127.0.0.1:1", identity });
   await expect(down.client(PostService).getPost({ id: "p1" })).rejects.toMatchObject({
     kind: "unavailable",
@@ -181,7 +181,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "after the connection error $code, an RPC that reads is $reads and an RPC that writes is $writes",
+  "whether the RPC client repeats a call after the connection error $code: an RPC that reads is $reads, and an RPC that writes is $writes",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

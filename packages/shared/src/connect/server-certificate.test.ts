@@ -58,7 +58,7 @@ async function call(port: number | undefined, ca: string | undefined): Promise<u
     );
 }
 
-test("an RPC over TLS succeeds only if the caller trusts the authority of the service's certificate, which is renewed without a restart", async () => {
+test("an RPC over TLS succeeds only if the caller trusts the authority of the service's certificate, and the service loads a renewed certificate without a restart", async () => {
   await using service = await start();
   expect(await call(service.port, first.certificate)).toBe("p");
   expect(await call(service.port, undefined)).toBe("failed");
@@ -72,7 +72,7 @@ test("an RPC over TLS succeeds only if the caller trusts the authority of the se
   write(first);
 });
 
-test("the certificate and the key of a service need each other", () => {
+test("the settings of a service must name a TLS certificate file and a TLS key file together", () => {
   const read = (env: Readonly<Record<string, string>>) =>
     loadConfig(env, (reader) => ({ files: readCertificateFiles(reader) })).files;
   expect(read({})).toBeUndefined();

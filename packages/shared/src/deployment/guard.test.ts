@@ -4,7 +4,7 @@ import { createGauge } from "#src/telemetry/metrics.ts";
 import { DeploymentGuard } from "./guard.ts";
 import type { Ownership } from "./ownership.ts";
 
-test("when the data belongs to another deployment, the deployment guard says so, sets its gauge and logs one line per change", async () => {
+test("when the data in the database belongs to another deployment, the deployment guard reports this to its caller, sets its gauge and logs one line per change", async () => {
   const lines: { level: string; msg: string; reason?: string }[] = [];
   const answers: Ownership[] = [
     { kind: "own" },

@@ -16,7 +16,7 @@ test.each([
   ["database", { databaseOid: 6 }],
   ["deployment", { deploymentId: "staging" }],
 ] as const)(
-  "data counts as foreign when the recorded %s differs from the current one",
+  "the data counts as that of another deployment when the recorded %s differs from the current one",
   (reason, difference) => {
     expect(compareDeployments(STORED, { ...STORED, ...difference })).toEqual({
       kind: "foreign",

@@ -220,7 +220,7 @@ test.each([
   expect(await get("http://a.example.com/", { totalMs: 100 }, options)).toBe(failure);
 });
 
-test("a socket that is connected to a forbidden address sends no byte", async () => {
+test("the outbound client sends no byte on a socket that is connected to a forbidden address", async () => {
   let received = 0;
   const server = createTcpServer((socket) =>
     socket.on("data", (chunk) => (received += chunk.length)),
@@ -334,7 +334,7 @@ test("TLS verifies that the server's certificate matches its host name, not its 
   expect(await get(`https://${PUBLIC}:${port}/`, {}, options)).toBe("unreachable");
 });
 
-test("an untrusted certificate is refused, whatever the environment says", async () => {
+test("an untrusted certificate is refused, even if NODE_TLS_REJECT_UNAUTHORIZED turns certificate checks off", async () => {
   vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
   const port = await serveTls((_request, response) => response.end("secret"));
   expect(await get(`https://files.example.com:${port}/`, {}, { resolve })).toBe("unreachable");

@@ -14,7 +14,7 @@ test("by default a customer's URL may lead to every port of every public address
   expect(mayConnect(none, "10.0.0.1", 443)).toBe(false);
 });
 
-test("OUTBOUND_DENY refuses addresses and networks of both IP versions, in every form, also if OUTBOUND_ALLOW names them", () => {
+test("OUTBOUND_DENY refuses addresses and networks of both IP versions, in every notation, also if OUTBOUND_ALLOW names them", () => {
   const denied = rules({
     OUTBOUND_DENY: "198.41.0.4, 93.184.0.0/16,2606:4700::/32",
     OUTBOUND_ALLOW: "93.184.1.1:80",
@@ -37,7 +37,7 @@ test("OUTBOUND_DENY refuses a host name whose DNS answer is in a denied network"
   });
 });
 
-test("OUTBOUND_PORTS limits the ports of public addresses, and OUTBOUND_ALLOW names its own ports", () => {
+test("OUTBOUND_PORTS limits the ports of public addresses, and each entry of OUTBOUND_ALLOW names the ports of its address", () => {
   const limited = rules({ OUTBOUND_PORTS: "443, 8000-8002", OUTBOUND_ALLOW: "127.0.0.1:9000" });
   const allowed = [80, 443, 7999, 8000, 8002, 8003, 9000];
   expect(allowed.filter((port) => mayConnect(limited, "93.184.216.34", port))).toEqual([
@@ -56,7 +56,7 @@ test.each([
   ["OUTBOUND_PORTS", "70000"],
   ["OUTBOUND_PORTS", "9-8"],
   ["OUTBOUND_PORTS", "http"],
-])("%s refuses the entry %s", (name, entry) => {
+])("the setting %s refuses the invalid entry %s", (name, entry) => {
   const reader = new EnvReader({ [name]: entry });
   readOutboundRules(reader);
   expect(reader.faults).toEqual([expect.stringContaining(`: ${entry}`)]);

@@ -17,6 +17,9 @@ test.each([
   ["unix:", "unknown"],
   ["not an address", "unknown"],
   ["9".repeat(10_000), "unknown"],
-])("the requests of the client address %s are limited under the key %s", (address, network) => {
-  expect(networkOf(address)).toBe(network);
-});
+])(
+  "requests from the client address %s count towards the rate limit with the key %s",
+  (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  },
+);

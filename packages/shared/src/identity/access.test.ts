@@ -63,14 +63,14 @@ async function call(name: string, method: "getPost" | "retryPost"): Promise<read
   return [own, json.status];
 }
 
-test("a process can call the RPCs that the table allows it, and no other RPC", async () => {
+test("a process can call the RPCs that the access table of the called service allows it, and no other RPC", async () => {
   expect(await call("gateway", "getPost")).toEqual(["ok", 200]);
   expect(await call("delivery", "getPost")).toEqual([Code.PermissionDenied, 403]);
   expect(await call("gateway", "retryPost")).toEqual([Code.PermissionDenied, 403]);
   expect(await call("operator", "getPost")).toEqual([Code.PermissionDenied, 403]);
 });
 
-test("a plain route answers only the callers that it names, and a route without callers answers none", async () => {
+test("an HTTP route that is not an RPC answers only the processes that it names as callers, and no process if it names none", async () => {
   const get = async (path: string, name: string) => {
     const headers = await createIdentitySource(identities.of(name), "posts")();
     return (await fetch(`${baseUrl}${path}`, { headers })).status;
@@ -100,7 +100,7 @@ async function check(token: string | undefined, at: number, service = "posts"): 
 const tokenAt = async (at: number, name = "gateway") =>
   (await createIdentitySource(identities.of(name), "posts", () => at)())[IDENTITY_HEADER];
 
-test("an identity token is accepted for 5 minutes and a clock difference of 1 minute, and only by the service it is for", async () => {
+test("an identity token is accepted for 5 minutes, plus 1 minute for clock differences, and only by the service for which it was signed", async () => {
   const token = await tokenAt(NOW);
   expect(await check(token, NOW)).toBe("gateway");
   expect(await check(token, NOW + 5.9 * MINUTE)).toBe("gateway");
@@ -109,7 +109,7 @@ test("an identity token is accepted for 5 minutes and a clock difference of 1 mi
   expect(await check(undefined, NOW)).toContain("the header x-identity is missing");
 });
 
-test("a verified token is refused after its expiry, although the service remembers it", async () => {
+test("a service refuses an identity token after its expiry, even if the service has cached the token as verified", async () => {
   const token = await tokenAt(NOW);
   let at = NOW;
   const options = { service: "posts", callers, logger, ...identities.trust, now: () => at };
@@ -120,7 +120,7 @@ test("a verified token is refused after its expiry, although the service remembe
   await expect(access.authenticate(() => token)).rejects.toThrow("exp");
 });
 
-test("a token is refused if it is forged, names another process, uses another algorithm or never expires", async () => {
+test("an identity token is refused if it is forged, names another process, uses another algorithm or never expires", async () => {
   const { keys } = identities.of("gateway");
   const [{ key, publicKey }] = keys;
   const kid = keyIdOf(publicKey);
@@ -156,7 +156,7 @@ test("a token is refused if it is forged, names another process, uses another al
   expect(await check("x".repeat(2_000), NOW)).toContain("the token is too long");
 });
 
-test("a caller signs one token per 2.5 minutes, uses the old one until the new one is signed, and signs again when its clock is set back", async () => {
+test("a calling process signs one identity token per 2.5 minutes, uses the old token until the new one is signed, and signs again when its clock is set back", async () => {
   let at = NOW;
   const source = createIdentitySource(identities.of("gateway"), "posts", () => at);
   const first = await source();

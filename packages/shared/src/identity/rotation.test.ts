@@ -108,7 +108,7 @@ async function answersOlderRelease({ baseUrl }: Process): Promise<boolean> {
   );
 }
 
-test("while INTERNAL_SECRET is set, processes call and are called by a release without identities, and by processes without the setting", async () => {
+test("a process with INTERNAL_SECRET can exchange RPCs with an older release that has no identity keys, and with processes without INTERNAL_SECRET", async () => {
   const identities = { IDENTITY_KEYS: OLD.privateKey, TRUSTED_IDENTITIES: trusting(OLD) };
   await using during = await startProcess({ ...identities, INTERNAL_SECRET: SECRET });
   await using after = await startProcess(identities);
@@ -121,7 +121,7 @@ test("while INTERNAL_SECRET is set, processes call and are called by a release w
   expect(await answers(after, during)).toEqual([true, true, true]);
 });
 
-test("while INTERNAL_SECRET is set, a caller with an unknown key is accepted by its secret", async () => {
+test("while INTERNAL_SECRET is set, a caller with an unknown identity key is accepted because it sends this secret", async () => {
   await using known = await startProcess({
     IDENTITY_KEYS: OLD.privateKey,
     TRUSTED_IDENTITIES: trusting(OLD),

@@ -20,13 +20,13 @@ test.each([
   [1_000, undefined],
   [50_000, undefined],
 ])(
-  "a transfer with %i bytes per second and a minimum rate of 1,000 is ended after %j seconds",
+  "with a minimum rate of 1,000 bytes per second, a transfer of %i bytes per second is ended after this number of seconds (undefined: never): %j",
   (bytes, seconds) => {
     expect(secondsUntilTooSlow(bytes)).toBe(seconds);
   },
 );
 
-test("a transfer that began fast does not stall longer than one that began slowly", () => {
+test("a transfer that began fast may not pause for longer than a transfer that began slowly", () => {
   expect(secondsUntilTooSlow(0, 1_000_000_000)).toBe(10);
 });
 

@@ -31,7 +31,7 @@ test("a semaphore never runs more tasks at once than it has permits, even after 
   expect(most).toBe(3);
 });
 
-test("a permit request whose key has used its share does not block requests of other keys", async () => {
+test("a permit request that waits because its key has used its share of the permits does not block requests with other keys", async () => {
   const semaphore = new Semaphore({ total: 3, perKey: 2, maxWaiting: 10 });
   const a = Array.from({ length: 4 }, () => request(semaphore, { key: "a" }));
   const b = request(semaphore, { key: "b" });
@@ -63,7 +63,7 @@ test("a request for few permits does not overtake an earlier request for many pe
   expect([large.permit, small.permit]).toEqual([expect.anything(), expect.anything()]);
 });
 
-test("a request for more permits than a semaphore has gets all its permits", async () => {
+test("a request for more permits than a semaphore has gets all permits of the semaphore", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   using _all = await semaphore.acquire({ amount: 1_000 });
   expect(semaphore.tryAcquire()).toBeUndefined();
@@ -186,7 +186,7 @@ function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
   }
 }
 
-test("an owner alone gets half of the permits of a fair semaphore, and each further owner finds free permits", () => {
+test("a fair semaphore gives a single owner half of the permits, and each further owner half of the permits that are left", () => {
   const semaphore = new Semaphore({ total: 256 });
   const counts = Array.from(
     { length: 7 },
@@ -196,7 +196,7 @@ test("an owner alone gets half of the permits of a fair semaphore, and each furt
   expect(takeAll(semaphore, [{ key: "another owner", perFree: 1 }])).toHaveLength(1);
 });
 
-test("a request needs room in each of its shares, and the smallest share decides", () => {
+test("a permit request is granted only if each share that it counts towards has room, so the smallest share decides", () => {
   const semaphore = new Semaphore({ total: 100 });
   const workspace = { key: "workspace", perFree: 1 };
   const [first] = takeAll(semaphore, [workspace, { key: "grant 1", max: 1 }]);
@@ -208,7 +208,7 @@ test("a request needs room in each of its shares, and the smallest share decides
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("a waiting request of a full share lets requests pass that use its other shares", async () => {
+test("a permit request that waits for a full share does not block requests that have only its other shares in common", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });
@@ -225,7 +225,7 @@ test("a waiting request of a full share lets requests pass that use its other sh
   expect([second.permit !== undefined, third.permit !== undefined]).toEqual([true, false]);
 });
 
-test("an owner without a permit gets its first one whatever its size, ahead of owners that have some", async () => {
+test("an owner without permits gets its first request granted, however large, ahead of owners that already have permits", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (key: string, amount: number) =>
     request(semaphore, { amount, shares: [{ key, perFree: 1 }] });

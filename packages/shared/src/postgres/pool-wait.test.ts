@@ -17,7 +17,7 @@ function createPool() {
   return { wait, answers };
 }
 
-test("the pool is overloaded while a statement has been waiting for half a second", async () => {
+test("the database connection pool counts as overloaded while a probe statement has been waiting for half a second", async () => {
   const { wait, answers } = createPool();
   expect(wait.isTooLong()).toBe(false);
   await vi.advanceTimersByTimeAsync(499);
@@ -30,14 +30,14 @@ test("the pool is overloaded while a statement has been waiting for half a secon
   expect(wait.isTooLong()).toBe(false);
 });
 
-test("a failed statement ends the waiting too", async () => {
+test("a probe statement that failed no longer counts as waiting for a database connection", async () => {
   const wait = new PoolWait(() => Promise.reject(new Error("no connection")));
   wait.isTooLong();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(wait.isTooLong()).toBe(false);
 });
 
-test("at most ten statements a second measure the pool, and none while no request asks", async () => {
+test("at most ten probe statements a second measure the wait for a database connection, and none while no request asks for it", async () => {
   let count = 0;
   const wait = new PoolWait(() => {
     count += 1;
@@ -52,7 +52,7 @@ test("at most ten statements a second measure the pool, and none while no reques
   expect(count).toBe(10);
 });
 
-test("another statement measures the pool when the answer of the first was lost", async () => {
+test("another probe statement measures the wait for a database connection when the answer of the first probe was lost", async () => {
   const { wait, answers } = createPool();
   wait.isTooLong();
   await vi.advanceTimersByTimeAsync(15_000);

@@ -5,7 +5,7 @@ import { notePassingBytes } from "./passing-bytes.ts";
 
 const MEGABYTE = 1024 * 1024;
 
-test("notePassingBytes runs a minor garbage collection once per 16 MB", async () => {
+test("notePassingBytes runs a minor garbage collection for every 16 MB that pass through the process", async () => {
   let collections = 0;
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {

@@ -30,7 +30,7 @@ function faultsOf(env: Readonly<Record<string, string | undefined>>): readonly s
 }
 
 test.each(["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"])(
-  "a process in production mode refuses to start with %s, even if it does not use this setting",
+  "a process in production mode refuses to start with the setting %s, even if the process does not use it",
   (name) => {
     const env = { [name]: "10.0.0.1:80" };
     expect(faultsOf({ ...env, POSTRIDER_ENV: "production" })).toEqual([
@@ -41,7 +41,7 @@ test.each(["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"])(
   },
 );
 
-test("a process that is told nothing about its environment runs in production", () => {
+test("a process without the setting POSTRIDER_ENV runs in production mode", () => {
   expect(faultsOf({})).toEqual([]);
   expect(faultsOf({ SIMULATOR_URL: "http://127.0.0.1:1" })).toHaveLength(1);
 });
@@ -104,7 +104,7 @@ test.each([
   ],
   ["DATABASE_URL", () => `postgres://a:${randomBytes(12).toString("base64url")}@db.test/b`],
 ])(
-  "a process in production accepts random secrets in %s, and secrets that platforms made",
+  "a process in production accepts secrets in %s that are random or that a platform has issued",
   (name, make) => {
     for (let round = 0; round < 200; round += 1) expect(faultsOf({ [name]: make() })).toEqual([]);
   },

@@ -19,7 +19,7 @@ test("a call that several requests share has the ids of all of them, and nothing
   expect(shareContext([context("a"), context("b"), context("a")])).toEqual({ requestId: "a,b" });
 });
 
-test("the ids of a call that very many requests share fit into a header", () => {
+test("the list of request ids of a call that very many requests share is shortened to fit into a header", () => {
   const many = Array.from({ length: 500 }, (_unused, index) =>
     context(`${index}`.padStart(36, "0")),
   );

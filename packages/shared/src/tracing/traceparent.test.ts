@@ -31,7 +31,7 @@ test.each([
     `01-${TRACE}-${SPAN}-01more`,
   ],
   ["a header after a space", ` 00-${TRACE}-${SPAN}-01`],
-  ["a line after it", `00-${TRACE}-${SPAN}-01\n`],
+  ["a header with a line break at its end", `00-${TRACE}-${SPAN}-01\n`],
 ])("%s is not a valid traceparent header", (_, text) => {
   expect(parseTraceparent(text)).toBeUndefined();
 });

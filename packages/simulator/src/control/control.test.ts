@@ -44,7 +44,7 @@ test("the simulator refuses to create an account on an unknown platform or with 
   }
 });
 
-test("GET /_control/visible returns posts oldest first, and filters them by platform, account, time and number", async () => {
+test("GET /_control/visible returns posts oldest first, filters them by platform, account and time, and can limit their number", async () => {
   const [ada, bob] = [await simulator.account("x", "ada"), await simulator.account("x", "bob")];
   await tweet(simulator, ada, { text: "1" });
   await tweet(simulator, bob, { text: "2" });

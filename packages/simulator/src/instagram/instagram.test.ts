@@ -223,7 +223,7 @@ test.each([
   },
 );
 
-test("a simulated Instagram account cannot use another account's containers, posts or paths", async () => {
+test("a simulated Instagram account cannot use another account's containers, posts or API paths", async () => {
   const container = idOf(await createImage());
   const id = idOf(await publish(idOf(await createImage())));
   const { externalId } = account;
@@ -311,7 +311,7 @@ test("the simulated Instagram returns an earlier status of a container and an ea
   expect(await status(container)).toBe("PUBLISHED");
 });
 
-test("the simulated Instagram returns the metrics of a post and refuses a metric of another product type", async () => {
+test("the simulated Instagram returns the metrics of an image post and refuses a metric that only reels have", async () => {
   const id = idOf(await publish(idOf(await createImage())));
   await simulator.control("/metrics", {
     platform: "instagram",

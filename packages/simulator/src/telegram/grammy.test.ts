@@ -66,7 +66,7 @@ test("the Telegram client library grammY reports the code and description with w
   ).rejects.toMatchObject({ error_code: 400, description: "Bad Request: IMAGE_PROCESS_FAILED" });
 });
 
-test("the Telegram client library grammY reads from a 429 of the simulator how many seconds to wait", async () => {
+test("the Telegram client library grammY reads from an answer of the simulator with status 429 how many seconds to wait", async () => {
   const send = (number: number) => api.sendMessage(channel.externalId, `Number ${number}`);
   for (let number = 0; number < 20; number += 1) await send(number);
   const refused: unknown = await send(20).catch((error: unknown) => error);

@@ -427,7 +427,7 @@ describe("TikTok faults", () => {
     expect(itemsOf(await simulator.control("/visible?platform=tiktok"))).toHaveLength(1);
   });
 
-  test("under a fault rule of the kind `status`, the simulated TikTok answers with an error in the format of the called host", async () => {
+  test("under a fault rule of the kind `status`, the simulated TikTok answers upload calls with the status alone and API calls also with an error body of TikTok", async () => {
     const bytes = mp4Bytes();
     const { body } = await init(bytes.length);
     await fault("publish", "status", { status: 500 });

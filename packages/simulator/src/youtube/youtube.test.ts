@@ -118,7 +118,7 @@ test("the simulated YouTube accepts a video in one request and shows readers the
   ]);
 });
 
-test("the simulated YouTube accepts consecutive parts in multiples of 256 KiB and reports the stored bytes with status 308 and Range", async () => {
+test("the simulated YouTube accepts consecutive parts in multiples of 256 KiB and reports the stored bytes with status 308 and the header Range", async () => {
   const bytes = mp4Bytes(600 * KB);
   const session = await openSession(VIDEO, bytes.length);
   const total = bytes.length;
@@ -143,7 +143,7 @@ test("the simulated YouTube accepts consecutive parts in multiples of 256 KiB an
   expect(visible?.["media"]).toEqual([{ kind: "video", sha256: sha256(bytes) }]);
 });
 
-test("the simulated YouTube answers every call to a complete upload session with the same video", async () => {
+test("the simulated YouTube answers every further call to a completed upload session with the video that the session created", async () => {
   const bytes = mp4Bytes(1000);
   const session = await openSession();
   const made = await put(session, "0-999/1000", bytes);
@@ -223,7 +223,7 @@ test("the simulated YouTube accepts a title of 100 characters, a description of 
   expect((await begin(withSnippet(snippet))).status).toBe(200);
 });
 
-test("the simulated YouTube refuses an upload session with wrong parts, a wrong upload type or wrong headers, each with its reason", async () => {
+test("the simulated YouTube refuses to start an upload session with a wrong value of the parameter part or uploadType or with a wrong header, and names the reason", async () => {
   const resumable = "uploadType=resumable&part=snippet,status";
   const answers = [
     await begin(VIDEO, { query: "uploadType=resumable&part=snippet" }),

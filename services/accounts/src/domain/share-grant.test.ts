@@ -4,7 +4,7 @@ import { emptyForMs, shareGrant } from "#src/domain/share-grant.ts";
 
 const wants = fc.array(fc.nat({ max: 50 }), { minLength: 1, maxLength: 20 });
 
-test("shareGrant divides all requests that a workspace was granted among its admission queries if any query wants requests", () => {
+test("shareGrant divides all requests that a workspace was granted among the API key checks of a batch if any of these checks wants requests", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);
@@ -15,7 +15,7 @@ test("shareGrant divides all requests that a workspace was granted among its adm
   );
 });
 
-test("shareGrant grants requests in advance only after every admission query has received the requests that it wants", () => {
+test("shareGrant grants requests in advance only after every API key check of a batch has received the requests that it wants", () => {
   fc.assert(
     fc.property(fc.nat({ max: 2000 }), wants, (granted, asked) => {
       const shares = shareGrant(granted, asked);
@@ -26,11 +26,11 @@ test("shareGrant grants requests in advance only after every admission query has
   );
 });
 
-test("shareGrant gives nothing to an admission query that wants no requests", () => {
+test("shareGrant gives nothing to an API key check that wants no requests", () => {
   expect(shareGrant(16, [0, 1, 0, 1])).toEqual([0, 8, 0, 8]);
 });
 
-test("shareGrant serves admission queries in the order of the batch when too few requests were granted for all of them", () => {
+test("shareGrant serves API key checks in the order of their batch when too few requests were granted for all of them", () => {
   expect(shareGrant(3, [2, 2, 2])).toEqual([2, 1, 0]);
 });
 
