@@ -70,7 +70,7 @@ test.each([
   ["answers 500", { mode: "status", status: 500 }],
   ["closes the connection", { mode: "drop_before" }],
   ["answers with a page instead of JSON", { mode: "garbage_body" }],
-  ["refuses", { mode: "refuse" }],
+  ["refuses the request", { mode: "refuse" }],
 ])("an account of X is disconnected even when X's revocation endpoint %s", async (_name, fault) => {
   const ref = await fixture.connect("x");
   await fixture.control.fault({ platform: "x", operation: "revoke", times: 2, ...fault });

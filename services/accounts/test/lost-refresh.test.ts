@@ -79,7 +79,7 @@ async function loseRefresh(broken: BrokenReplica) {
   return { ref, answer };
 }
 
-test("new tokens whose storing outlasts the refresh lease are kept, although the platform refuses the old ones to another replica", async () => {
+test("new tokens that a replica stores only after its refresh lease has ended are kept, although the platform has refused the old refresh token to another replica meanwhile", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
 
@@ -100,7 +100,7 @@ test("new tokens whose storing outlasts the refresh lease are kept, although the
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
-test("an account is given up when the platform refuses its refresh token again after a minute", async () => {
+test("an account needs a reconnect when the platform refuses its refresh token a second time, a minute after the first refusal", async () => {
   await using broken = createBrokenReplica();
   const { ref } = await loseRefresh(broken);
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
@@ -112,7 +112,7 @@ test("an account is given up when the platform refuses its refresh token again a
   expect(await statusOf(ref)).toBe("reconnect_required");
 });
 
-test("new tokens that are stored after their account was given up make the account active again", async () => {
+test("new tokens make an account active again when they are stored after a refused refresh token required a reconnect", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
@@ -152,7 +152,7 @@ test.each([
   expect(Number(row?.version)).toBe(2);
 });
 
-test("a replica whose refresh lease was taken over can neither end the lease of the other replica nor give the account up", async () => {
+test("a replica whose refresh lease was taken over by another replica can neither end that lease nor require a reconnect of the account", async () => {
   const ref = await fixture.connect("x");
   const claim = () => claimRefresh(fixture.sql, ref, { version: 1, deploymentId: DEPLOYMENT });
   const first = await claim();

@@ -88,7 +88,7 @@ async function findLostAccounts(sql: Sql) {
     )`;
 }
 
-test("no order of concurrent claims and changes of tasks leaves a due task that no claim looks at", async () => {
+test("whatever the order of concurrent claims and changes of publish tasks, later claims find every account with a due task", async () => {
   await using database = await openDatabase(6);
   const { sql } = database;
   const operation = fc.constantFrom(...Object.keys(OPERATIONS), "request", "claim", "claim");

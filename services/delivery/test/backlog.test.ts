@@ -94,7 +94,7 @@ test.each(["x", "bluesky"] as const)(
   },
 );
 
-test("the places of a platform go to the workspaces with the fewest tasks in work, however many due accounts another one has", async () => {
+test("a claim prefers due tasks of the workspaces with the fewest tasks in progress, however many accounts of another workspace have due tasks", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -137,7 +137,7 @@ test("a claim reads few rows of an account with many due tasks", async () => {
   });
 });
 
-test("an account that waits for a rate limit is not looked at again before the limit ends", async () => {
+test("claims skip an account that waits for a rate limit until the limit ends", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const [accountId = ""] = await insertBacklog(sql, { platform: "x", accounts: 1, perAccount: 2 });
@@ -152,7 +152,7 @@ test("an account that waits for a rate limit is not looked at again before the l
   ]);
 });
 
-test("a call with an unknown outcome is looked for while its platform is paused and its account waits for a limit", async () => {
+test("a post with an unknown outcome is searched for even while its platform is paused and its account waits for a rate limit", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await requestOther(sql, new World());

@@ -214,7 +214,7 @@ test("CancelTargets cancels no target while one of its targets is in its publish
 });
 
 test.each(["unknown", "reconciling"])(
-  "a target whose publish task is %s cannot be cancelled",
+  "a target whose publish task has the status %s cannot be cancelled",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;

@@ -145,7 +145,7 @@ test("a publish task whose worker crashed five times is given up, and the target
   await untilStatus(database.sql, innocent, "published");
 });
 
-test("when a worker dies in the publishing call, no other worker acts on the task before call_until", async () => {
+test("when a worker dies in the publishing call, no other worker acts on the task before call_until, the deadline of the call", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -346,7 +346,7 @@ test("when the database refuses to record a published target, the success is sto
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publish task whose worker crashed is worked on beside other tasks, and is published when nothing else is ready", async () => {
+test("a publish task whose worker crashed once is published while the publishing call of another task is still open", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();
@@ -374,7 +374,7 @@ test("a publish task whose worker crashed is worked on beside other tasks, and i
   expect(await readTask(database.sql, crashed)).toMatchObject({ crashCount: 0 });
 });
 
-test("a process works on one task at a time whose worker crashed three times, and on all other tasks beside it", async () => {
+test("of the tasks whose workers crashed three times, a process works on only one at a time, and works on all other tasks meanwhile", async () => {
   await using database = await openDatabase();
   const world = new World();
   const answer = Promise.withResolvers<void>();

@@ -374,7 +374,7 @@ test.each<[string, (target: TestTarget, other: TestTarget) => readonly [TestTarg
   ],
   ["a target that was not published", (target) => [{ ...target, targetId: target.postId }, "id"]],
 ])(
-  "an event that requests a deletion with the id of %s deletes nothing and does not prevent the right deletion",
+  "a deletion request that contains the id of %s deletes nothing and does not prevent a later deletion of the right post",
   async (_name, forge) => {
     await using database = await openDatabase();
     const { sql } = database;

@@ -84,7 +84,7 @@ const fencingFacts: Wrap = (connector, on, sql) => {
 };
 
 test.concurrent.each(["held before the send", "held after the answer"])(
-  "the outcome of a publishing call that was %s is lost if only the holder of the fence may record outcomes",
+  "when the worker of a publishing call is %s, the outcome is lost if only the holder of the task's fencing token may record outcomes",
   { timeout: 60_000 },
   async (fault) => {
     const row = findRow("telegram", "text");
@@ -153,7 +153,7 @@ async function runWithOtherPosts(fault: Fault, wrap: Wrap): Promise<readonly Res
 }
 
 test.concurrent(
-  "posts are published twice if the platform is searched before call_until",
+  "posts are published twice if the platform is searched before call_until, the deadline of the publishing call",
   { timeout: 120_000 },
   async () => {
     const inTime: Wrap = (connector, on, sql) => scaled(onePhase(connector, on), on, sql);

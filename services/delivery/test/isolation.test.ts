@@ -92,7 +92,7 @@ test("the backlog of one workspace does not delay posts of other workspaces on t
   expect(await claim(database.sql, more)).toEqual([]);
 });
 
-test("the number of a platform's publish tasks in work at a time stays within its maximum", async () => {
+test("all delivery processes together never work on more publish tasks of a platform at a time than the configured maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = randomUUID();

@@ -56,7 +56,7 @@ async function failUnknown(): Promise<TargetRun> {
   return run;
 }
 
-test("a late success publishes a target that failed with outcome_unknown", async () => {
+test("a success that is reported late publishes a target that had failed with outcome_unknown", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
 
@@ -160,7 +160,7 @@ test("a second success of a target stores the post ids of both successes and mar
   ]);
 });
 
-test("a late success of an older publish request drops the newer publish request of the target", async () => {
+test("when an older publish request of a target succeeds late, the newer publish request of the target is dropped", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;

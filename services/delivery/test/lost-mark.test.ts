@@ -31,7 +31,7 @@ test.each([
   ["after the commit", "after", 2],
   ["before the statement", "before", 1],
 ] as const)(
-  "a target is sent once and published when the database connection breaks %s of the mark",
+  "a target is sent once and published when the database connection breaks %s that records the start of the publishing call",
   async (_what, when, callNumber) => {
     // The platform cannot be searched for posts, as Telegram cannot.
     await using run = await openTargetRun();

@@ -63,7 +63,7 @@ function openProcess(database: TestDatabase): Sql {
   return openSql({ url: database.url, poolSize: 2, applicationName: "test-marker" });
 }
 
-test("two processes that mark calls of the same two accounts in opposite order do not deadlock, and one call begins per account", async () => {
+test("two processes that record the start of publishing calls for the same two accounts in opposite order do not deadlock, and one call begins per account", async () => {
   await using database = await openDatabase();
   const world = new World();
   const [x, y] = [randomUUID(), randomUUID()];
@@ -91,7 +91,7 @@ test("two processes that mark calls of the same two accounts in opposite order d
   await Promise.all([a, b].map((sql) => sql.end({ timeout: 1 })));
 });
 
-test("a renewal of leases and a mark of the same tasks in opposite order do not deadlock", async () => {
+test("a statement that renews leases and one that records the start of publishing calls do not deadlock when they lock the same tasks in opposite order", async () => {
   await using database = await openDatabase();
   const world = new World();
   const tasks = [1, 2, 3, 4].map(() => world.addTarget());

@@ -103,7 +103,7 @@ test("an upload whose id is stored is not repeated after its worker dies", async
   ]);
 });
 
-test("ids that the platform returns to a step while the process stops are stored for the next worker", async () => {
+test("ids that the platform returns to a preparation step while the delivery process stops are stored for the next worker", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;
@@ -132,7 +132,7 @@ test("ids that the platform returns to a step while the process stops are stored
   expect(runs).toBe(1);
 });
 
-test("a step that must wait long releases its publish task, keeps the ids from the platform and does not count as an attempt", async () => {
+test("a preparation step that must wait long releases its publish task, keeps the ids from the platform and does not count as an attempt", async () => {
   await using database = await openDatabase();
   const world = new World();
   const slow = world.addTarget();
@@ -220,7 +220,7 @@ test("after a media download was cut off, the next attempt downloads the media a
 });
 
 test.each(["in a step", "before the publishing call"])(
-  "a target fails without a publishing call when its media is gone %s",
+  "a target whose media no longer exists fails without a publishing call when its worker notices this %s",
   async (where) => {
     await using database = await openDatabase();
     const world = new World();

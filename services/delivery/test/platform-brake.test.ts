@@ -50,7 +50,7 @@ test.each([
   [1, HOLD_AFTER],
   [2, 2 * HOLD_AFTER],
 ])(
-  "when a platform answers every publishing call with 502, %i processes leave at most %i of 40 due targets with an unknown outcome",
+  "with %i delivery processes, at most %i of 40 due targets get an unknown outcome before publishing to a platform that answers 502 is held back",
   async (processes, maximum) => {
     await using stack = new AsyncDisposableStack();
     const database = stack.use(await openDatabase());
@@ -72,7 +72,7 @@ test.each([
   },
 );
 
-test("without the hold, a platform that answers every publishing call with 502 leaves all 40 due targets with an unknown outcome", async () => {
+test("if publishing is not held back, a platform that answers every publishing call with 502 leaves all 40 due targets with an unknown outcome", async () => {
   await using database = await openDatabase();
   const world = new World();
   const targets = addTargets(world, TARGETS);
@@ -119,7 +119,7 @@ async function listQueued(sql: Sql, targets: readonly TestTarget[]) {
   return rows.filter(({ task }) => task.status === "queued").map(({ target }) => target);
 }
 
-test("a target of a held platform has an attempt that says why it was not sent, and waits without an unknown outcome", async () => {
+test("while publishing to a platform is held back, a target waits without an unknown outcome, and its attempt says why it was not sent", async () => {
   await using run = await holdPlatform(7);
   const { sql, targets } = run;
 
@@ -140,7 +140,7 @@ test("a target of a held platform has an attempt that says why it was not sent, 
   expect((await lastUpdate(sql, held))?.nextAttemptAt).toBeDefined();
 });
 
-test("one target at a time is sent to a held platform as a probe, and an unknown outcome of the probe keeps the others held", async () => {
+test("while publishing to a platform is held back, one target at a time is sent as a probe, and a probe with an unknown outcome keeps the other targets waiting", async () => {
   await using run = await holdPlatform(10);
   const { sql, world, targets } = run;
 
@@ -158,7 +158,7 @@ test("one target at a time is sent to a held platform as a probe, and an unknown
     expect(await listUpdates(sql, target)).toHaveLength(1);
 });
 
-test("a probe that the platform answers releases the platform, and all targets that were held are published", async () => {
+test("when a platform answers a probe, publishing to it is no longer held back and all waiting targets are published", async () => {
   await using run = await holdPlatform(20);
   const { sql, world, targets } = run;
   const held = await listQueued(sql, targets);
@@ -176,7 +176,7 @@ test("a probe that the platform answers releases the platform, and all targets t
   ]);
 });
 
-test("of two processes that probe a held platform at the same time, one sends the probe", async () => {
+test("when two delivery processes want to send a probe to an unresponsive platform at the same time, only one of them sends it", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -206,7 +206,7 @@ test("of two processes that probe a held platform at the same time, one sends th
   expect(brake?.waitS).toBeGreaterThanOrEqual(60);
 });
 
-test("while a platform is held, targets of other platforms are published, and lost posts of the held platform are searched for", async () => {
+test("while publishing to a platform is held back, targets of other platforms are published, and the platform is still searched for posts with an unknown outcome", async () => {
   await using run = await holdPlatform(6);
   const { sql, world } = run;
   const other = world.addTarget({ platform: "bluesky" });
@@ -219,7 +219,7 @@ test("while a platform is held, targets of other platforms are published, and lo
   expect(await sql`select 1 from platform_brakes where held_since is not null`).toHaveLength(1);
 });
 
-test("a target of a held platform is neither claimed nor counted as late", async () => {
+test("while publishing to a platform is held back, the platform's targets are neither claimed nor counted as late", async () => {
   await using run = await holdPlatform(6);
   const { sql, world } = run;
   const late = world.addTarget();
@@ -235,7 +235,7 @@ test("a target of a held platform is neither claimed nor counted as late", async
   expect(states.find(({ state }) => state === "due")).toBeUndefined();
 });
 
-test("a target of a held platform whose time has passed fails as missed when the next probe is due, without being sent", async () => {
+test("a target whose publish_before passes while publishing to its platform is held back fails as missed at the next probe, without being sent", async () => {
   await using run = await holdPlatform(6);
   const { sql, world, targets } = run;
   const [held] = await listQueued(sql, targets);
@@ -252,7 +252,7 @@ test("a target of a held platform whose time has passed fails as missed when the
   expect(world.calls.map(({ targetId }) => targetId)).not.toContain(held.targetId);
 });
 
-test("a target that is being prepared when its platform is held is released without a publishing call", async () => {
+test("a target in a preparation step is released without a publishing call when publishing to its platform is held back meanwhile", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -289,7 +289,7 @@ test("a target that is being prepared when its platform is held is released with
   expect(world.calls).toHaveLength(HOLD_AFTER);
 });
 
-test("publishing calls with an unknown outcome count as failures of their account, which is paused after five, and its platform is not held", async () => {
+test("after five publishing calls of one account with an unknown outcome, the account is paused, but publishing to its platform is not held back", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -272,7 +272,7 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-deletion", "telegram"],
   ["delivery.after-deletion", "bluesky"],
 ])(
-  "after a delivery process is killed at the failpoint %s, the next process completes its deletion on %s",
+  "after a delivery process is killed at the failpoint %s, the next process completes the interrupted deletion on %s",
   async (name, platform) => {
     await using stage = await Stage.open();
     const target = await stage.addTarget(platform);

@@ -91,7 +91,7 @@ test("the publication of a target waits while the accounts service does not answ
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("what the platform returns to a step is stored before the publishing call, and the next attempt uses it", async () => {
+test("what the platform returns to a preparation step is stored before the publishing call, and the next attempt uses it", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;

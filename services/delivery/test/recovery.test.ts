@@ -78,7 +78,7 @@ test.each([
   ["database", { database_oid: 1 }],
   ["deployment", { deployment_id: "production" }],
 ])(
-  "when the database belongs to another %s, no target is published or deleted until an operator adopts the data",
+  "when the data was copied from another %s, no target is published or deleted until an operator adopts the data",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -119,7 +119,7 @@ test.each([
   ["timeline", { timeline: 99 }],
   ["table", { table_oid: 1 }],
 ])(
-  "after a restore from a backup that created another %s, a target that is found on the platform counts as published and is not sent again",
+  "after a restore from a backup that created another Postgres %s, a target that is found on the platform counts as published and is not sent again",
   async (_name, change) => {
     await using database = await openDatabase();
     const world = new World();
@@ -200,7 +200,7 @@ test("a request that is repeated shortly after a restore from a backup, because 
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
 });
 
-test("a request that is repeated after an operator marked the data as restored is searched for over the last day, because the age of the backup is not known", async () => {
+test("after an operator marked data as restored from a backup of unknown age, the platform is searched for the post of a repeated publish request over the last day", async () => {
   await using database = await openDatabase();
   const world = new World();
   await createRpcClients(database.sql).recovery.markRestored({});
@@ -244,7 +244,7 @@ test("a retry long after a restore from a backup does not publish again what an 
   expect(world.calls).toEqual([]);
 });
 
-test("a retry after a restore from a backup is sent without another search when an earlier publish request was searched for after the restore", async () => {
+test("after a restore from a backup, a retry is sent without a search when the platform was already searched for an earlier publish request of the target", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget();
@@ -373,7 +373,7 @@ test("after a restore from a backup, a target is published once when its worker 
   expect(world.visible).toHaveLength(2);
 });
 
-test("after a restore from a backup, a post that could be that of two targets with the same text and other media is not published again", async () => {
+test("after a restore from a backup, neither of two targets with the same text but different media is sent when one matching post is on the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   const common = { accountId: newId(), text: "the same text" };

@@ -78,7 +78,7 @@ test("a success whose link cannot be stored publishes its target under its post 
   expect(update?.permalink).toBeUndefined();
 });
 
-test("a failure that asks for an impossible wait is retried after at most a day", async () => {
+test("a retryable failure with which the platform asks for an impossibly long wait is retried after at most a day", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -96,7 +96,7 @@ test("a failure that asks for an impossible wait is retried after at most a day"
   expect(Number(nextAt?.seconds)).toBeLessThan(Date.now() / 1000 + 86_401);
 });
 
-test("a step whose message the database cannot store ends its attempt and is tried again", async () => {
+test("a preparation step that fails with a message that the database cannot store ends its attempt and is tried again", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -132,7 +132,7 @@ test("a refusal that the database refuses to record in any form fails its target
   expect(await readTask(sql, first)).toMatchObject({ errorCode: "internal_error" });
 });
 
-test("a success that the database refuses to record does not block the account or the stop of the process, and is adopted later", async () => {
+test("a success that the database refuses to record does not block the account or the stop of the process, and is recorded by a later worker", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -148,7 +148,7 @@ test("when an operator resolves a target with a link while the platform is still
   expect(world.calls).toHaveLength(2);
 });
 
-test("an operator cannot resolve a target as absent from the platform before the call_until of its publishing call", async () => {
+test("an operator cannot resolve a target as absent from the platform before call_until, the deadline of its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -175,7 +175,7 @@ test("when two operators resolve a target at once, only one of them succeeds and
 });
 
 test.each(["queued", "published", "failed"])(
-  "a target whose publish task is %s cannot be resolved by an operator",
+  "a target whose publish task has the status %s cannot be resolved by an operator",
   async (status) => {
     await using database = await openDatabase();
     const { sql } = database;

@@ -110,7 +110,7 @@ test("a value from a platform that an older release stored unencrypted is readab
 
 test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
   ["another task", (_own, other) => other],
-  ["another name", ({ uri = "" }) => ({ token: uri })],
+  ["another field of the task", ({ uri = "" }) => ({ token: uri })],
 ])(
   "an encrypted upload address that was copied from %s is not used, and its target is published once the original is put back",
   async (_, mix) => {

@@ -132,7 +132,7 @@ test("a target whose publishing call had an unknown outcome before a switchover 
   expect(world.calls).toHaveLength(1);
 });
 
-test("the doubts of an earlier restore from a backup hold again when an operator declares a later switchover lossless", async () => {
+test("a target that an earlier restore from a backup made uncertain is still not sent when an operator declares a later switchover lossless", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -159,7 +159,7 @@ test("the doubts of an earlier restore from a backup hold again when an operator
   expect(world.calls).toEqual([]);
 });
 
-test("several processes that release the doubts of a trusted restore at once release each target once", async () => {
+test("when several processes at once release the targets that a restore had stopped before it was declared lossless, each target is released once", async () => {
   await using database = await openDatabase(8);
   const { sql } = database;
   const world = new World();
@@ -204,7 +204,7 @@ test("a call that declares a restore lossless can be repeated, but does not appl
   await expect(recovery.trustRestore({ restoredAt: first })).rejects.toThrow("invalid_transition");
 });
 
-test("a restore is not declared lossless when a delivery process had read later data before it", async () => {
+test("a restore is not declared lossless when a delivery process had read newer data before the restore", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const guard = createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });

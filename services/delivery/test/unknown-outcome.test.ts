@@ -26,7 +26,7 @@ const lostAnswer: Reaction = (_call, _guard, make) => {
 const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
 const absent = () => ({ kind: "absent" }) as const;
 
-test("an unknown outcome of a publishing call is reported, and a search of the platform after call_until finds the post", async () => {
+test("an unknown outcome of a publishing call is reported, and a search of the platform after call_until, the deadline of the call, finds the post", async () => {
   await using run = await runTarget(
     "published",
     {
@@ -153,7 +153,7 @@ test("a target fails with outcome_unknown when a repeated publishing call fails,
   });
 });
 
-test("a search of a platform that could not read all posts does not count as a search", async () => {
+test("an incomplete search of a platform, which could not read all posts, does not count towards the number of searches", async () => {
   await using run = await runTarget(
     "published",
     {

@@ -26,7 +26,7 @@ async function listCalls(): Promise<readonly string[]> {
 }
 
 test.each(["drop_after_commit", "drop_before", "status_after_commit"])(
-  "a Bluesky post is published once with its media after its publishing call meets the fault %s",
+  "a Bluesky post is published once with its media after its publishing call to the simulated Bluesky meets the fault %s",
   async (mode) => {
     await using database = await openDatabase();
     const world = new World();

@@ -19,7 +19,7 @@ test.each([
 });
 
 test.each(["true", "*", "proxy.internal", "10.0.0.0/33", "0.0.0.0/0", "10.0.0.0/8/8", "::/129"])(
-  "TRUSTED_PROXIES refuses %s, which would trust any client",
+  "TRUSTED_PROXIES refuses %s, because it is invalid or would trust any client",
   (value) => {
     expect(() => read({ TRUSTED_PROXIES: value })).toThrow(
       `TRUSTED_PROXIES has an entry that is neither an address nor a network: ${value}`,

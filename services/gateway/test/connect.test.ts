@@ -98,7 +98,7 @@ test.each([
   ["used", 410],
   ["expired", 410],
 ])(
-  "opening a connect link with the outcome %s answers with a page with the status %i",
+  "opening a connect link that is %s answers with a page with the HTTP status %i",
   async (outcome, status) => {
     const server = serve({ findTicket: () => ({ outcome }) });
     const answer = await server.inject({ url: `/connect/${TICKET}` });
@@ -173,7 +173,7 @@ test("the secret of one connect link does not open another one", async () => {
   expect(answer.statusCode).toBe(403);
 });
 
-test("with https the cookies have the prefix __Host-, which browsers accept only from this host", async () => {
+test("when the public URL is https, the cookies of connect links have the prefix __Host-, which browsers accept only from this host", async () => {
   const server = await createTestServer({
     publicUrl: "https://social.example.com/postrider",
     authorizations: {
@@ -238,7 +238,7 @@ test.each([
   ["unavailable", 503],
   ["a word of a later release", 503],
 ])(
-  "the OAuth callback answers with a page with the status of its outcome: %s, %i",
+  "for the outcome '%s', the OAuth callback answers with a page with the HTTP status %i",
   async (outcome, status) => {
     const server = serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
     const answer = await back(server, "state=s&error=access_denied");

@@ -300,7 +300,7 @@ function serveFirstBytes(): void {
   });
 }
 
-test("a download beyond the share of its workspace is refused immediately, and succeeds once another download has ended", async () => {
+test("a download beyond its workspace's share of concurrent downloads is refused immediately, and succeeds once another download has ended", async () => {
   const batchGetMedia = ({ ids }: { readonly ids: readonly string[] }) => ({
     media: ids.flatMap((id) => known.map((one) => ({ ...one, id }))),
   });
@@ -333,7 +333,7 @@ test("a download beyond the share of its workspace is refused immediately, and s
   await small.close();
 });
 
-test("the downloads of one media URL leave room for other files of its workspace", async () => {
+test("the downloads of one media URL cannot use up all concurrent downloads of its workspace, so other files can still be downloaded", async () => {
   const batchGetMedia = ({ ids }: { readonly ids: readonly string[] }) => ({
     media: ids.flatMap((id) => known.map((one) => ({ ...one, id }))),
   });

@@ -197,18 +197,21 @@ test.each([
   ["Bearer a b", undefined],
   ["Bearer abc", "abc"],
   ["bearer  abc ", "abc"],
-])("the Authorization header %j is read as the API key %j", async (authorization, key) => {
-  const keys: unknown[] = [];
-  await using own = await createTestServer({}, (request) => {
-    keys.push(request.key);
-    return unauthenticated;
-  });
-  await own.inject({
-    url: "/api/v1/posts",
-    headers: authorization === undefined ? {} : { authorization },
-  });
-  expect(keys).toEqual([key]);
-});
+])(
+  "from the Authorization header %j, the gateway reads the API key %j (undefined: none)",
+  async (authorization, key) => {
+    const keys: unknown[] = [];
+    await using own = await createTestServer({}, (request) => {
+      keys.push(request.key);
+      return unauthenticated;
+    });
+    await own.inject({
+      url: "/api/v1/posts",
+      headers: authorization === undefined ? {} : { authorization },
+    });
+    expect(keys).toEqual([key]);
+  },
+);
 
 test.each([
   [{ kind: "workspace_required", limit }, 400, "workspace_required"],
@@ -216,9 +219,12 @@ test.each([
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
-] as const)("admission result %o leads to the answer %i %s", async (admission, status, code) => {
-  expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
-});
+] as const)(
+  "a request with the admission result %o is answered with %i %s",
+  async (admission, status, code) => {
+    expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
+  },
+);
 
 test("the answer to a rate-limited request contains the header Retry-After and the state of the rate limit", async () => {
   const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
@@ -505,17 +511,17 @@ test("the text and options of a post may have 256 KiB together, counted as JSON 
 });
 
 const bodies: readonly [string, string | Buffer, string, string][] = [
-  ["no JSON", "{", "invalid_json", ""],
-  ["JSON and more", "{} {}", "invalid_json", ""],
+  ["invalid JSON", "{", "invalid_json", ""],
+  ["text after the JSON value", "{} {}", "invalid_json", ""],
   ["a byte order mark", "\ufeff{}", "invalid_json", ""],
-  ["bytes that are no UTF-8", Buffer.from([0x22, 0xff, 0x22]), "invalid_utf8", ""],
-  ["a list", "[]", "type", ""],
-  ["null", "null", "type", ""],
-  ["a NUL", '{"content":"\\u0000"}', "nul_character", "/content"],
-  ["half a surrogate", '{"content":"\\ud800"}', "unpaired_surrogate", "/content"],
+  ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22]), "invalid_utf8", ""],
+  ["a list instead of an object", "[]", "type", ""],
+  ["null instead of an object", "null", "type", ""],
+  ["a NUL character", '{"content":"\\u0000"}', "nul_character", "/content"],
+  ["an unpaired surrogate", '{"content":"\\ud800"}', "unpaired_surrogate", "/content"],
   ["a NUL in a key", '{"options":{"\\u0000":{}}}', "nul_character", "/options"],
-  ["no content", '{"accountIds":[]}', "required", "/content"],
-  ["no accounts", '{"content":""}', "required", "/accountIds"],
+  ["no property content", '{"accountIds":[]}', "required", "/content"],
+  ["no property accountIds", '{"content":""}', "required", "/accountIds"],
   ["an empty list of accounts", '{"content":"","accountIds":[]}', "min_items", "/accountIds"],
   [
     "101 accounts",
@@ -530,7 +536,7 @@ const bodies: readonly [string, string | Buffer, string, string][] = [
     "/accountIds",
   ],
   [
-    "an account twice",
+    "a repeated account id",
     JSON.stringify({ content: "", accountIds: [ACCOUNT_ID, ACCOUNT_ID] }),
     "unique",
     "/accountIds/1",
@@ -554,13 +560,13 @@ const bodies: readonly [string, string | Buffer, string, string][] = [
     "/options/x/surprise",
   ],
   [
-    "a wrong privacy",
+    "an unknown value of an option",
     JSON.stringify({ ...body, options: { x: { privacy: "secret" } } }),
     "not_allowed",
     "/options/x/privacy",
   ],
   [
-    "a prototype",
+    "the key __proto__",
     `{"content":"","accountIds":["${ACCOUNT_ID}"],"__proto__":{}}`,
     "additional_property",
     "/__proto__",
@@ -573,7 +579,7 @@ const bodies: readonly [string, string | Buffer, string, string][] = [
     "max_items",
     "/options/x/tags",
   ],
-  ["65 levels", `${"[".repeat(65)}${"]".repeat(65)}`, "too_deep", ""],
+  ["65 levels of nesting", `${"[".repeat(65)}${"]".repeat(65)}`, "too_deep", ""],
 ];
 
 test.each(bodies)("a request body with %s is refused", async (_, payload, code, path) => {

@@ -90,13 +90,13 @@ test.each([
   ["192.0.2.3", ""],
   ["192.0.2.23", "?token=%0a"],
 ])(
-  "uploads from %s with the malformed query %j count towards the failure limit of their client address",
+  "uploads from %s with the query %j, which has no valid token, count towards the limit of failed uploads of their client address",
   async (address, query) => {
     await expectRefusal((await untilLimited(() => uploadFrom(address, query))).answer);
   },
 );
 
-test("concurrent uploads with unknown tokens all count towards the failure limit, and the client has to wait longer for its next upload", async () => {
+test("concurrent uploads with unknown tokens all count towards the limit of failed uploads, and exceeding the limit prolongs the client's wait", async () => {
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
@@ -115,7 +115,7 @@ test("concurrent uploads with unknown tokens all count towards the failure limit
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 
-test("an upload that the client aborts before the media service answers counts towards the failure limit", async () => {
+test("an upload that the client aborts before the media service answers counts towards the limit of failed uploads", async () => {
   const head = `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: 192.0.2.5`;
   for (let times = 0; times < FAILURES; times++) {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
@@ -132,7 +132,7 @@ test("an upload that the client aborts before the media service answers counts t
   expect(media.seen.length).toBeLessThan(FAILURES / 2);
 });
 
-test("uploads with a valid upload grant never count towards the failure limit", async () => {
+test("uploads with a valid upload grant never count towards the limit of failed uploads", async () => {
   acceptAll();
   for (let times = 0; times < FAILURES + 20; times++)
     expect((await uploadFrom("192.0.2.10")).status).toBe(204);
@@ -157,7 +157,7 @@ test.each(["GET", "HEAD"])(
   },
 );
 
-test("successful downloads never count towards the failure limit, and downloads and uploads have separate limits", async () => {
+test("successful downloads never count towards the limit of failed downloads, which is separate from the limit of failed uploads", async () => {
   serve();
   for (let times = 0; times < FAILURES + 20; times++) {
     const answer = await fetchFrom("192.0.2.23", rightToken());

@@ -194,10 +194,13 @@ test.each<[string, readonly string[], string]>([
 );
 
 test.each([
-  ["a tunnel", ["CONNECT a:443 HTTP/1.1", "Host: a"]],
-  ["another protocol", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
-  ["another version", ["GET /livez HTTP/3.0", "Host: a"]],
-  ["an echo", ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"]],
+  ["a tunnel (CONNECT)", ["CONNECT a:443 HTTP/1.1", "Host: a"]],
+  ["another protocol (Upgrade)", ["GET /livez HTTP/1.1", "Host: a", "Upgrade: websocket"]],
+  ["another HTTP version", ["GET /livez HTTP/3.0", "Host: a"]],
+  [
+    "an echo of the request (TRACE)",
+    ["TRACE /api/v1/posts HTTP/1.1", "Host: a", "X-Canary: echoed"],
+  ],
 ])("the gateway does not provide %s when a client asks for it", async (_, lines) => {
   const said = await send(lines);
   expect(said).not.toMatch(/^HTTP\/1\.1 101 /);
@@ -221,9 +224,9 @@ test("a query string that is too long is refused", async () => {
 });
 
 test.each([
-  ["of one parameter", "cursor=a&".repeat(1_000)],
-  ["of many parameters", Array.from({ length: 2_000 }, (_, index) => `${index}=`).join("&")],
-  ["of brackets", "a[b][c][d]=1&a[__proto__][e]=2&__proto__[f]=3&constructor=4"],
+  ["that repeats one parameter 1,000 times", "cursor=a&".repeat(1_000)],
+  ["with 2,000 parameters", Array.from({ length: 2_000 }, (_, index) => `${index}=`).join("&")],
+  ["with nested brackets", "a[b][c][d]=1&a[__proto__][e]=2&__proto__[f]=3&constructor=4"],
 ])("a query string %s is refused", async (_, query) => {
   const answer = await app.inject({ url: `/api/v1/posts?${query}` });
   expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);

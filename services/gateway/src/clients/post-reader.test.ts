@@ -76,7 +76,7 @@ test("a failed batch call to the posts service fails the post reads of this batc
   await expect(reader.get("w", "p")).resolves.toMatchObject({ id: "p" });
 });
 
-test("post reads that the posts service leaves to another call are sent again, and no post is read twice", async () => {
+test("posts that the posts service leaves out of a full answer are requested in another call, and no post is read twice", async () => {
   const asked: string[][] = [];
   const reader = createPostReader({
     batchGetPosts: async ({ refs = [], maxBytes = 0 }) => {
@@ -93,7 +93,7 @@ test("post reads that the posts service leaves to another call are sent again, a
   expect(asked).toEqual([["a", "b", "c", "d", "e"], ["c", "d", "e"], ["e"]]);
 });
 
-test("at most eight calls read posts at the same time", async () => {
+test("the gateway reads posts with at most eight concurrent calls to the posts service", async () => {
   let [inFlight, most] = [0, 0];
   const reader = createPostReader({
     batchGetPosts: async ({ refs = [] }) => {

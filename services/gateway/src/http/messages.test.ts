@@ -92,7 +92,7 @@ test.each([
   ["kok, kos", "en", "en"],
   ["ko;q=high, en;q=2, ;;,,=", "en", "en"],
 ] as const)(
-  "Accept-Language %j with the default %s selects %s",
+  "the Accept-Language header %j with the default language %s selects the language %s",
   (header, defaultLocale, expected) => {
     expect(chooseLocale(header, defaultLocale)).toBe(expected);
   },

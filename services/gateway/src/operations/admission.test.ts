@@ -211,7 +211,7 @@ test("a request with a valid API key of one workspace is admitted to this worksp
   });
 });
 
-test("requests whose API keys are not cached share one call to the accounts service per 2 ms, with one query per API key and workspace", async () => {
+test("requests whose API keys are not cached share one call to the accounts service per 2 ms, which checks each pair of API key and workspace once", async () => {
   const one = accounts.addKey();
   const two = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
   const results = [admit(one), admit(two, WORKSPACE), admit(one), admit(two, OTHER_WORKSPACE)];
@@ -223,7 +223,7 @@ test("requests whose API keys are not cached share one call to the accounts serv
   expect(await kinds(results)).toEqual(Array(5).fill("admitted"));
 });
 
-test("a call to the accounts service about API keys has at most 500 queries", async () => {
+test("one call to the accounts service checks at most 500 API keys", async () => {
   const results = Array.from({ length: 501 }, () => admit(accounts.addKey()));
   await pass(2);
   expect(accounts.calls.map((queries) => queries.length)).toEqual([500, 1]);
@@ -275,7 +275,7 @@ test("a raised rate limit takes effect within 3 s, even for a workspace that had
   expect(await admitted(key)).toMatchObject({ kind: "admitted", limit: { quota: 600 } });
 });
 
-test("the requests granted to one API key of a workspace can be used by another API key of the workspace", async () => {
+test("requests that the accounts service granted in advance to one API key can be used by another API key of the same workspace", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await Promise.all([admitted(one), admit(two)]);
   expect(accounts.granted).toBe(16);
@@ -375,7 +375,7 @@ const addressLimit = (remaining: number) => ({
 });
 
 test.each([true, false])(
-  "a request with an API key of several workspaces must name one of these workspaces, when the accounts service lists them: %s",
+  "a request with an API key of several workspaces must name one of them, whether or not the accounts service lists the workspaces (listed: %s)",
   async (listsWorkspaces) => {
     accounts.listsWorkspaces = listsWorkspaces;
     const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
@@ -400,7 +400,7 @@ test("a request with a valid API key that selects no workspace counts towards th
   expect(await admitted(key, WORKSPACE)).toMatchObject({ kind: "admitted" });
 });
 
-test("requests with one API key that name many foreign workspaces cause one query to the accounts service and evict no other record", async () => {
+test("requests with one API key that name many foreign workspaces cause one check by the accounts service and evict no other API key from the gateway's cache", async () => {
   const [victim, key] = [accounts.addKey(), accounts.addKey()];
   accounts.setBucket(WORKSPACE, 60_000);
   await admitted(victim);
@@ -435,7 +435,7 @@ test("after 120 unknown API keys per minute, a remote address makes the gateway 
   expect(await other).toMatchObject({ kind: "admitted" });
 });
 
-test("requests that name malformed workspace ids share one query to the accounts service", async () => {
+test("requests with one API key that name malformed workspace ids share one check by the accounts service", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);
@@ -546,7 +546,7 @@ test("after an outage of the accounts service, every request that waits for the 
   expect(await first).toMatchObject({ kind: "admitted" });
 });
 
-test("requests that one API key made during an outage of the accounts service do not cause the refusal of another API key without a cached record", async () => {
+test("after an outage of the accounts service, an uncached API key is admitted, even if another API key of the workspace made many requests during the outage", async () => {
   const [one, two] = [accounts.addKey(), accounts.addKey()];
   await admitted(one);
   accounts.state = "refusing";

@@ -54,7 +54,7 @@ async function readAll(baseUrl: string): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-test("the delivery service requests a range of a media file with its identity and reads the answer as a stream", async () => {
+test("the delivery service authenticates itself when it requests a range of a media file, and reads the answer as a stream", async () => {
   const asked: { path: unknown; token: string; range: unknown }[] = [];
   const url = await serve(({ url: path, headers }, response) => {
     asked.push({ path, token: String(headers["x-identity"]), range: headers.range });

@@ -125,7 +125,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("publishing a target without a platform id records that the id must be requested later, unless another generation of the target is published", () => {
+test("when a target is published without a post id, the id is requested from the platform later, unless another publish request of the target is already published", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
@@ -137,7 +137,7 @@ test("publishing a target without a platform id records that the id must be requ
 test.each<[string, Task, Partial<TaskSnapshot>, object]>([
   ["was recorded", CALLING, {}, { status: "queued", wakeAt: NOW, attempt: null }],
   [
-    "was recorded, and its call has been lost since",
+    "was recorded, and the call has been counted as lost since",
     UNKNOWN,
     {},
     { status: "queued", openUnknowns: 0, attempt: "retry" },
@@ -149,7 +149,7 @@ test.each<[string, Task, Partial<TaskSnapshot>, object]>([
     { status: "queued", wakeAt: at(1_000), isReported: false },
   ],
 ])(
-  "a task whose database did not answer whether its call begins is queued again when the beginning %s",
+  "a task whose worker lost the database while recording the start of its publishing call is queued again when the start %s",
   (_what, task, given, expected) => {
     expect(after(task, { kind: "mark_lost", fence: 3, callNumber: 1 }, given)).toMatchObject(
       expected,
@@ -159,20 +159,20 @@ test.each<[string, Task, Partial<TaskSnapshot>, object]>([
 
 test.each<[string, Task, Partial<TaskSnapshot>]>([
   [
-    "sends its call under the same number",
+    "makes a call with the same number",
     { ...CALLING, fence: 4 },
     { attempt: { ...ATTEMPT, fence: 4 } },
   ],
-  ["works on the task", { ...WORKING, fence: 4 }, { attempt: { ...ATTEMPT, callNumber: 0 } }],
+  ["has taken over the task", { ...WORKING, fence: 4 }, { attempt: { ...ATTEMPT, callNumber: 0 } }],
 ])(
-  "a worker that does not know whether its call began changes nothing when another worker %s",
+  "a worker that does not know whether the start of its publishing call was recorded changes nothing when another worker %s",
   (_what, task, given) => {
     const lost: Learned = { kind: "mark_lost", fence: 3, callNumber: 1 };
     expect(decide(snapshot(task, given), lost, POLICY).changes).toEqual([]);
   },
 );
 
-test("a task whose platform is held ends its attempt as a retry that does not count, and later tries of it are not reported", () => {
+test("while publishing to its platform is held back, a task ends its attempt as a retry that does not count, and does not report further tries", () => {
   const held: Learned = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
@@ -189,7 +189,7 @@ test("a task whose platform is held ends its attempt as a retry that does not co
   expect(after(known, held)).toMatchObject({ isReported: false, attempt: undefined });
 });
 
-test("a task with an earlier unknown outcome keeps that error while its platform is held", () => {
+test("a task with an earlier unknown outcome keeps the error outcome_unknown while publishing to its platform is held back", () => {
   const resending: Task = { ...UNKNOWN, status: "working", isAttemptOpen: true };
   expect(after(resending, { kind: "platform_held", fence: 3 })).toMatchObject({
     status: "queued",
@@ -199,7 +199,7 @@ test("a task with an earlier unknown outcome keeps that error while its platform
   });
 });
 
-test("an unknown outcome of a publishing call counts as a failure of its account, but a lost worker does not", () => {
+test("a publishing call with an unknown outcome counts as a failure of its account, but a call whose worker died does not", () => {
   const failed = decide(snapshot(CALLING), called(unknown), POLICY);
   expect(failed.account).toEqual({ kind: "failed" });
   const lost: Task = { ...CALLING, callUntil: at(-1) };
@@ -210,28 +210,32 @@ test("an unknown outcome of a publishing call counts as a failure of its account
 
 test.each<[string, Outcome, object]>([
   [
-    "as published",
+    "as published, the task is published",
     published,
     { status: "published", externalId: "1", publishedAt: NOW, attempt: "published" },
   ],
-  ["as refused", refused, { status: "failed", errorCode: "content_rejected", attempt: "failed" }],
   [
-    "with a retryable failure",
+    "as refused, the task fails",
+    refused,
+    { status: "failed", errorCode: "content_rejected", attempt: "failed" },
+  ],
+  [
+    "with a retryable failure, the task is queued for the configured wait",
     retryable,
     { status: "queued", wakeAt: at(60_000), retryCount: 1, attempt: "retry" },
   ],
   [
-    "with a retryable failure that says how long to wait",
+    "with a retryable failure that says how long to wait, the task is queued for that time",
     waiting,
     { status: "queued", wakeAt: at(7_000), attempt: "retry" },
   ],
   [
-    "with a rate limit",
+    "with a rate limit, the task is queued, and the call does not count as a retry",
     limited,
     { status: "queued", wakeAt: at(9_000), retryCount: 0, isAttemptOpen: true, attempt: null },
   ],
   [
-    "with an unknown outcome",
+    "with an unknown outcome, the task waits for a search of the platform",
     unknown,
     {
       status: "unknown",
@@ -242,25 +246,22 @@ test.each<[string, Outcome, object]>([
     },
   ],
   [
-    "with a refused token",
+    "with a refused token, the worker keeps the task and reports nothing",
     tokenRefused,
     { status: "working", wakeAt: at(60_000), isReported: false },
   ],
   [
-    "and was not sent",
+    "and was not sent, the task is queued without a wait",
     notSent,
     { status: "queued", wakeAt: NOW, isAttemptOpen: true, isReported: false, attempt: null },
   ],
-])(
-  "a publishing call that ends in time %s determines the next status of its task",
-  (_name, outcome, expected) => {
-    expect(after(CALLING, called(outcome))).toMatchObject({
-      version: 6,
-      isReported: true,
-      ...expected,
-    });
-  },
-);
+])("when a publishing call ends in time %s", (_name, outcome, expected) => {
+  expect(after(CALLING, called(outcome))).toMatchObject({
+    version: 6,
+    isReported: true,
+    ...expected,
+  });
+});
 
 test("a retryable failure after the last retry fails the target with the error code of that failure", () => {
   expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
@@ -412,11 +413,11 @@ test("a target whose post the platform refuses after processing keeps outcome_un
   expect(after(task, looked(verdict))).toMatchObject({ errorCode: "outcome_unknown" });
 });
 
-test("a second success of a target with the same platform id changes nothing", () => {
+test("when a published target is reported as published again with the same post id, nothing changes", () => {
   expect(decide(snapshot(PUBLISHED), called(published), POLICY).changes).toEqual([]);
 });
 
-test("a second success with another platform id marks the published target as duplicate_detected", () => {
+test("a second success with another post id marks the published target as duplicate_detected", () => {
   const second: Outcome = { kind: "published", externalId: "2", permalink: null };
   expect(after(PUBLISHED, called(second))).toMatchObject({
     status: "published",
@@ -454,46 +455,43 @@ test("when one publish request of a target succeeds, its other publish requests 
 
 test.each<[string, Verdict, object]>([
   [
-    "the post is present",
+    "finds the post, the task is published",
     { kind: "present", externalId: "9", permalink: null },
     { status: "published", externalId: "9" },
   ],
   [
-    "the post is absent",
+    "proves that the post is absent, the task is queued to be sent again",
     { kind: "absent" },
     { status: "queued", resendCount: 1, openUnknowns: 0, wakeAt: NOW },
   ],
   [
-    "the call may be repeated",
+    "shows that the call may be repeated, the task is queued again",
     { kind: "repeat" },
     { status: "queued", openUnknowns: 1, wakeAt: NOW },
   ],
   [
-    "search again",
+    "has no result yet, the task waits for the next search, and the search counts",
     { kind: "look_again", afterMs: 5 },
     { status: "unknown", looks: 1, wakeAt: at(5) },
   ],
   [
-    "the search was incomplete",
+    "is incomplete, the task waits for the next search, and the search does not count",
     { kind: "look_again", afterMs: 5, isIncomplete: true },
     { status: "unknown", looks: 0, wakeAt: at(5) },
   ],
   [
-    "the platform cannot tell",
+    "cannot tell whether the post exists, the task fails with outcome_unknown",
     { kind: "cannot_tell", message: "" },
     { status: "failed", errorCode: "outcome_unknown" },
   ],
   [
-    "the platform refused the post",
+    "shows that the platform refused the post, the task fails with the error code of the refusal",
     { kind: "refused", code: "permission_missing", message: "no" },
     { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
   ],
-])(
-  "the result '%s' of a search of the platform determines the next status of the task",
-  (_name, verdict, expected) => {
-    expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
-  },
-);
+])("when a search of the platform %s", (_name, verdict, expected) => {
+  expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
+});
 
 test("a target that is not found on the platform after its last permitted resend fails with outcome_unknown", () => {
   expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({
@@ -502,7 +500,7 @@ test("a target that is not found on the platform after its last permitted resend
   });
 });
 
-test("a target that a restore made uncertain is sent once a search has proved that it is not on the platform, and that call counts like any other", () => {
+test("a target that is uncertain after a restore from a backup is sent once a search proves that it is not on the platform, and that call is not a resend", () => {
   const restored = { ...RECONCILING, isRestored: true, isLimited: true };
   const absent = after(restored, looked({ kind: "absent" }));
   expect(absent).toMatchObject({ status: "queued", isRestored: false, resendCount: 0 });
@@ -511,7 +509,7 @@ test("a target that a restore made uncertain is sent once a search has proved th
   expect(after(calling, called(unknown))).toMatchObject({ status: "unknown", isRestored: false });
 });
 
-test("a target that a restore made uncertain stays uncertain until the searches of the platform are finished", () => {
+test("a target that is uncertain after a restore from a backup stays uncertain until the searches of the platform are finished", () => {
   const restored = { ...RECONCILING, isRestored: true };
   expect(after(restored, looked({ kind: "look_again", afterMs: 5 }))).toMatchObject({
     status: "unknown",
@@ -539,7 +537,7 @@ test("a success that is stored in the attempt takes precedence over the result o
   });
 });
 
-test("a publishing call without a reported outcome counts as lost only after its call_until, and only if its task made no later call", () => {
+test("a publishing call without a reported outcome counts as lost only after its deadline call_until, and only if its task made no later call", () => {
   const lost: Learned = { kind: "call_lost", callNumber: 1 };
   expect(decide(snapshot(CALLING), lost, POLICY).changes).toEqual([]);
   expect(after({ ...CALLING, callUntil: NOW }, lost)).toMatchObject({ status: "unknown" });
@@ -633,7 +631,7 @@ test("a successful publishing call publishes its target, whatever events came be
   );
 });
 
-test("a target that may be visible is queued again only after a search proved its absence, for a harmless repetition, or after a late report", () => {
+test("a target that may be on the platform is queued again only if a search proves its absence, the call is safe to repeat, or the call's outcome is reported late", () => {
   const open: readonly TaskStatus[] = ["unknown", "reconciling"];
   fc.assert(
     fc.property(fc.constantFrom(UNKNOWN, RECONCILING), allLearned, (task, learned) => {

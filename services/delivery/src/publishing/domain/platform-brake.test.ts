@@ -11,7 +11,7 @@ const ofOther: CallSignal = { ...unanswered, accountId: "b" };
 const answered: CallSignal = { ...unanswered, isAnswered: true };
 const HELD = nextBrake(OPEN, [unanswered, ofOther, unanswered], NOW, POLICY);
 
-test("a platform is held after the configured number of calls in a row with an unknown outcome", () => {
+test("publishing to a platform is held back after the configured number of calls in a row with an unknown outcome", () => {
   expect(nextBrake(OPEN, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
     unknownsInRow: 2,
     heldSince: null,
@@ -20,7 +20,7 @@ test("a platform is held after the configured number of calls in a row with an u
   expect(HELD).toMatchObject({ unknownsInRow: 3, heldSince: NOW, probeAt: at(5_000) });
 });
 
-test("a platform is not held when all calls with an unknown outcome are of one account", () => {
+test("publishing to a platform is not held back when all calls with an unknown outcome are of one account", () => {
   const many = Array.from({ length: 10 }, () => unanswered);
   const brake = nextBrake(OPEN, many, NOW, POLICY);
 
@@ -28,13 +28,13 @@ test("a platform is not held when all calls with an unknown outcome are of one a
   expect(nextBrake(brake, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
 });
 
-test("an answer between two calls with an unknown outcome starts the count again", () => {
+test("an answer of the platform restarts the count of calls in a row with an unknown outcome", () => {
   const brake = nextBrake(OPEN, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
 
   expect(brake).toMatchObject({ unknownsInRow: 1, heldSince: null });
 });
 
-test("a failed probe delays the next probe, and an unknown outcome of a call that was sent before the hold does not", () => {
+test("while publishing to a platform is held back, a failed probe delays the next probe, but a call that was sent earlier and has an unknown outcome does not", () => {
   const probe = { ...unanswered, calledAt: at(6_000) };
 
   expect(nextBrake(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
@@ -47,25 +47,41 @@ test("a failed probe delays the next probe, and an unknown outcome of a call tha
   expect(twice).toMatchObject({ failedProbes: 2, probeAt: at(70_000) });
 });
 
-test("any answer of a held platform releases it", () => {
+test("publishing to a platform is no longer held back after any answer of the platform", () => {
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });
 
-test("a platform is never held when the number of calls is 0", () => {
+test("publishing to a platform is never held back when the configured number of unanswered calls is 0", () => {
   const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
   expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
 });
 
-test.each<[Outcome, boolean | undefined]>([
-  [{ kind: "published", externalId: "1", permalink: null }, true],
-  [{ kind: "pending", afterMs: 1 }, true],
-  [{ kind: "refused", code: "content_rejected", message: "" }, true],
-  [{ kind: "token_refused", message: "" }, true],
-  [{ kind: "retryable", code: "rate_limited", message: "", isLimit: true }, true],
-  [{ kind: "retryable", code: "platform_unavailable", message: "" }, undefined],
-  [{ kind: "not_sent" }, undefined],
-  [{ kind: "unknown", message: "" }, false],
-])("whether the platform answered a publishing call with the outcome %j is %s", (outcome, is) => {
+test.each<[Outcome, string, boolean | undefined]>([
+  [
+    { kind: "published", externalId: "1", permalink: null },
+    "shows that the platform answers",
+    true,
+  ],
+  [{ kind: "pending", afterMs: 1 }, "shows that the platform answers", true],
+  [
+    { kind: "refused", code: "content_rejected", message: "" },
+    "shows that the platform answers",
+    true,
+  ],
+  [{ kind: "token_refused", message: "" }, "shows that the platform answers", true],
+  [
+    { kind: "retryable", code: "rate_limited", message: "", isLimit: true },
+    "shows that the platform answers",
+    true,
+  ],
+  [
+    { kind: "retryable", code: "platform_unavailable", message: "" },
+    "does not show whether the platform answers",
+    undefined,
+  ],
+  [{ kind: "not_sent" }, "does not show whether the platform answers", undefined],
+  [{ kind: "unknown", message: "" }, "counts as unanswered by the platform", false],
+])("a publishing call with the outcome %j %s", (outcome, _what, is) => {
   expect(isAnswer(outcome)).toBe(is);
 });

@@ -6,7 +6,7 @@ const SEEN_AT = new Date("2026-11-21T12:00:00Z");
 const STORED = { ...COPY, seenAt: SEEN_AT };
 
 test.each([
-  ["has read it before", SEEN_AT],
+  ["has read the data before", SEEN_AT],
   ["has just started", undefined],
 ])("a process that %s does not report unchanged data as restored", (_process, rememberedAt) => {
   expect(findRestore(STORED, COPY, rememberedAt)).toBeUndefined();
@@ -38,7 +38,7 @@ function hoursLater(hours: number): Date {
   return new Date(RESTORED_AT.getTime() + hours * 3_600_000);
 }
 
-test("a restore can be declared lossless for a day", () => {
+test("an operator can declare a restore lossless within a day after the restore", () => {
   expect(findTrustRefusal(RESTORED, COPY, hoursLater(24))).toBeUndefined();
   expect(findTrustRefusal(RESTORED, COPY, hoursLater(25))).toBe("too_old");
 });
@@ -46,19 +46,23 @@ test("a restore can be declared lossless for a day", () => {
 test.each([
   ["another timeline shows a restore that is not recorded yet", "unnoticed", { timeline: 2 }],
   ["no restore is recorded", "not_restored", { restoredAt: null, undoFor: null }],
-  ["the restore is trusted", "already_trusted", { restoredAt: null, trustedAt: RESTORED_AT }],
   [
-    "a later restore is trusted",
+    "the restore was already declared lossless",
+    "already_trusted",
+    { restoredAt: null, trustedAt: RESTORED_AT },
+  ],
+  [
+    "a later restore was already declared lossless",
     "already_trusted",
     { undoFor: hoursLater(1), trustedAt: hoursLater(1) },
   ],
-  ["an older release recorded it", "older_release", { undoFor: hoursLater(-1) }],
-  ["it lost data", "data_lost", { lossyAt: RESTORED_AT }],
+  ["an older release recorded the restore", "older_release", { undoFor: hoursLater(-1) }],
+  ["the restore lost data", "data_lost", { lossyAt: RESTORED_AT }],
 ])("a restore cannot be declared lossless when %s", (_case, refusal, changes) => {
   expect(findTrustRefusal({ ...RESTORED, ...changes }, COPY, hoursLater(1))).toBe(refusal);
 });
 
-test("a restore can be declared lossless after an earlier one that lost data or was trusted", () => {
+test("a restore can be declared lossless even if an earlier restore lost data or was declared lossless", () => {
   const earlier = { lossyAt: hoursLater(-2), trustedAt: hoursLater(-1) };
   expect(findTrustRefusal({ ...RESTORED, ...earlier }, COPY, hoursLater(1))).toBeUndefined();
 });

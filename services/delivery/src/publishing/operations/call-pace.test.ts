@@ -40,7 +40,7 @@ test("at most four calls are open to a platform that has not answered one yet, a
   expect(begun).toHaveLength(39);
 });
 
-test("after an unknown outcome, one call at a time is open until the platform answers", async () => {
+test("after a call with an unknown outcome, only one call to the platform may be open at a time until the platform answers", async () => {
   const { begun, begin, end } = openPace();
   await begin(40);
 
@@ -50,7 +50,7 @@ test("after an unknown outcome, one call at a time is open until the platform an
   }
 });
 
-test("an outcome that says nothing about the platform lets the next waiting call begin", async () => {
+test("the next waiting call to a platform begins when a call ends with an outcome that does not show whether the platform answers", async () => {
   const { begun, begin, end } = openPace();
   await begin(6);
 
@@ -59,7 +59,7 @@ test("an outcome that says nothing about the platform lets the next waiting call
   expect(begun).toHaveLength(4);
 });
 
-test("an answer shows for ten seconds that a platform answers", async () => {
+test("when the last answer of a platform is more than ten seconds old, at most four calls to the platform are open at a time again", async () => {
   const { begun, begin, end, advance } = openPace();
   await begin(1);
   await end(true);
@@ -74,7 +74,7 @@ test("an answer shows for ten seconds that a platform answers", async () => {
   expect(begun).toHaveLength(4);
 });
 
-test("one more call begins every five seconds while a platform does not respond", async () => {
+test("while a platform answers none of its open calls, one more waiting call to the platform begins every five seconds", async () => {
   vi.useFakeTimers();
   try {
     const { begun, begin } = openPace();
@@ -88,7 +88,7 @@ test("one more call begins every five seconds while a platform does not respond"
   }
 });
 
-test("a waiting call whose work is interrupted stops waiting", async () => {
+test("a call that waits to begin stops waiting when its worker aborts it", async () => {
   const { begun, begin } = openPace();
   const stop = new AbortController();
   await begin(4);
@@ -100,7 +100,7 @@ test("a waiting call whose work is interrupted stops waiting", async () => {
   expect(begun).toHaveLength(5);
 });
 
-test("any number of calls are open at a time when no platform is ever held", async () => {
+test("the number of open calls to a platform is not limited when holding platforms back is disabled", async () => {
   const { begun, begin } = openPace(0);
   await begin(40);
 
