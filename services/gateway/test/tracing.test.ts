@@ -33,7 +33,7 @@ test.each([
   [0, "01", "00"],
   [1, "00", "01"],
 ])(
-  "with the sampling ratio %d, the client's traceparent flag %s is replaced by %s and the trace id is kept",
+  "with the sampling ratio %d, the gateway replaces the client's traceparent flag %s by %s and keeps the trace id",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
     // The OTLP endpoint of this configuration does not receive the spans.
@@ -46,6 +46,6 @@ test.each([
   },
 );
 
-test("calls to other services say that the trace is not recorded if the gateway does not record it", async () => {
+test("a gateway that does not record traces marks the trace as not sampled in its calls to other services", async () => {
   expect(await ask("01")).toBe(`00-${TRACE}-${CLIENT_SPAN}-00`);
 });

@@ -91,7 +91,7 @@ async function statusOf(answer: Response) {
   return answer.status;
 }
 
-test("a large answer arrives complete and with its length", async () => {
+test("a large answer of the gateway arrives complete and with its Content-Length", async () => {
   const answer = await patient.get(`/posts/${POST_ID}`);
   const text = await answer.text();
   expect(answer.status).toBe(200);
@@ -99,7 +99,7 @@ test("a large answer arrives complete and with its length", async () => {
   expect((JSON.parse(text) as { content: string }).content).toBe(LONG);
 });
 
-test("while a workspace does not read its large answers, its further large answers are refused, and all others are sent", async () => {
+test("while the clients of a workspace leave large answers unread, the gateway refuses further large answers to this workspace and sends all other answers", async () => {
   for (let count = 0; count < 2; count += 1) patient.requestWithoutReading(`/posts/${POST_ID}`);
   await eventually(() => patient.calls === 2);
   const refused = await patient.get(`/posts/${POST_ID}`);
@@ -110,14 +110,14 @@ test("while a workspace does not read its large answers, its further large answe
   expect(await statusOf(await patient.get(`/posts/${POST_ID}`))).toBe(200);
 });
 
-test("a large answer to a request that changed something is sent even while the workspace does not read its other answers", async () => {
+test("the gateway sends a large answer to a request that changed data even while the clients of the workspace leave other large answers unread", async () => {
   for (let count = 0; count < 2; count += 1) patient.requestWithoutReading(`/posts/${POST_ID}`);
   await eventually(() => patient.calls === 2);
   const answer = await patient.get(`/posts/${POST_ID}/retry`, WORKSPACE_ID, "POST");
   expect(await statusOf(answer)).toBe(202);
 });
 
-test("a list of posts waits for its share before posts are read, and is refused when it has waited too long", async () => {
+test("the gateway reads a list of posts only after it has reserved memory for the answer, and refuses a request that waits too long for the memory", async () => {
   // Each list reserves 2 MiB of the 26 MiB that a workspace may have.
   for (let count = 0; count < 13; count += 1) patient.requestWithoutReading("/posts");
   await eventually(() => patient.calls === 13);
@@ -128,13 +128,13 @@ test("a list of posts waits for its share before posts are read, and is refused 
   await eventually(async () => (await statusOf(await patient.get("/posts"))) === 200);
 });
 
-test("many lists of posts at once are all answered when their client reads them", async () => {
+test("many concurrent requests for lists of posts are all answered when their client reads the answers", async () => {
   patient.content = "y".repeat(200_000);
   const answers = Array.from({ length: 60 }, async () => statusOf(await patient.get("/posts")));
   expect(await Promise.all(answers)).toEqual(Array(60).fill(200));
 });
 
-test("a connection whose client does not read its answer is closed", async () => {
+test("the gateway closes the connection of a client that does not read its answer", async () => {
   const closed = new Promise<void>((resolve) => {
     strict.app.server.once("connection", (socket: Socket) => socket.once("close", () => resolve()));
   });

@@ -73,7 +73,7 @@ const theRequest = (): IncomingMessage => {
   return request;
 };
 
-test("an upload needs only its URL and reaches the media service unchanged", async () => {
+test("an upload needs no API key, only the token in its URL, and reaches the media service unchanged", async () => {
   const bytes = randomBytes(3 * MEBIBYTE);
   const received = accept();
   const before = admissions;
@@ -151,7 +151,7 @@ test("an upload with the header Expect: 100-continue is answered with 100 before
 });
 
 test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
-  "an upload with the query %j is answered with 404, without a call to the media service",
+  "an upload with the query string %j is answered with 404, without a call to the media service",
   async (query) => {
     media.handle((_request, response) => response.writeHead(204).end());
     const answer = await put(query, { headers: { "content-type": "image/png" } });
@@ -174,19 +174,19 @@ async function putRaw(path: string) {
 }
 
 test.each([
-  ["whose path is ..", "..?token=t"],
-  ["whose path is .", ".?token=t"],
-  ["whose path is an escaped ..", "%2e%2e?token=t"],
-  ["whose path leads to another folder", "..%2Fobjects%2Fa?token=t"],
-  ["whose id has capitals", `${MEDIA_ID.toUpperCase()}?token=t`],
-  ["whose id ends in a NUL character", `${MEDIA_ID}%00?token=t`],
-  ["whose path is not an id", "x?token=t"],
-  ["whose token is a line feed", `${MEDIA_ID}?token=%0a`],
-  ["whose token contains another header", `${MEDIA_ID}?token=a%0d%0ax-other:%201`],
-  ["whose token is an emoji", `${MEDIA_ID}?token=%F0%9F%98%80`],
-  ["whose token is too long", `${MEDIA_ID}?token=${"a".repeat(513)}`],
+  ["the path is ..", "..?token=t"],
+  ["the path is .", ".?token=t"],
+  ["the path is an escaped ..", "%2e%2e?token=t"],
+  ["the path leads to another folder", "..%2Fobjects%2Fa?token=t"],
+  ["the id has capitals", `${MEDIA_ID.toUpperCase()}?token=t`],
+  ["the id ends in a NUL character", `${MEDIA_ID}%00?token=t`],
+  ["the path is not an id", "x?token=t"],
+  ["the token is a line feed", `${MEDIA_ID}?token=%0a`],
+  ["the token contains another header", `${MEDIA_ID}?token=a%0d%0ax-other:%201`],
+  ["the token is an emoji", `${MEDIA_ID}?token=%F0%9F%98%80`],
+  ["the token is too long", `${MEDIA_ID}?token=${"a".repeat(513)}`],
 ])(
-  "an upload %s is answered with 404, without a call to the media service",
+  "an upload with an invalid path or token (%s) is answered with 404, without a call to the media service",
   async (_what, path) => {
     media.handle((_request, response) => response.writeHead(204).end());
     expect(await putRaw(`/uploads/${path}`)).toEqual([404, "not_found"]);
@@ -203,7 +203,7 @@ test.each<[number, ServiceError]>([
   [422, unprocessable("media_rejected", [{ code: "media_length_mismatch", limit: 5 }])],
   [503, new ServiceError("unavailable", "unavailable", [], { retryAfterMs: 4_200 })],
 ])(
-  "an upload that the media service refuses is answered with %i and the common error body",
+  "an upload that the media service refuses is answered with %i and the error format of the API",
   async (status, error) => {
     media.handle((request, response) => {
       request.resume();
@@ -310,7 +310,7 @@ async function startUpload(base: string, token: string) {
   return socket;
 }
 
-test("a second upload with the same grant is refused while the first one runs, and allowed afterwards", async () => {
+test("a second upload with the same upload token is refused while the first upload runs, and allowed afterwards", async () => {
   media.handle((request) => void request.resume());
   const first = await startUpload(url, "t");
   const refused = await put();
@@ -321,7 +321,7 @@ test("a second upload with the same grant is refused while the first one runs, a
   await eventually(async () => (await put()).status === 204);
 });
 
-test("uploads of one address leave half of the permits for other addresses", async () => {
+test("uploads from one IP address take at most half of the gateway's permits for concurrent uploads", async () => {
   await using small = await createTestServer({
     mediaUrl: media.url,
     maxInFlight: 4,

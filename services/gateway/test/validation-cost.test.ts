@@ -65,7 +65,7 @@ const FIELDS = [
 ];
 
 test.each(VALUES)(
-  "the check of a body with %s in any field takes less than a second of processor time",
+  "the gateway checks a request body with %s in any field in less than a second of processor time",
   async (_name, value) => {
     for (const [method, path] of ROUTES)
       for (const field of FIELDS)

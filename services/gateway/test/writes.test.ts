@@ -403,19 +403,22 @@ test.each([
     { options: { values: { x: { title: "t", tags: { values: [] } } } } },
   ],
   [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED.scheduledAt }],
-])("PATCH /posts/{id} with %j changes only the field of the request", async (payload, expected) => {
-  const seen: object[] = [];
-  const answer = await ask(patch(payload), {
-    updatePost: (request) => {
-      seen.push(request);
-      return updatePost();
-    },
-  });
-  expect(answer.statusCode).toBe(200);
-  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: POST_ID, ...expected }]);
-  const sent = new Set(Object.keys(seen[0] ?? {}));
-  expect(sent).toEqual(new Set(["$typeName", "workspaceId", "id", ...Object.keys(expected)]));
-});
+])(
+  "PATCH /posts/{id} with the body %j asks the posts service to change only this field",
+  async (payload, expected) => {
+    const seen: object[] = [];
+    const answer = await ask(patch(payload), {
+      updatePost: (request) => {
+        seen.push(request);
+        return updatePost();
+      },
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, id: POST_ID, ...expected }]);
+    const sent = new Set(Object.keys(seen[0] ?? {}));
+    expect(sent).toEqual(new Set(["$typeName", "workspaceId", "id", ...Object.keys(expected)]));
+  },
+);
 
 test.each([
   [{}, ["min_properties "]],
@@ -520,7 +523,7 @@ test("DELETE /posts/{id} answers 202 with the deletion status of each target for
   });
 });
 
-test("DELETE /posts/{id} explains why a target was not deleted in the client's language", async () => {
+test("DELETE /posts/{id} explains in the client's language why a target was not deleted", async () => {
   const answer = await ask(remove({ "accept-language": "ko" }), { deletePost });
   expect(answer.json<{ targets: { error: object | null }[] }>().targets[2]?.error).toEqual({
     code: "account_disconnected",
@@ -563,7 +566,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("POST /posts/{id}/publish with an invalid query reports only the query and not the missing body", async () => {
+test("POST /posts/{id}/publish with an invalid query string reports only the query string and not the missing body", async () => {
   const answer = await ask({ ...publish(), url: `${PATH}/publish?y=1` });
   expect(answer.statusCode).toBe(400);
   expect(faults(answer)).toEqual(["additional_property /y"]);
@@ -636,28 +639,28 @@ function stillAt<T>(ifVersion: bigint | undefined, answer: T): T {
   throw new ServiceError("conflict", "precondition_failed");
 }
 
-test.each<[string | undefined, boolean]>([
-  [undefined, true],
-  ["*", true],
-  ['"3"', true],
-  ['"2", "3"', true],
-  ['"9","3" , W/"2"', true],
-  ['"2"', false],
-  ['"1", "2"', false],
-  ['W/"3"', false],
-  ["3", false],
-  ["", false],
-  ['"03"', false],
-  ['"other"', false],
-  ['*, "3"', false],
-  ['"3" garbage', false],
+test.each<[string | undefined, "accepted" | "refused"]>([
+  [undefined, "accepted"],
+  ["*", "accepted"],
+  ['"3"', "accepted"],
+  ['"2", "3"', "accepted"],
+  ['"9","3" , W/"2"', "accepted"],
+  ['"2"', "refused"],
+  ['"1", "2"', "refused"],
+  ['W/"3"', "refused"],
+  ["3", "refused"],
+  ["", "refused"],
+  ['"03"', "refused"],
+  ['"other"', "refused"],
+  ['*, "3"', "refused"],
+  ['"3" garbage', "refused"],
 ])(
-  "whether PATCH and DELETE are allowed for a post at version 3 with the header If-Match %j: %j",
-  async (value, passes) => {
+  "PATCH and DELETE compare the If-Match header with the version of the post: at version 3, %j is %s",
+  async (value, result) => {
     const headers = value === undefined ? {} : { "if-match": value };
     const updated = await ask(patch({ content: "a" }, headers), posts);
     const removed = await ask(remove(headers), posts);
-    const expected = passes ? [200, 204] : [412, 412];
+    const expected = result === "accepted" ? [200, 204] : [412, 412];
     expect([updated.statusCode, removed.statusCode]).toEqual(expected);
     const refused = [updated, removed].filter(({ statusCode }) => statusCode === 412);
     for (const answer of refused) expect(summary(answer)).toEqual([412, "precondition_failed"]);
@@ -717,7 +720,7 @@ test.each(writes)(
   },
 );
 
-test("more than 256 KiB of text and options are refused as too large before the schema is checked", async () => {
+test("a post with more than 256 KiB of text and options is refused as too large before its schema is checked", async () => {
   const payload = { content: "x".repeat(256 * 1024 + 1), surprise: 1 };
   for (const request of [create(payload), validate(payload), patch(payload)])
     expect(summary(await ask(request))).toEqual([413, "payload_too_large"]);
@@ -729,7 +732,7 @@ test.each([
   ["POST", "/publish", { force: true }],
   ["POST", "/retry", undefined],
 ] as const)(
-  "%s /posts/{id}%s reports an invalid query before a malformed id, without calling the posts service",
+  "%s /posts/{id}%s reports an invalid query string before a malformed id, without calling the posts service",
   async (method, rest, payload) => {
     const request = {
       method,

@@ -66,7 +66,7 @@ test("BatchGetMedia returns the media of the request's workspace and omits the m
   expect(await media.batchGetMedia({ workspaceId: here, ids: [] })).toMatchObject({ media: [] });
 });
 
-test("CreateUpload and ImportMedia are unavailable while the outbox is full, but an upload that was granted before succeeds", async () => {
+test("CreateUpload and ImportMedia are unavailable while the outbox is full, but an upload with an existing upload grant succeeds", async () => {
   const grant = await createGrant(service, 10);
   await using full = await service.startReplica({ maxOutboxRows: 0 });
   const workspaceId = newId();

@@ -86,7 +86,7 @@ test("the check of an upload continues after CompleteUpload has timed out, and a
   expect(inspections.count).toBe(1);
 });
 
-test("CompleteUpload returns unavailable when no inspection can run, and the next call succeeds at once", async () => {
+test("CompleteUpload returns unavailable when the media service cannot inspect the file at the moment, and a later call succeeds", async () => {
   await using crowded = await service.startReplica({
     inspect: () => () => Promise.resolve({ kind: "unavailable" }),
   });

@@ -156,7 +156,7 @@ test("a media service that is killed while it deletes the objects of deleted med
   expect(await statusOf(grant)).toBeUndefined();
 });
 
-test("a job deletes the objects that remain when the media service is killed while it removes forgotten uploads", async () => {
+test("a job deletes the objects that remain when the media service is killed while it removes uploads that were never completed", async () => {
   const grant = await uploaded(await png());
   await stage.sql`update media set created_at = now() - interval '25 hours' where id = ${grant.id}`;
   // The job runs when the media service starts.

@@ -141,22 +141,36 @@ test("DeleteMedia returns not_found for media of another workspace", async () =>
 });
 
 test.each([
-  { post: "uses the media", known: { uses: true, version: 3n }, young: true, old: true },
+  {
+    post: "uses the media",
+    period: "always",
+    known: { uses: true, version: 3n },
+    young: true,
+    old: true,
+  },
   {
     post: "no longer uses the media",
+    period: "at no time",
     known: { uses: false, version: 3n },
     young: false,
     old: false,
   },
   {
     post: "may still get a version with the media",
+    period: "for 10 minutes only",
     known: { uses: false, version: 2n },
     young: true,
     old: false,
   },
-  { post: "may still be created with the media", known: undefined, young: true, old: false },
+  {
+    post: "may still be created with the media",
+    period: "for 10 minutes only",
+    known: undefined,
+    young: true,
+    old: false,
+  },
 ])(
-  "if a post $post, the record that it uses the media blocks DeleteMedia: $young in its first 10 minutes, $old afterwards",
+  "the record that a post uses media blocks DeleteMedia $period if the post $post",
   async ({ known, young, old }) => {
     const results: boolean[] = [];
     for (const isOld of [false, true]) {
@@ -203,7 +217,7 @@ test("DeleteMedia asks the posts service about 500 posts per call and finds the 
   expect(posts.asked.map(({ postIds }) => postIds.length)).toEqual([201]);
 });
 
-test("DeleteMedia asks the posts service again when another post started to use the media during the first call", async () => {
+test("DeleteMedia calls the posts service again when another post starts to use the media during the first call to the posts service", async () => {
   const media = await someMedia();
   await media.use();
   await media.age();
@@ -216,7 +230,7 @@ test("DeleteMedia asks the posts service again when another post started to use 
   expect(posts.asked.map(({ postIds }) => postIds)).toMatchObject([[expect.any(String)], [late]]);
 });
 
-test("DeleteMedia asks the posts service again when the use of the media by the same post was recorded again during the first call", async () => {
+test("DeleteMedia calls the posts service again when the same post records its use of the media again during the first call to the posts service", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   await media.age();

@@ -355,19 +355,27 @@ const edits: Partial<Round> = { isUsed: false, steps: ["add"] };
 
 test.each<[what: string, round: Partial<Round>, change: Partial<typeof whole>]>([
   [
-    "reading the usages again under the lock",
+    "reading the usages of media again under the lock",
     creates,
     { delete: (ref) => deleteWith(ref, { look: false }) },
   ],
-  ["the lock of the deletion", creates, { delete: (ref) => deleteWith(ref, { lock: false }) }],
-  ["the lock of the use", creates, { use: useUnlocked, delete: (ref) => deleteWith(ref, {}) }],
   [
-    "comparing the version of a usage",
+    "the lock that DeleteMedia takes",
+    creates,
+    { delete: (ref) => deleteWith(ref, { lock: false }) },
+  ],
+  [
+    "the lock that UseMedia takes",
+    creates,
+    { use: useUnlocked, delete: (ref) => deleteWith(ref, {}) },
+  ],
+  [
+    "comparing the post version of a usage",
     edits,
     { delete: (ref) => deleteWith(ref, { versions: false }) },
   ],
 ])(
-  "a media deletion that leaves out its safeguard (%s) can leave a stored post that uses deleted media",
+  "without one safeguard (%s), concurrent media and post operations can leave a stored post that uses deleted media",
   async (_what, round, change) => {
     media = { ...whole, ...change };
     const results = await playAll(
@@ -384,7 +392,7 @@ test.each([
   ["creations", creates],
   ["edits", edits],
 ] as const)(
-  "a media deletion with all of its steps never deletes media that concurrent %s of posts use",
+  "a media deletion with all safeguards never deletes media that posts use, even during concurrent %s of posts",
   async (_what, round) => {
     media = { ...whole, delete: (ref) => deleteWith(ref, {}) };
     expect(broken(await playAll(roundsOf(round), 60))).toEqual([]);
@@ -392,14 +400,14 @@ test.each([
 );
 
 test.each([
-  { release: whole.release, what: "keeps the record", status: "ready" },
+  { release: whole.release, what: "versions compared: record kept", status: "ready" },
   {
     release: releaseAll,
-    what: "would delete the record if it ignored versions",
+    what: "versions ignored: record deleted",
     status: "deleting",
   },
 ])(
-  "ReleaseMedia for an old version of a post, called after a newer version started to use the media, $what of the newer version",
+  "a late ReleaseMedia call for an old post version keeps the usage record of a newer version only by comparing the versions ($what)",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

@@ -66,7 +66,7 @@ test("CompleteUpload accepts the file that the client uploaded last to the objec
   expect(await upload(service, grant, first)).toMatchObject({ reason: "upload_already_received" });
 });
 
-test("an upload through the media service replaces an unchecked upload to the URL of the object store", async () => {
+test("an upload through the media service replaces an unchecked file that was uploaded directly to the object store", async () => {
   const [ours, theirs] = [await png(5), await png(6)];
   const grant = await createGrant(service, ours.length);
   await putDirectly(grant, theirs);

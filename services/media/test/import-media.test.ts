@@ -215,10 +215,13 @@ test.each([
   ["is not HTTP", "SSH-2.0-OpenSSH_9.9\r\n"],
   ["has endless headers", `HTTP/1.1 200 OK\r\nX-Huge: ${"x".repeat(20_000)}`],
   ["is empty", ""],
-])("ImportMedia fails when the response %s", async (_name, text) => {
-  await using host = await startRawHost((socket) => socket.end(text));
-  expect(await failure(host.url)).toEqual(importFailed);
-});
+])(
+  "ImportMedia fails when the response of the host is invalid or incomplete: it %s",
+  async (_name, text) => {
+    await using host = await startRawHost((socket) => socket.end(text));
+    expect(await failure(host.url)).toEqual(importFailed);
+  },
+);
 
 test("ImportMedia fails when the connection is reset", async () => {
   await using host = await startRawHost((socket) => {
@@ -238,7 +241,7 @@ test("ImportMedia fails when a slow download exceeds its time limit", async () =
   expect(await failure(host.url, importer.startReplica({ totalMs: 200 }))).toEqual(importFailed);
 });
 
-test("ImportMedia returns unavailable when the process stops", async () => {
+test("ImportMedia returns unavailable when the media process stops during the download", async () => {
   await using host = await startHost((_request, response) => response.write("PNG"));
   const replica = importer.startReplica();
   const failed = failure(host.url, replica);
@@ -350,7 +353,7 @@ const acceptVideo: InspectFile = async () => ({
   },
 });
 
-test("imports write no file to the temporary folder before there is space for it", async () => {
+test("imports wait for temporary space before they write files to the temporary folder", async () => {
   const mayEnd = Promise.withResolvers<void>();
   await using host = await startHost((_request, response) => {
     response.writeHead(200, { "content-length": 5000 });
@@ -380,7 +383,7 @@ test("imports write no file to the temporary folder before there is space for it
   expect(await sizes()).toEqual([]);
 });
 
-test("an import is unavailable and can be repeated when the temporary folder or the object store fails", async () => {
+test("ImportMedia returns unavailable with a retry delay when the temporary folder or the object store fails", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
   const broken = [
     { space: new TempSpace({ folder: "/dev/null/temp", bytes: 10_000 }) },

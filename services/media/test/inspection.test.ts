@@ -210,7 +210,7 @@ test("inspection zeroes the personal tags of a TIFF and keeps its image", async 
   expect(await accepted(made, "image/tiff")).toMatchObject({ delivery: { kind: "same" } });
 });
 
-test("inspection removes the text chunks of a PNG, except a text that only names the program", async () => {
+test("inspection removes the text chunks of a PNG, except a chunk that only names the program that wrote the file", async () => {
   const png = Buffer.from(samplePng({ width: 8, height: 8 }));
   const withText = (words: string) =>
     Buffer.concat([png.subarray(0, 33), pngChunk("tEXt", ascii(words)), png.subarray(33)]);
@@ -310,7 +310,7 @@ test.each(personal)(
   },
 );
 
-test("inspection leaves a video unchanged when its metadata only names the program", async () => {
+test("inspection leaves a video unchanged when its metadata only names the program that wrote the file", async () => {
   const encoder = box("udta", box("meta", u32(0), box("ilst", box("\u00a9too", ascii("Lavf")))));
 
   expect(await accepted(sampleMp4({ inMovie: [encoder] }))).toMatchObject({
@@ -447,7 +447,7 @@ test("a media file whose inspection exceeds the time limit is rejected, and the 
   });
 });
 
-test("the inspection of a media file returns unavailable when too many inspections wait, and a waiting inspection does so when the inspector stops", async () => {
+test("the inspection of a media file returns unavailable when too many inspections wait or when the inspector stops", async () => {
   const busy = createFileInspector({ limits, logger, maxWaiting: 1 });
   const path = await write(sampleMp4({ seconds: 60 }));
   const results = Array.from({ length: 4 }, () => busy.inspect(path, undefined));
@@ -458,7 +458,7 @@ test("the inspection of a media file returns unavailable when too many inspectio
   expect(await busy.inspect(path, undefined)).toEqual({ kind: "unavailable" });
 });
 
-test("an inspection of a media file is unavailable when the file does not exist", async () => {
+test("the inspection of a media file returns unavailable when the file does not exist", async () => {
   const path = join(folder, "nothing");
 
   expect(await inspector.inspect(path, undefined)).toEqual({ kind: "unavailable" });

@@ -136,7 +136,7 @@ test("the job remove-forgotten-uploads keeps an old upload that is being checked
   expect(await listIds()).toEqual([grant.id]);
 });
 
-test("the job remove-forgotten-uploads keeps media whose upload may still arrive because of its size", async () => {
+test("the job remove-forgotten-uploads keeps media whose upload is so large that it may still be running", async () => {
   const created = await Promise.all(
     [1_000, 900_000_000].map((bytes) => createGrant(service, bytes, { contentType: "video/mp4" })),
   );

@@ -241,7 +241,7 @@ describe.each([
   });
 
   // An object of 100 bytes needs a single call to S3, an object of 12 MB needs several.
-  describe.each([100, 12 * MB])("when the source of a write fails after %i bytes:", (bytes) => {
+  describe.each([100, 12 * MB])("after the source of a write has sent %i bytes:", (bytes) => {
     test("a write to the object store whose source fails leaves no file and does not change the stored object", async () => {
       const [fresh, known] = [newKey(), newKey()];
       const stored = await store.put(known, from("kept"));

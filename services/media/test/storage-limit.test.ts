@@ -17,7 +17,7 @@ const storageOf = async (workspaceId: string) => {
   return { limitBytes, isDefault, usedBytes, reservedBytes };
 };
 
-test("CreateUpload refuses an upload beyond the storage limit of its workspace, as a quota", async () => {
+test("CreateUpload refuses an upload beyond the storage limit of its workspace with the error quota_exceeded", async () => {
   const workspaceId = newId();
   const first = await createGrant(service, 600, { workspaceId });
   await expect(createGrant(service, 401, { workspaceId })).rejects.toMatchObject({
@@ -39,7 +39,7 @@ test("concurrent uploads never exceed the storage limit of their workspace", asy
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
 });
 
-test("the storage of a workspace counts stored files until their objects are deleted, and no rejected files", async () => {
+test("the used storage of a workspace includes stored files until their objects are deleted, and excludes rejected files", async () => {
   const workspaceId = newId();
   const body = await png();
   const bytes = BigInt(body.length);

@@ -222,7 +222,7 @@ test("PUT /uploads returns not_found for an expired upload grant", async () => {
   expect(await upload(service, grant, noise(100))).toMatchObject({ reason: "not_found" });
 });
 
-test("PUT /uploads refuses a request without an identity, and a request of a service that does not upload", async () => {
+test("PUT /uploads of the media service refuses a request without a service identity and a request of the delivery service", async () => {
   const grant = await createGrant(service, 100);
   const unauthenticated = { "x-identity": "x".repeat(32) };
   const delivery = await createIdentitySource(identities.of("delivery"), "media")();
@@ -287,7 +287,7 @@ async function startUpload(
   return outgoing;
 }
 
-test("uploads of one workspace leave half of the permits for other workspaces", async () => {
+test("uploads of one workspace take at most half of the media service's permits for concurrent uploads", async () => {
   await using small = await service.startReplica({ maxTransfers: 4 });
   const workspaceId = newId();
   const before = (await service.listStored()).length;

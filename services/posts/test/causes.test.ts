@@ -46,7 +46,7 @@ async function listCauses(post: Post, type: string): Promise<readonly unknown[]>
   return rows.map(({ headers }) => headers);
 }
 
-test("when several posts get their outcomes in one batch, each event carries the headers of the request that created its post", async () => {
+test("when one batch of reports ends several posts, the event about each post carries the request id and trace of the report about this post", async () => {
   const accepted = await Promise.all(Array.from({ length: COUNT }, () => accept()));
   const records = accepted.map((post, number) => ({
     key: post.id,
@@ -64,7 +64,7 @@ test("when several posts get their outcomes in one batch, each event carries the
   );
 });
 
-test("when several posts start in one batch, each event carries the headers of the request that created its post", async () => {
+test("when several posts start in one batch, each event carries the request id and trace of the request that created its post", async () => {
   const accepted = await Promise.all(
     Array.from({ length: COUNT }, (_, number) =>
       inRequest(number, () => accept({ scheduledInMs: 3_600_000 })),
@@ -79,7 +79,7 @@ test("when several posts start in one batch, each event carries the headers of t
   ).toEqual(accepted.map((_, number) => [causeOf(number)]));
 });
 
-test("a repeated publish request carries the headers of the request that created the post", async () => {
+test("a repeated publish request carries the request id and trace of the request that created the post", async () => {
   const post = await inRequest(8, () => accept());
   await posts.sql`delete from outbox`;
   await posts.sql`update targets set last_news_at = now() - interval '1 hour'`;

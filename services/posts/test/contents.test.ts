@@ -50,7 +50,7 @@ test("BatchGetTargetContents returns each target with its own options, in the or
   ]);
 });
 
-test("for many targets of a large post only the text and the options that each target uses are read", async () => {
+test("BatchGetTargetContents reads only the text and options that the requested targets of a large post use", async () => {
   const workspaceId = newWorkspace();
   const accountIds = Array.from({ length: 20 }, () =>
     posts.peers.connectAccount(workspaceId, "telegram"),

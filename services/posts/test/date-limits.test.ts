@@ -47,7 +47,7 @@ test.each(["0100-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
 );
 
 test.each(["0100-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
-  "scheduling a post for %s is a violation, not an internal error",
+  "scheduling a post for %s is refused with a violation and not with an internal error",
   async (planned) => {
     const workspaceId = newWorkspace();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
@@ -60,7 +60,7 @@ test.each(["0100-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"])(
 );
 
 test.each(["Etc/GMT-14", "Etc/GMT+12", "Asia/Seoul"])(
-  "a queue-slot rule in %s may begin or end on the first and the last date",
+  "a queue-slot rule in the time zone %s may begin or end on 0001-01-01 and on 9999-12-31",
   async (timezone) => {
     const workspaceId = newWorkspace();
     const rule = {

@@ -51,7 +51,7 @@ test.each(["draft", "scheduled"] as const)(
   },
 );
 
-test("deleting a scheduled post frees its quota, its queue slot and its duplicate guard", async () => {
+test("deleting a scheduled post frees its quota and its queue slot, and its content may be posted again", async () => {
   const workspace = workspaceOf(posts);
   const account = workspace.connect();
   const { rule } = await posts.slots.createQueueSlotRule({
@@ -149,7 +149,7 @@ test("deleting a cancelled post again repeats only the failed deletions of targe
   expect((await workspace.reread(post)).targets[1]?.status).toBe("deleting");
 });
 
-test("repeating the deletion of a post that is still running changes nothing", async () => {
+test("repeating the deletion of a post while the first deletion is still running changes nothing", async () => {
   const { workspace, post } = await settled([["published"]]);
   const first = await posts.posts.deletePost(workspace.ref(post));
   expect(await posts.posts.deletePost(workspace.ref(post))).toEqual(first);
@@ -213,7 +213,7 @@ test("deleting a post that is being published also deletes the targets that are 
   await workspace.assertQuotaIsTrue();
 });
 
-test("a post is published with a new publish request if its deletion crashed after the delivery service had closed its targets", async () => {
+test("a post whose deletion crashed after the delivery service had cancelled the targets is published with a new publish request", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   posts.peers.onCancel = () => Promise.reject(new Error("the process dies"));
@@ -230,7 +230,7 @@ test("a post is published with a new publish request if its deletion crashed aft
   await workspace.assertQuotaIsTrue();
 });
 
-test("a target whose publishing is requested again while its post is being deleted is closed again", async () => {
+test("a target whose publishing is requested again while its post is being deleted is cancelled again in the delivery service", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.create();
   let rounds = 0;
@@ -308,7 +308,7 @@ test("a target that is published while its post is being deleted is deleted on i
   }
 });
 
-test("deleting a post with an outdated version changes nothing and closes no target in the delivery service", async () => {
+test("deleting a post with an outdated version changes nothing and cancels no target in the delivery service", async () => {
   const workspace = workspaceOf(posts);
   for (const post of [
     await workspace.create(),

@@ -33,7 +33,7 @@ async function countPages(since: Date | null): Promise<number> {
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
 }
 
-test("the scheduler does not read the posts that were started during a backup of the database", async () => {
+test("the scheduler's search for due posts skips posts that were already started, even while a database backup keeps their index entries", async () => {
   await posts.database.ownerSql.begin("isolation level repeatable read", async (backup) => {
     await backup`select 1`;
     await startPostsOfThePast(10_000);
@@ -44,7 +44,7 @@ test("the scheduler does not read the posts that were started during a backup of
   });
 });
 
-test("the floor of the scheduler lies below the next due post and at least a minute before the database's time", async () => {
+test("the scheduler searches for due posts from a time before the next due post and at least a minute before the database's time", async () => {
   const { sql } = posts;
   const scheduleAt = async (offset: string): Promise<number> => {
     await sql`truncate posts cascade`;

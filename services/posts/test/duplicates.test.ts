@@ -78,7 +78,7 @@ test("posts whose texts differ in upper and lower case do not have duplicate con
   await posts.createPost({ ...same, content: "Hello" });
 });
 
-test("the duplicate guard compares the text that a post option sets, not the text of the post", async () => {
+test("the check for duplicate content compares the text that a post option sets, not the text of the post", async () => {
   const same = request();
   await posts.createPost({ ...same, content: "a", options: { x: { content: "b" } } });
 
@@ -139,7 +139,7 @@ test("a post that is created with `force` may repeat the content of another post
   await posts.createPost(same);
 });
 
-test("a failed post that turns out to be published prevents posts with the same content again, even if one was accepted before", async () => {
+test("a failed post that turns out to be still publishing prevents posts with the same content again, even if such a post was accepted meanwhile", async () => {
   const same = request();
   const first = await posts.createPost(same);
   const update = deliveryOf(first);
@@ -155,7 +155,7 @@ test("a failed post that turns out to be published prevents posts with the same 
   });
 });
 
-test("the duplicate guard ignores drafts and other workspaces", async () => {
+test("the check for duplicate content ignores drafts and the posts of other workspaces", async () => {
   const same = request();
   await posts.createPost({ ...same, isDraft: true });
   await posts.createPost({ ...same, isDraft: true });

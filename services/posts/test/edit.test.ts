@@ -133,7 +133,7 @@ test("only an update that changes the time of a post frees its queue slot", asyn
   expect((await workspace.create({ queueSlot: true })).scheduledAt).toEqual(post.scheduledAt);
 });
 
-test("an update of a post to the content of another post is refused, and the duplicate guard of the post keeps its own content", async () => {
+test("an update of a post to the content of another post is refused, and new posts with the unchanged content are still refused as duplicates", async () => {
   const workspace = workspaceOf(posts);
   const accountIds = [workspace.connect()];
   const other = await workspace.scheduled({ accountIds, content: "taken" });

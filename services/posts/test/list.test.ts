@@ -115,7 +115,7 @@ test("a page of long posts ends before 2 MiB with a cursor, and the pages togeth
   expect(pages.flat()).toEqual(ids.toReversed());
 });
 
-test("a page has at least one post, however long it is", async () => {
+test("a page of posts has at least one post, however long the post is", async () => {
   const workspaceId = newWorkspace();
   const [first = "", second = "", third = ""] = await draft(workspaceId, [1, 1, 1]);
   await posts.sql`
@@ -127,7 +127,7 @@ test("a page has at least one post, however long it is", async () => {
   expect(await pagesOf(workspaceId, 100)).toEqual([[third], [second], [first]]);
 });
 
-test("a page that ends exactly at its limit and at the end of the list has no cursor", async () => {
+test("a full page of posts that ends with the last post of the list has no cursor", async () => {
   const workspaceId = newWorkspace();
   const ids = await draft(workspaceId, [10, 10, 10, 10]);
 
@@ -154,20 +154,23 @@ test("BatchGetPosts leaves the posts that would exceed the maximum size to anoth
   expect(await read(0, 0)).toEqual([[0, 1, 2, 3], undefined]);
 });
 
-test.each(["from", "to"])("ListPosts accepts the first and the last date as %s", async (name) => {
-  const workspaceId = newWorkspace();
-  const [id] = await draft(workspaceId, [1]);
-  const list = async (date: string) => {
-    const page = await posts.posts.listPosts({ workspaceId, limit: 1, [name]: date });
-    return page.posts.map((post) => post.id);
-  };
+test.each(["from", "to"])(
+  "ListPosts accepts 0001-01-01 and 9999-12-31 as the date filter %s",
+  async (name) => {
+    const workspaceId = newWorkspace();
+    const [id] = await draft(workspaceId, [1]);
+    const list = async (date: string) => {
+      const page = await posts.posts.listPosts({ workspaceId, limit: 1, [name]: date });
+      return page.posts.map((post) => post.id);
+    };
 
-  expect(await list("0001-01-01")).toEqual(name === "from" ? [id] : []);
-  expect(await list("9999-12-31")).toEqual(name === "to" ? [id] : []);
-});
+    expect(await list("0001-01-01")).toEqual(name === "from" ? [id] : []);
+    expect(await list("9999-12-31")).toEqual(name === "to" ? [id] : []);
+  },
+);
 
 test.each(["0000-01-01", "+010000-01-01", "-000001-01-01", "10000-01-01"])(
-  "ListPosts refuses the date %s, which Postgres does not have",
+  "ListPosts refuses the date filter %s, which is not between 0001-01-01 and 9999-12-31",
   async (date) => {
     for (const filter of [{ from: date }, { to: date }])
       await expect(

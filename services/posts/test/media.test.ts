@@ -127,7 +127,7 @@ test("updating and deleting a post succeed while the media service is unavailabl
 });
 
 test.each(["violations", "duplicates", "quota"])(
-  "the claim on media is released when a post is refused because of %s",
+  "CreatePost releases its claim on media when the post is refused because of %s",
   async (why) => {
     const workspace = workspaceWithMedia();
     const accountIds = [workspace.connect()];
@@ -143,7 +143,7 @@ test.each(["violations", "duplicates", "quota"])(
   },
 );
 
-test("the claim on media is released when an update is refused", async () => {
+test("UpdatePost releases its claim on media when the update is refused", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.scheduled();
   const mediaIds = { values: [workspace.add(), newId()] };
@@ -155,7 +155,7 @@ test("the claim on media is released when an update is refused", async () => {
   );
 });
 
-test("the claim on media is released when a repeated request gets its stored response", async () => {
+test("a repeated CreatePost request that gets the stored response releases its new claim on media", async () => {
   const workspace = workspaceWithMedia();
   const request = {
     accountIds: [workspace.connect()],

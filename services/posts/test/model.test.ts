@@ -40,7 +40,7 @@ async function runLane(seeds: readonly number[]): Promise<readonly [number, numb
   return [steps, lateSuccesses];
 }
 
-test("the posts service behaves like its model in random sequences of requests and updates", async () => {
+test("the posts service behaves like a simple reference model in random sequences of requests and delivery reports", async () => {
   // oxlint-disable-next-line no-restricted-properties -- repeats the run of a failure
   const given = process.env["MODEL_SEED"];
   const count = LANES * RUNS;

@@ -56,7 +56,7 @@ const toRecord = (update: TargetUpdated) => ({
   value: toJsonString(TargetUpdatedSchema, update),
 });
 
-test("an invalid event of the delivery service is parked, and the other events of its batch are applied", async () => {
+test("an invalid event of the delivery service is stored in the table parked_events, and the other events of its batch are applied", async () => {
   const [bad, good] = [await publish(), await publish()];
   const nonsense = create(TargetUpdatedSchema, {
     ...deliveryOf(bad)(0, "published"),

@@ -63,7 +63,7 @@ test("a post above a daily limit is refused and reserves nothing", async () => {
   expect(left).toHaveLength(3);
 });
 
-test("a quota error lists every limit that has no room", async () => {
+test("the error for an exceeded quota lists every limit that the post exceeds", async () => {
   const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
   const [accountId] = request.accountIds;
   await posts.createPost(request);
@@ -118,7 +118,7 @@ test("a publication that is confirmed late uses quota even above the limit", asy
   expect(await monthly(request.workspaceId)).toEqual({ used: 2n, reserved: 0n, remaining: 0n });
 });
 
-test("GetQuota shows a shared daily limit on each of its accounts", async () => {
+test("GetQuota shows a daily limit that several accounts share for each of these accounts", async () => {
   const workspaceId = newWorkspace();
   const [x1, x2, telegram, bluesky] = ["x", "x", "telegram", "bluesky"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),
@@ -136,7 +136,7 @@ test("GetQuota shows a shared daily limit on each of its accounts", async () => 
   ]);
 });
 
-test("every quota counter equals the sum of its targets after random sequences of operations", async () => {
+test("every quota counter matches the number of targets that count towards it after random sequences of operations", async () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant("create" as const),

@@ -107,7 +107,7 @@ function shuffle<T>(items: readonly T[], next: () => number): T[] {
     .map(({ item }) => item);
 }
 
-test("reports of the delivery service in any order and with any repetition lead to the same state of a post", async () => {
+test("the state of a post does not depend on the order or repetition of the delivery service's reports", async () => {
   await fc.assert(
     fc.asyncProperty(outcomeLists, seeds, async (outcomes, random) => {
       const next = () => random.next().value;

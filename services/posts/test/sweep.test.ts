@@ -32,7 +32,7 @@ test("the sweep job repeats the publish request of targets that the delivery ser
   expect(await reread(post)).toEqual(post);
 });
 
-test("the sweep job repeats the publish request of the same targets with the same event id, so that it is parked only once", async () => {
+test("the sweep job repeats a publish request with the same event id, so that an unprocessable request is stored in parked_events only once", async () => {
   await publish(2);
   await publish(1);
   const readIds = async (): Promise<readonly string[]> => {
@@ -61,7 +61,7 @@ test("the sweep job repeats publish requests only for targets without an outcome
   expect(event).toMatchObject({ version: 2n, targets: [{ targetId: post.targets[2]?.id }] });
 });
 
-test("the sweep job applies the answers of the delivery service like events", async () => {
+test("the sweep job applies the delivery service's answers about targets in the same way as its events", async () => {
   const post = await publish(1);
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
 
@@ -126,7 +126,7 @@ test("the sweep job changes nothing while the delivery service is unavailable, a
 const passDeadlines = () =>
   posts.sql`update targets set publish_before = now() - interval '1 second'`;
 
-test("a target that the delivery service does not know after its deadline fails as missed and is closed there", async () => {
+test("a target that the delivery service does not know after the target's deadline fails as missed and is cancelled in the delivery service", async () => {
   const post = await publish(2);
   const update = deliveryOf(post);
   await posts.report([update(0, "published")]);
@@ -147,7 +147,7 @@ test("a target that the delivery service does not know after its deadline fails 
   expect(await posts.sweep()).toBe(0);
 });
 
-test("a target that was closed before its deadline passed fails as missed and is not requested again", async () => {
+test("a target that was cancelled in the delivery service before the target's deadline fails as missed after it and is not requested again", async () => {
   const post = await publish(1);
   posts.peers.closed.add(`${post.targets[0]?.id} 1`);
   await posts.sql`delete from outbox`;
@@ -159,7 +159,7 @@ test("a target that was closed before its deadline passed fails as missed and is
   expect((await posts.events()).map(([name]) => name)).toEqual(["PostFailed"]);
 });
 
-test("a target that may just be published after its deadline does not fail as missed", async () => {
+test("a target for which the delivery service is calling the platform does not fail as missed after its deadline", async () => {
   const post = await publish(1);
   posts.peers.calling.add(post.targets[0]?.id ?? "");
   await passDeadlines();
@@ -182,7 +182,7 @@ test("a user can retry a target that failed as missed, because the delivery serv
   expect(event).toMatchObject({ targets: [{ targetId: post.targets[0]?.id, generation: 2 }] });
 });
 
-test("an answer that cannot be applied does not keep the sweep job from applying the others", async () => {
+test("an invalid answer of the delivery service about one target does not keep the sweep job from applying the answers about other targets", async () => {
   const all = await Promise.all(Array.from({ length: 7 }, () => publish(1)));
   for (const [index, post] of all.entries()) {
     const update = deliveryOf(post)(0, "published");
@@ -196,7 +196,7 @@ test("an answer that cannot be applied does not keep the sweep job from applying
   expect(statuses).toEqual(statuses.map((_, index) => (index === 3 ? "publishing" : "published")));
 });
 
-test("a target about which the delivery service cannot answer does not keep the others of its page from their answers", async () => {
+test("when the delivery service cannot answer about one target, the sweep job still applies the answers about the other targets of the same call", async () => {
   const all = await Promise.all(Array.from({ length: 5 }, () => publish(1)));
   for (const post of all)
     posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
@@ -218,7 +218,7 @@ const passMinutes = (minutes: number) =>
       updated_at = updated_at - ${minutes}::int * interval '1 minute',
       due_at = due_at - ${minutes}::int * interval '1 minute'`;
 
-test("the sweep job asks about a waiting target ever more rarely, at least every 20 minutes", async () => {
+test("the sweep job asks the delivery service about a waiting target ever more rarely, but at least every 20 minutes", async () => {
   const post = await publish(1);
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "publishing"));
   await posts.report([deliveryOf(post)(0, "publishing")]);
@@ -234,7 +234,7 @@ test("the sweep job asks about a waiting target ever more rarely, at least every
   expect(askedAt.length).toBeLessThan(15);
 });
 
-test("the sweep job asks about a target again after two minutes when it was reported meanwhile", async () => {
+test("the sweep job asks the delivery service about a target again two minutes after the last report about the target", async () => {
   const post = await publish(1);
   const update = deliveryOf(post);
   await posts.report([update(0, "publishing")]);

@@ -3,7 +3,7 @@ import { atMinimumRate } from "./at-minimum-rate.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 500 };
 
-test("a copy of a file ends with an error when its source sends nothing for the maximum time", async () => {
+test("copying a file fails when the source sends no bytes for the maximum waiting time", async () => {
   const received: number[] = [];
   const source = (async function* () {
     yield Buffer.alloc(5);
@@ -15,7 +15,7 @@ test("a copy of a file ends with an error when its source sends nothing for the 
   expect(received).toEqual([5]);
 });
 
-test("a copy of a file goes on when only its reader is slow", async () => {
+test("copying a file does not fail when only the reader is slow", async () => {
   const source = (async function* () {
     yield Buffer.alloc(5);
     yield Buffer.alloc(6);

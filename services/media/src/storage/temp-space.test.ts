@@ -39,7 +39,7 @@ test("a media process can start before its temporary folder exists", async () =>
   expect(await space.removeAbandoned(new Date())).toBe(0);
 });
 
-test("the files of one workspace leave temporary space for those of another", async () => {
+test("one workspace cannot reserve all temporary space of a media process, so another workspace can still reserve some", async () => {
   const space = new TempSpace({ folder, bytes: 40 });
   const reserve = async (workspaceId: string, bytes: number) =>
     await space.reserve({ workspaceId, bytes, signal: NEVER });

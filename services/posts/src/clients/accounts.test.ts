@@ -44,7 +44,7 @@ async function find(requestId: string, workspaceId: string, ids: readonly string
   return [...found].map(([id, { username }]) => ({ id, username }));
 }
 
-test("a lookup of several accounts is one call with the context of its request, and a missing account has no entry", async () => {
+test("a lookup of several accounts is one call to the accounts service with the id of the client's request, and its result omits missing accounts", async () => {
   expect(await find("request-1", "w1", ["a1", "missing", "a2"])).toEqual([
     { id: "a1", username: "user-a1" },
     { id: "a2", username: "user-a2" },
@@ -52,7 +52,7 @@ test("a lookup of several accounts is one call with the context of its request, 
   expect(calls).toMatchObject([{ requestId: "request-1", refs: { length: 3 } }]);
 });
 
-test("lookups of two requests share one call, which carries the context of neither", async () => {
+test("account lookups of two client requests share one call to the accounts service, which carries neither request id", async () => {
   const results = await Promise.all([
     find("request-1", "w1", ["a1"]),
     find("request-2", "w2", ["a2"]),
@@ -62,7 +62,7 @@ test("lookups of two requests share one call, which carries the context of neith
   expect(["request-1", "request-2"]).not.toContain(calls[0]?.requestId);
 });
 
-test("every lookup of a failed call fails, and the next lookup calls the accounts service again", async () => {
+test("all account lookups that share a failed call fail, and the next lookup calls the accounts service again", async () => {
   fails = true;
   const results = await Promise.allSettled([
     find("request-1", "w1", ["a1"]),

@@ -99,7 +99,7 @@ function updatesOf(
   );
 }
 
-test("reports about the deletion of a target lead to the same state in any order, when repeated, and when older reports are lost", () => {
+test("the state of a target does not depend on the order or repetition of the reports about its deletion", () => {
   const start: DeletableState = { ...PUBLISHED, status: "deleting", deletion: 2 };
   fc.assert(
     fc.property(updates, fc.infiniteStream(fc.nat()), (requests, random) => {

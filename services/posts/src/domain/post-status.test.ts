@@ -30,9 +30,12 @@ test.each<[PostStatus, TargetStatus[]]>([
   ["partial", ["published", "failed"]],
   ["publishing", ["published", "failed", "pending"]],
   ["publishing", ["publishing"]],
-])("a publishing post becomes %s when its targets are %s", (expected, statuses) => {
-  expect(nextPostStatus("publishing", statuses)).toBe(expected);
-});
+])(
+  "a post that is being published has the status %s when its targets have the statuses %s",
+  (expected, statuses) => {
+    expect(nextPostStatus("publishing", statuses)).toBe(expected);
+  },
+);
 
 test("the status of a publishing post does not depend on the order of its targets", () => {
   fc.assert(
@@ -142,7 +145,7 @@ test("a post that has begun to be published never becomes a draft or scheduled a
   }
 });
 
-test("reports about publishing targets cannot start a draft or scheduled post", () => {
+test("updates, retries and reports about targets cannot start a draft or scheduled post", () => {
   for (const status of ["draft", "scheduled"] as const)
     expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
 });

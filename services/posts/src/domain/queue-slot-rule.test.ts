@@ -128,7 +128,7 @@ test("a normalized queue-slot timetable lists weekdays from Monday on and times 
   });
 });
 
-test("the order of weekdays and times in a queue-slot request does not matter", () => {
+test("normalizing a queue-slot timetable gives the same result for any order of its weekdays and times", () => {
   fc.assert(
     fc.property(
       fc.shuffledSubarray([...WEEKDAYS]),

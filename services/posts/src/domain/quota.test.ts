@@ -249,7 +249,7 @@ const demandsOf = ({ targets, dueAt }: { targets: QuotaTarget[]; dueAt: Date }) 
 const keysOf = (demands: readonly QuotaDemand[]) =>
   demands.map(({ period, subject }) => `${period}/${subject}`);
 
-test("the demands of a post contain each quota counter once, in the same order for all posts", () => {
+test("the quota demands of a post contain each quota counter once, in the same order for all posts", () => {
   fc.assert(
     fc.property(post, post, (one, other) => {
       const keys = keysOf(demandsOf(one));

@@ -145,13 +145,13 @@ test("a target that was reported as failed is publishing again when it turns out
   });
 });
 
-test("applyTargetUpdate returns the same object for a report that is not newer than the applied report", () => {
+test("applyTargetUpdate returns the target unchanged for a report that is not newer than the last applied report", () => {
   const target = apply(PENDING, [updateOf({ version: 3 })]);
 
   expect(apply(target, [updateOf({ version: 3 }), updateOf({ version: 2 })])).toBe(target);
 });
 
-test("isVisiblyDifferent returns false for a pending target whose publishing has begun", () => {
+test("isVisiblyDifferent returns false when the only change is that the publishing of a pending target has begun", () => {
   const taken = apply(PENDING, [updateOf({ attemptCount: 0 })]);
 
   expect(taken.status).toBe("publishing");

@@ -43,7 +43,7 @@ const check = (platform: PlatformId, change: Partial<TargetInput>) =>
 
 const media = (code: string, more: object = {}) => ({ code, field: "media", ...more });
 
-test.each(PLATFORM_IDS)("%s accepts a post that its rules allow", (platform) => {
+test.each(PLATFORM_IDS)("a post that follows the rules of %s has no violation", (platform) => {
   expect(check(platform, {})).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ test("the text and title for YouTube cannot contain angle brackets", () => {
 });
 
 test.each(PLATFORM_IDS)(
-  "%s: a text with more than 30 combining marks in a row is refused before anything is counted in it",
+  "a text for %s with more than 30 combining marks in a row is refused for the marks and not for its length",
   (platform) => {
     const marks = (count: number) => `a${"\u0301".repeat(count)}`;
     expect(check(platform, { text: marks(30) })).toEqual([]);
