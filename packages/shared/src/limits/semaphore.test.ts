@@ -176,7 +176,7 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
   );
 });
 
-/** Takes permits for the shares until the semaphore refuses, and returns them. */
+/** Takes permits for the owners of these shares until the semaphore refuses, and returns the permits. */
 function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
   const permits: Disposable[] = [];
   for (;;) {

@@ -13,23 +13,28 @@ export interface SemaphoreLimits {
 
 /** A limit on the permits of one owner, for example a workspace, an upload grant or an address. */
 export interface Share {
-  /** Identifies the owner among all owners of any kind. */
+  /** Name of the owner of the permits. It is unique among owners of every kind, for example `workspace <id>`. */
   readonly key: string;
-  /** Maximum number of the owner's permits. Default: no limit of its own. */
+  /** Maximum number of permits that the owner may use at the same time. Default: no fixed maximum. */
   readonly max?: number;
   /**
-   * Maximum ratio of the owner's permits to the free permits. With 1, a single owner gets half of all permits and leaves
-   * the other half free; each further owner gets its part of the rest. An owner without a permit is not limited by it.
+   * Maximum ratio of the permits that the owner uses to the permits that are free. With 1, a single owner gets half of all
+   * permits and leaves the other half free; each further owner gets a part of the free permits. The ratio does not limit an
+   * owner that uses no permit yet.
    */
   readonly perFree?: number;
 }
 
 export interface AcquireOptions {
   /**
-   * Identifies whose share of `perKey` permits a call uses. Callers without a key use one common share.
+   * Name of the owner to which the permits of a call count. Each owner may use at most `perKey` permits; calls without a key
+   * have one common owner.
    */
   readonly key?: string;
-  /** The shares that a call uses, each of which must have room; they replace `key`. */
+  /**
+   * Limits of the owners to which the permits of a call count, for example its workspace and its client address. The call gets
+   * permits when every limit has room for them. Replaces `key`.
+   */
   readonly shares?: readonly Share[];
   /**
    * Number of requested permits, for example one for each byte. A request for more permits than the limits allow gets
@@ -48,9 +53,9 @@ interface Request {
 }
 
 /**
- * A bounded number of permits, granted in the order of the requests. A request whose owner has used its share lets
- * requests of other owners pass. A request that waits for many permits lets no request pass, so that requests for few
- * permits never starve it.
+ * A bounded number of permits, granted in the order of the requests. A request whose owner has reached its limit lets requests
+ * of other owners pass. A request that waits for many free permits lets no later request pass, so that requests for few permits
+ * never starve it.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -136,7 +141,7 @@ export class Semaphore {
         (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
       );
       if (full.length > 0) {
-        // Later requests for these shares wait behind this request for permits.
+        // Later requests of the owners that have reached their limits wait until this request is granted.
         for (const { key } of full) keysInOrder.add(key);
         continue;
       }
