@@ -21,6 +21,15 @@ const MIN_PASSWORD_BITS = 26;
 
 /** Parts of the values in this repository's manifests and examples, and of what people write in their place. */
 const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
+/** Public keys in this repository's manifests. Their private keys are there too, so any caller can use them. */
+const PUBLISHED_IDENTITIES = [
+  "pSrHgqREfDUz6DdFwfP6_DnT8H2pWKEK5Ao-QEnqMec",
+  "NsMdAbtI-N7qZWDKMQWX282wJJ8LTOJKPOG8R6EBvhw",
+  "3Lnv7u6PKTA_YaywrMQdJa8aNfuAzGo-_8FyQMGvhN4",
+  "VAaLbZaNYlth_bH6sBDivphu6SwrujxZT4bVyMm0ZCU",
+  "d02cciG6gPyOKRCztoJtctiqI2VLbzHdadhtacmqsPA",
+  "fW8hoYkgOchT6ODJoH3f_80mQF3H527uCeSlzQURWw0",
+];
 /** Words in a row, as in a sentence. Random keys do not contain them. */
 const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/;
 
@@ -51,6 +60,11 @@ export function findProductionFaults(reader: EnvReader): readonly string[] {
   const faults = NOT_IN_PRODUCTION.filter((name) => reader.has(name)).map(
     (name) => `${name} must not be set with POSTRIDER_ENV=production`,
   );
+  const trusted = reader.find("TRUSTED_IDENTITIES") ?? "";
+  if (PUBLISHED_IDENTITIES.some((key) => trusted.includes(key)))
+    faults.push(
+      "TRUSTED_IDENTITIES has a published or example value; remove the keys of the examples",
+    );
   for (const { name, isSecret, default: shownDefault } of reader.settings) {
     const address = reader.find(name) ?? shownDefault.replaceAll("`", "");
     if (HTTPS_ONLY.test(name) && !address.startsWith("https://"))
@@ -83,10 +97,15 @@ function withoutKeyId(entry: string): string {
   return entry.trim().replace(/^[A-Za-z0-9_-]{1,32}:/, "");
 }
 
-/** The password in a connection string, or the whole secret. */
+/** The password in a connection string, which may name several servers, or the whole secret. */
 function toPassword(value: string): string {
-  const url = /^postgres(ql)?:/.test(value) ? URL.parse(value) : null;
-  return url === null ? value : decodeURIComponent(url.password);
+  if (!/^postgres(ql)?:/.test(value)) return value;
+  const password = /^\w+:\/\/[^:@/]*:([^@/]*)@/.exec(value)?.[1] ?? "";
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
 }
 
 function isPublished(text: string): boolean {

@@ -79,6 +79,7 @@ test.each([
   ["X_CLIENT_SECRET", "local-only", "published"],
   ["DATABASE_URL", "postgres://postrider_posts:local-only-posts@db.test/postrider", "published"],
   ["DATABASE_URL", "postgres://postrider_posts:hunter2@db.test/postrider", "easy to guess"],
+  ["DATABASE_URL", "postgres://postrider_posts:hunter2@a.test,b.test:5432/app", "easy to guess"],
 ])(
   "a process in production refuses a secret that others know or can guess: %s=%s is %s",
   (name, value, why) => {
@@ -97,6 +98,10 @@ test.each([
   ["CREDENTIAL_KEYS", () => `k1:${randomBytes(32).toString("base64")}`],
   ["X_CLIENT_SECRET", () => "abc123"],
   ["DATABASE_URL", () => "postgres://postrider_posts@db.test/postrider"],
+  [
+    "DATABASE_URL",
+    () => `postgres://a:${randomBytes(12).toString("base64url")}@a.test:5432,b.test/postrider`,
+  ],
   ["DATABASE_URL", () => `postgres://a:${randomBytes(12).toString("base64url")}@db.test/b`],
 ])(
   "a process in production accepts random secrets in %s, and secrets that platforms made",
