@@ -7,6 +7,11 @@ export interface SemaphoreLimits {
   readonly perKey?: number;
   /** Maximum number of callers that wait for permits; further callers are refused immediately. Default: 0. */
   readonly maxWaiting?: number;
+  /**
+   * Maximum number of callers that wait per owner of a share, so that one owner leaves places in the queue for others.
+   * Default: `maxWaiting`.
+   */
+  readonly maxWaitingPerShare?: number;
   /** Maximum time that a caller waits for permits before it is refused. Default: as long as its abort signal allows. */
   readonly maxWaitMs?: number;
 }
@@ -64,8 +69,9 @@ export class Semaphore {
   readonly #waiting = new Set<Request>();
   #used = 0;
 
-  constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs }: SemaphoreLimits) {
-    this.#limits = { total, perKey: Math.min(perKey, total), maxWaiting };
+  constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs, ...limits }: SemaphoreLimits) {
+    const { maxWaitingPerShare = maxWaiting } = limits;
+    this.#limits = { total, perKey: Math.min(perKey, total), maxWaiting, maxWaitingPerShare };
     this.#maxWaitMs = maxWaitMs;
   }
 
@@ -80,7 +86,7 @@ export class Semaphore {
   /**
    * Waits for permits, which are released by disposing of them.
    *
-   * @throws `unavailable` when too many callers wait or the wait takes too long; the signal's reason when it is aborted.
+   * @throws `unavailable` when too many callers wait, in total or of one owner, or the wait takes too long; the signal's reason when it is aborted.
    */
   async acquire(options: AcquireOptions = {}): Promise<Disposable> {
     const { signal } = options;
@@ -124,13 +130,25 @@ export class Semaphore {
       this.#maxWaitMs === undefined
         ? undefined
         : setTimeout(() => giveUp(unavailable()), this.#maxWaitMs);
-    if (this.#waiting.size > this.#limits.maxWaiting) giveUp(unavailable());
+    if (this.#isQueueFull(request)) giveUp(unavailable());
     try {
       await promise;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Whether the queue, which contains the request already, is longer than its limits allow. */
+  #isQueueFull({ shares }: Request): boolean {
+    const { maxWaiting, maxWaitingPerShare } = this.#limits;
+    if (this.#waiting.size > maxWaiting) return true;
+    if (this.#waiting.size <= maxWaitingPerShare) return false;
+    const waiting = [...this.#waiting];
+    return shares.some(({ key }) => {
+      const ofOwner = waiting.filter((other) => other.shares.some((share) => share.key === key));
+      return ofOwner.length > maxWaitingPerShare;
+    });
   }
 
   #grantWaiting(): void {
