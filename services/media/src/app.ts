@@ -93,7 +93,7 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** Maximum number of bytes in the temporary folder: those of four of the largest files. */
+/** Returns the maximum number of bytes in the temporary folder: enough for four files of the maximum size. */
 function tempBytes({ maxImageBytes, maxVideoBytes }: Config): number {
   return 4 * Math.max(maxImageBytes, maxVideoBytes);
 }

@@ -6,13 +6,13 @@ export interface StoredBytes {
   readonly usedBytes: number;
   /** Declared bytes of uploads that are not complete. */
   readonly reservedBytes: number;
-  /** The workspace's own limit; null for the default. */
+  /** Storage limit of the workspace in bytes; null when the default limit applies. */
   readonly limitBytes: number | null;
 }
 
 /**
  * Makes the transaction the only one that stores media for this workspace, until it ends. Otherwise two uploads could
- * both take the last bytes.
+ * both take the last free bytes of the storage limit.
  */
 export async function lockStorage(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('media.storage'), hashtext(${workspaceId}))`;

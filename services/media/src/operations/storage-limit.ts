@@ -35,7 +35,10 @@ export async function assertStorage(sql: ISql, demand: StorageDemand): Promise<v
   ]);
 }
 
-/** Like `assertStorage`, in the transaction that inserts the media, so that concurrent files cannot exceed the limit. */
+/**
+ * Refuses, like `assertStorage`, a file that exceeds the storage limit of its workspace. It runs in the transaction
+ * that inserts the media, so that concurrent files cannot exceed the limit together.
+ */
 export async function takeStorage(tx: TransactionSql, demand: StorageDemand): Promise<void> {
   await lockStorage(tx, demand.workspaceId);
   await assertStorage(tx, demand);

@@ -33,7 +33,7 @@ export interface UploadCheckOptions {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly inspect: InspectFile;
-  /** Place for the files under inspection. */
+  /** The temporary folder for files under inspection, with its limit on bytes. */
   readonly space: TempSpace;
   /** How long after its last renewal the lease of an upload check keeps other replicas from checking the same media. */
   readonly leaseMs: number;
@@ -43,7 +43,7 @@ export interface UploadCheckOptions {
 
 /**
  * The outcome of asking for the check of an upload.
- * - `settled`: the row of the media contains the result.
+ * - `settled`: the database row of the media contains the result of the check.
  * - `busy`: another replica checks these media.
  * - `missing`: nothing was uploaded.
  * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.
@@ -66,8 +66,8 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts the check of an upload when its workspace has a fair share of the checks of this process, or waits for the
-   * check of the same media that already runs here. The promise never rejects.
+   * Checks an upload as soon as the fair share of its workspace in the checks of this process allows. If this process
+   * already checks the same media, waits for that check instead. The promise never rejects.
    */
   run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
     const running = this.#running.get(id);
@@ -87,7 +87,7 @@ export class UploadChecks implements AsyncDisposable {
   async #waitAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
     const { signal } = this.#stopping;
     const shares = transferShares({ workspaceId });
-    // `acquire` rejects only when too many checks wait, or the process stops.
+    // Waiting for a permit to check an upload fails only when too many checks wait, or the process stops.
     using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     return permit === undefined ? "unavailable" : await this.#claimAndCheck(workspaceId, id);
   }

@@ -2,8 +2,8 @@ import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-ra
 import { abortable } from "#src/storage/abortable.ts";
 
 /**
- * Yields the bytes of a source, and throws when the source is slower than the minimum rate. The time that the reader
- * takes for each chunk does not count.
+ * Yields the bytes of a source, and throws when the source is slower than the minimum rate. The time that the consumer
+ * of the bytes takes for each chunk does not count.
  */
 export async function* atMinimumRate(
   bytes: AsyncIterable<Uint8Array>,

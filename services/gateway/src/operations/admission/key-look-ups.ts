@@ -10,8 +10,8 @@ const RECOGNISED_MS = 24 * 60 * 60 * 1000;
 /** Limits how many API keys that turn out to be unknown a remote address can make the gateway look up. */
 export interface KeyLookUps {
   /**
-   * Refuses to look up an API key for a remote address that has sent too many unknown ones. An API key that was valid
-   * within the last day is always looked up, so its owner is not harmed by another client of the same address.
+   * Refuses to look up an API key for a remote address that has sent too many unknown API keys. An API key that was
+   * valid within the last day is always looked up, so its owner is not harmed by another client of the same address.
    */
   refusalOf(keyHash: Uint8Array, address: string, now: number): AdmissionResult | undefined;
   /** Remembers an API key that the accounts service has just confirmed. */
