@@ -69,7 +69,8 @@ async function tryOnce(
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
   await using local = prepared.parts;
-  // A call that sends media does not wait. It can take minutes, and its platform tells what became of an upload.
+  // A publishing call that sends media does not wait for other calls to the platform: such calls can take minutes, and
+  // the platform can later say what became of an upload.
   using _place = local.bytes > 0 ? undefined : await context.pace.enter(task.platform, interrupted);
   if (interrupted.aborted) return RELEASE_NOW;
   return await sendOnce(context, inputs, local, prepared.handles);
