@@ -20,16 +20,19 @@ import { Spool } from "../services/delivery/src/publishing/storage/spool.ts";
 type Sql = ReturnType<typeof openSql>;
 type Connector = NonNullable<Parameters<typeof startClaimTasks>[0]["connectors"]["x"]>;
 
-/** A delivery process in this process, with a Postgres of its own. It claims and publishes tasks once it is started. */
+/**
+ * A delivery worker inside the benchmark's process, with a Postgres of its own. It claims and publishes tasks once it is
+ * started.
+ */
 export interface BenchWorker extends AsyncDisposable {
   readonly sql: Sql;
   start(): void;
   nudge(): void;
-  /** Resolves when the platform is called for the target. */
+  /** Resolves when the delivery worker calls the platform for this target, which is one post on one account. */
   whenCalled(targetId: string): Promise<void>;
-  /** Gives the targets a step that takes `stepMs`. */
+  /** Gives the publishing of these targets an additional step that takes `stepMs`. */
   slowDown(targetIds: readonly string[]): void;
-  /** Number of platform calls so far. */
+  /** Number of calls that the delivery worker has made to platforms so far. */
   calls(): number;
 }
 
@@ -51,7 +54,7 @@ const SETTINGS = {
   maxPerWorkspace: 32,
 };
 
-/** A posts service and an accounts service that know every target and account. */
+/** Creates stand-ins for the posts and accounts services that answer for every target and account. */
 function createPeers() {
   const transport = createRouterTransport((router) => {
     router.service(TargetService, {
@@ -150,7 +153,7 @@ async function openDatabase() {
   };
 }
 
-/** Creates the data that `PublishingGuard` would record at the start of the first process. */
+/** Inserts the row that `PublishingGuard` would write when the first delivery process starts. */
 async function insertDeployment(sql: Sql): Promise<void> {
   await sql`
     insert into deployment (system_identifier, database_oid, table_oid, timeline, deployment_id, seen_at)

@@ -1,7 +1,8 @@
 /**
- * Measures how fast one delivery process claims a new task beside a backlog of other accounts, beside tasks whose process
- * crashed, and what a poll costs while the tasks of a paused platform wait. The process runs here, with a platform whose calls
- * take 100 ms and with content and credentials for every task. Prints a Markdown table.
+ * Measures how fast one delivery process claims a new task beside a backlog of other accounts and beside tasks that crashed an
+ * earlier process, and what a poll for tasks costs while the tasks of a paused platform wait. The delivery process runs inside
+ * the benchmark's process, with a platform whose calls take 100 ms and with content and credentials for every task. Prints a
+ * Markdown table.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -12,7 +13,10 @@ import { percentile } from "./measure.ts";
 const CALL_MS = 100;
 const PROBES = 20;
 const PROBE_EVERY_MS = 250;
-/** A probe that has not started after this time counts with this time. */
+/**
+ * Maximum delay of a probe: a new task for which the time until its platform call is measured. A slower probe counts with this
+ * time.
+ */
 const GIVE_UP_MS = 20_000;
 const STEP_MS = 3_000;
 const IDLE_SECONDS = 10;
@@ -25,8 +29,8 @@ interface Backlog {
 }
 
 /**
- * Inserts due tasks of new accounts, as the consumer of publish requests would, but all at once. The tasks of one account became
- * due after those of the account before.
+ * Inserts due tasks of new accounts, as the consumer of publish requests would, but all at once. All tasks of one account
+ * became due after the tasks of the account that was inserted before it.
  */
 async function insertBacklog(sql: postgres.Sql, backlog: Backlog): Promise<void> {
   const { platform, workspaces, accounts, perAccount } = backlog;
@@ -75,7 +79,7 @@ function report(name: string, delays: readonly number[]): void {
   process.stdout.write(`| ${name} | ${p50} / ${max} ms |\n`);
 }
 
-/** Measures new tasks of other workspaces while some accounts have many due tasks. */
+/** Measures the delay of new tasks of other workspaces while some accounts have many due tasks. */
 async function measureBacklog(name: string, backlog: Backlog | undefined): Promise<void> {
   await using worker = await startBenchWorker({ callMs: CALL_MS });
   if (backlog !== undefined) await insertBacklog(worker.sql, backlog);
@@ -89,7 +93,10 @@ async function measureBacklog(name: string, backlog: Backlog | undefined): Promi
   process.stdout.write(`| ${name}: posts published meanwhile | ${Math.round(perSecond)}/s |\n`);
 }
 
-/** Measures new tasks while the process works on tasks whose process crashed once and whose steps take 3 s. */
+/**
+ * Measures the delay of new tasks while the delivery process repeats four tasks that crashed an earlier process and that have a
+ * step of 3 s.
+ */
 async function measureCrashed(): Promise<void> {
   await using worker = await startBenchWorker({ callMs: CALL_MS, stepMs: STEP_MS });
   await insertBacklog(worker.sql, { platform: "x", workspaces: 4, accounts: 4, perAccount: 1 });
@@ -108,7 +115,9 @@ async function activeMs(sql: postgres.Sql): Promise<number> {
   return row?.activeTime ?? 0;
 }
 
-/** Measures the time that Postgres spends on the statements of one idle process while a paused platform has due tasks. */
+/**
+ * Measures the time that Postgres spends on the statements of one idle delivery process while a paused platform has due tasks.
+ */
 async function measurePaused(name: string, backlog: Backlog | undefined): Promise<void> {
   await using worker = await startBenchWorker({ callMs: CALL_MS });
   if (backlog !== undefined) await insertBacklog(worker.sql, backlog);

@@ -1,7 +1,7 @@
 /**
- * Measures the polls of the outbox and of the scheduler while a long snapshot, for example of a backup, keeps 300,000
- * rows in the database that were deleted or are done: once from the beginning of their index, as polls without a floor
- * read it, and once from the floor. Prints a Markdown table.
+ * Measures how long the polls of the outbox and of the scheduler take while a long snapshot, for example of a backup, keeps
+ * 300,000 old rows in the database: deleted events, and posts whose publishing has started. Each poll is measured once from the
+ * beginning of its index, and once from its floor, the smallest key that waiting work can have. Prints a Markdown table.
  */
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "@postrider/local/embedded-postgres";
@@ -35,7 +35,7 @@ function open(url: string): Sql {
   return openSql({ url, poolSize: 2, applicationName: "bench" });
 }
 
-/** Appends events and deletes them batch by batch, as requests and the outbox relay do. */
+/** Appends events to the outbox and deletes them batch by batch, as API requests and the outbox relay do. */
 async function passEvents(): Promise<void> {
   for (let passed = 0; passed < ROWS; passed += BATCH_ROWS) {
     await sql`
@@ -46,7 +46,7 @@ async function passEvents(): Promise<void> {
   }
 }
 
-/** Inserts scheduled posts of the last 24 hours and starts them batch by batch, as the scheduler does. */
+/** Inserts scheduled posts of the last 24 hours and starts their publishing batch by batch, as the scheduler does. */
 async function startPosts(): Promise<void> {
   for (let started = 0; started < ROWS; started += POSTS_BATCH_ROWS) {
     await sql`

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startBenchSystem } from "./system.ts";
 
 const DRAFTS = 100;
-/** Length of a draft's text; text and options may have 256 KiB together. */
+/** Length of a draft's text in characters. The text and the options of a post may have at most 256 KiB together. */
 const TEXT_LENGTH = 261_000;
 const READERS = 24;
 const IDLE_CLIENTS = 30;
@@ -28,7 +28,7 @@ function residentMegabytes(service: (typeof SERVICES)[number]): number {
   return Math.round((Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / 1e6);
 }
 
-/** Runs `work` and returns the highest resident memory of each service meanwhile. */
+/** Waits for `work` and returns the highest resident memory of each service during this time, in MB. */
 async function peakOf(work: Promise<unknown>): Promise<readonly number[]> {
   const peaks = SERVICES.map(() => 0);
   const done = work.then(() => true);
@@ -53,7 +53,7 @@ async function createDrafts(): Promise<void> {
 
 const counts = { posts: 0, pages: 0, refused: 0, largestPage: 0 };
 
-/** Reads the whole list of posts page by page, and repeats pages that are refused. */
+/** Reads the whole list of posts page by page, and repeats the request for a page that the service refuses. */
 async function readList(): Promise<void> {
   let cursor: string | null = "";
   while (cursor !== null) {

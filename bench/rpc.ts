@@ -1,8 +1,7 @@
 /**
- * Compares one RPC call of the stock Connect client and server with one RPC call of `packages/shared/connect`, without
- * tracing and with spans that both sides record and export. Each case sends the same message, with 50 calls in flight.
- * Prints a Markdown table, what a signed identity costs compared with a shared secret, and the cost of a span that is
- * not recorded.
+ * Compares one RPC call of the stock Connect client and server with one RPC call of `packages/shared/connect`, without tracing
+ * and with spans that both sides record and export. Each case sends the same message, with 50 calls in flight. Prints a
+ * Markdown table, the cost of a signed identity compared with a shared secret, and the cost of a span that is not recorded.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -29,9 +28,12 @@ import { Pool } from "undici";
 import { cpuSeconds } from "./measure.ts";
 
 const SECRET = "bench".repeat(8);
-/** The key of the caller. It is fixed, because the client and the server are separate processes. */
+/**
+ * The private key with which the caller proves its identity. It is fixed, because the client and the server are separate
+ * processes.
+ */
 const KEY = Buffer.alloc(32, 7).toString("base64url");
-/** Rounds in which a hop with an identity and a hop with a shared secret are measured one after the other. */
+/** Number of rounds. Each round measures RPC calls with a signed identity and then RPC calls with a shared secret. */
 const ROUNDS = 5;
 const CALLS = 10_000;
 const IN_FLIGHT = 50;
@@ -156,7 +158,9 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
-/** Measures the CPU time of a hop with an identity relative to a hop with a shared secret: the median of the rounds. */
+/**
+ * Measures the CPU time of an RPC call with a signed identity relative to one with a shared secret: the median of the rounds.
+ */
 async function measureIdentity(): Promise<string> {
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {

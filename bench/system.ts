@@ -14,9 +14,9 @@ import {
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
-  /** Folder of the media service for files that are checked or imported. */
+  /** Folder in which the media service keeps files while it checks or imports them. */
   readonly mediaTempDir: string;
-  /** Returns the headers with which a service calls another one. */
+  /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
   /** Connects new simulated accounts of the given platform and returns their ids. */

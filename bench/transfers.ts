@@ -18,7 +18,7 @@ import { startBenchSystem, type BenchSystem } from "./system.ts";
 const READERS = 256;
 const TRIES = 20;
 const TRY_TIMEOUT_MS = 5_000;
-/** Time after which the connections of the slow readers are counted. */
+/** Time in milliseconds after which the remaining connections of the slow readers are counted. */
 const COUNT_AFTER_MS = 90_000;
 const IMPORTING_WORKSPACES = 10;
 const IMPORTS_PER_WORKSPACE = 4;
@@ -72,7 +72,7 @@ async function uploadFile(
     uploadPath: string;
     uploadToken: string;
   };
-  // The path through the gateway and media, also when the store offers an address of its own.
+  // Uploads through the gateway and the media service, even if the object store offers an upload address of its own.
   const put = await fetch(`${system.local.baseUrl}/uploads/${grant.uploadPath}`, {
     method: "PUT",
     headers: { authorization: `Bearer ${grant.uploadToken}` },
@@ -95,7 +95,10 @@ async function startReader(url: string): Promise<{ socket: Socket; status: strin
   return { socket, status };
 }
 
-/** Repeats a call one after the other; returns a table cell with its successes and times. */
+/**
+ * Makes the same call several times in sequence. Returns a table cell with the number of successes and the durations of the
+ * calls.
+ */
 async function tryCalls(work: (signal: AbortSignal) => Promise<boolean>): Promise<string> {
   const times: number[] = [];
   let successes = 0;
@@ -115,7 +118,7 @@ async function readAll(url: string, headers: Record<string, string>, signal: Abo
   return answer.ok;
 }
 
-/** State of an established connection in `/proc/net/tcp`. */
+/** Code of the state of an established TCP connection in `/proc/net/tcp`. */
 const ESTABLISHED = "01";
 
 /**
@@ -167,7 +170,7 @@ async function measureReaders(store: string, settings: Readonly<Record<string, s
   return `| ${store} | ${cells.join(" | ")} |`;
 }
 
-/** Starts a server whose every address is a video of 50 MB that takes about 5 s. */
+/** Starts an HTTP server that answers every URL with a video of 50 MB, which it sends over about 5 s. */
 async function startVideoServer() {
   const piece = Buffer.alloc(IMPORT_BYTES / IMPORT_PIECES);
   piece.write("\0\0\0\x18ftypmp42", "latin1");
@@ -186,7 +189,7 @@ async function startVideoServer() {
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-/** Returns the names in a folder; none when the folder was deleted meanwhile. */
+/** Returns the names of the files in a folder; an empty list when the folder was deleted meanwhile. */
 function listNames(folder: string): readonly string[] {
   try {
     return readdirSync(folder);

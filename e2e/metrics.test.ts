@@ -244,8 +244,8 @@ test("requests with new ids, paths and texts create no new metric time series", 
   await useEverything();
   const after = await readSeries();
 
-  // Metric series about work in progress appear and disappear, and a kind of garbage collection appears with its first
-  // run, so they are not compared.
+  // Metric series about work in progress appear and disappear, and the series of a kind of garbage collection appear with its
+  // first run, so these series are not compared.
   const added = after.filter(
     (series) => !before.has(series) && !/ nodejs_(active|gc)_/.test(series),
   );

@@ -36,7 +36,8 @@ beforeAll(async () => {
   const checkout = previous.prepare();
   system = await startSystem("postgres", {
     replicas: 2,
-    // The secret of releases without identities, which both versions accept.
+    // The shared secret of an older release, in which processes have no keys of their own. Both versions of this test accept
+    // it.
     env: { INTERNAL_SECRET: randomBytes(32).toString("base64url") },
     replica: (_service, index) => (index === PREVIOUS ? { checkout } : {}),
   });

@@ -207,7 +207,8 @@ test("a system whose database dump was loaded into another Postgres cluster publ
 
   const accountIds = (posts[0]?.targets ?? []).map(({ accountId }) => accountId);
   const after = await system.api.createPost("after the restore", accountIds);
-  // A new post may repeat a request that the dump lacks, so it is searched for as well.
+  // A new post may repeat a publishing call that was made before the restore and that the dump lacks, so delivery searches the
+  // platform for new posts as well.
   await whenAll(system, [after], FOUND);
   expect(await system.simulator.tokenCalls()).toBeGreaterThan(0);
 });

@@ -183,7 +183,7 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     headers: { cookie },
     redirect: "manual",
   });
-  // The browser's secret is now in the cookie of the OAuth state.
+  // After this request, the secret that identifies the browser is in the cookie of the OAuth state.
   const stateCookie = opened.headers.getSetCookie().map((one) => one.split(";")[0]);
   const approved = await fetch(opened.headers.get("location") ?? "", { redirect: "manual" });
   const back = new URL(approved.headers.get("location") ?? "");

@@ -12,7 +12,7 @@ export const SERVICES = ["accounts", "posts", "media", "delivery"] as const;
 
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The addresses of the services, and the identity with which the tool calls them. */
+/** The addresses of the services, and the identity with which the operator's tool calls them. */
 export interface Settings {
   readonly urls: Readonly<Record<ServiceName, string | undefined>>;
   readonly identity: OwnIdentity | undefined;
@@ -58,8 +58,8 @@ function splitList(text: string | undefined): readonly string[] {
 }
 
 /**
- * Reads the identity of the operator. `INTERNAL_SECRET` is sent as well while services of a release without identities
- * run.
+ * Reads the identity of the operator's tool. The tool also sends `INTERNAL_SECRET` while services of an older release run, in
+ * which processes have no keys of their own.
  */
 function readOperator(env: Environment, localFolder: string): OwnIdentity | undefined {
   const stored = readJson(join(localFolder, "secrets.json"))?.identityKeys;

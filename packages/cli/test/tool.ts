@@ -12,7 +12,7 @@ import { runCommand } from "#src/run.ts";
 /** Path of the program of the operator's tool. */
 export const MAIN = join(import.meta.dirname, "../src/main.ts");
 
-/** The identities of the services that the tests start, and of the operator. */
+/** The identities (names and keys) of the services that the tests start, and of the operator's tool. */
 export const identities = createTestIdentities();
 
 /** An encryption key for the services that the tests start. */

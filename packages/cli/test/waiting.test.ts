@@ -16,7 +16,9 @@ import { identities, runTool } from "./tool.ts";
 const BOOTSTRAP = join(import.meta.dirname, "../../../scripts/bootstrap.mjs");
 const CONNECT = ["account", "connect", "youtube", "--workspace", "w", "--json"];
 
-/** Runs the operator's tool against a service with these RPCs, in the place of every service. */
+/**
+ * Runs the operator's tool against one server with these RPCs, which stands in for every service.
+ */
 async function runAgainst(routes: (router: ConnectRouter) => void, words: readonly string[]) {
   const logger = createLogger({ service: "test", level: "silent" });
   const server = await createServiceServer({ routes, access: ACCEPT_ANYONE, logger });
@@ -99,10 +101,11 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
     });
     const closed = once(started, "close");
     try {
-      // The tool waits for the app password on standard input.
+      // The operator's tool waits for the app password on standard input.
       await once(started.stderr, "data");
       started.kill(signal);
-      // The outputs are closed when the tool, which has inherited them, has ended too.
+      // The output streams close only when the operator's tool has ended too, because the tool
+      // inherits them from the command that starts it.
       expect(await closed).toEqual([128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal], null]);
       expect(await text(started.stdout)).toBe("");
     } finally {

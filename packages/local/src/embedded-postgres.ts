@@ -100,7 +100,7 @@ export async function startEmbeddedPostgres(
   return running(started, { dataDir, port, password });
 }
 
-/** A Postgres server that has started, and the reason of its end. */
+/** A Postgres server process that was started, and a promise of the reason of its end. */
 interface Started {
   readonly child: ChildProcess;
   readonly exited: Promise<string>;

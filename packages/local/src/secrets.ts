@@ -61,7 +61,7 @@ export function makeSecrets(): Secrets {
 /**
  * Returns the identity with which the operator's tool calls the services of the stack.
  *
- * @param sharedSecret The secret of a release without identities, when such processes belong to the stack.
+ * @param sharedSecret The secret that services of an older release require; set when the stack contains such services.
  */
 export function operatorIdentity({ identityKeys }: Secrets, sharedSecret?: string): OwnIdentity {
   const identity = toIdentity("operator", identityKeys.operator.split(","), sharedSecret);

@@ -41,7 +41,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Whether a connection with these parameters is encrypted; the error's code when there is no connection. */
+/**
+ * Connects to Postgres with these URL parameters. Returns whether the connection is encrypted, or the code of the error when
+ * the connection fails.
+ */
 async function connect(parameters: string, host = "localhost"): Promise<unknown> {
   const url = server.url.replace("127.0.0.1", host);
   const sql = openSql({ url: `${url}?${parameters}`, poolSize: 1, applicationName: "tls" });

@@ -10,10 +10,10 @@ export function newId(): string {
   return v7();
 }
 
-/** Returns a UUID that depends on the text only, so that a repetition of the same thing has the same id. */
+/** Returns a UUID that depends on the text only, so that the same text always has the same id. */
 export function deriveId(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex").slice(0, 32);
-  // Version 8 of RFC 9562 is for ids with a custom content.
+  // RFC 9562 defines version 8 for UUIDs with custom content.
   const digits = `${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17)}`;
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }

@@ -19,8 +19,8 @@ export interface OutboxEvent<T extends DescMessage = DescMessage> {
    */
   readonly key: string;
   /**
-   * Id of the event. Default: a new one. An event that repeats another one keeps its id, so that it replaces the other
-   * one where it is parked.
+   * Id of the event. Default: a new one. An event that repeats an earlier event keeps the id of the earlier event, so that it
+   * replaces that event in `parked_events`.
    */
   readonly id?: string;
   /** The request that caused the event. Default: the current request. */
@@ -107,9 +107,9 @@ export interface OutboxBacklog {
 }
 
 /**
- * Measures how many events wait in the outbox by its first and last id, in constant time.
+ * Estimates how many events wait in the outbox from the first and the last id in it, in constant time.
  *
- * @param floor No event has a smaller id; see `OutboxFloor`. Default: 0.
+ * @param floor An id below which the outbox contains no event; see `OutboxFloor`. Default: 0.
  */
 export async function readOutboxBacklog(sql: ISql, floor = 0): Promise<OutboxBacklog> {
   const [row] = await sql<{ rows: number; oldestMs: number }[]>`

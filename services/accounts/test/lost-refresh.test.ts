@@ -100,6 +100,25 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
+test("new tokens whose storing outlasts the refresh lease are kept when another replica first gets no answer from the platform and then a refusal", async () => {
+  await using broken = createBrokenReplica();
+  const { ref, answer } = await loseRefresh(broken);
+  const fault = { platform: "x", operation: "refresh", mode: "status", status: 503, times: 1 };
+  await fixture.control.fault(fault);
+
+  await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
+  await ageLease(ref, 6);
+  await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(3);
+  expect(await statusOf(ref)).toBe("active");
+
+  broken.repair();
+  const { credential } = await answer;
+  expect(credential?.version).toBe(2n);
+  expect(await fixture.isTokenAcceptedByX(credential?.accessToken)).toBe(true);
+  expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
+});
+
 test("an account needs a reconnect when the platform refuses its refresh token a second time, a minute after the first refusal", async () => {
   await using broken = createBrokenReplica();
   const { ref } = await loseRefresh(broken);

@@ -42,7 +42,7 @@ function serve(authorizations: Authorizations, admit?: () => AdmissionResult): F
   return shared.app;
 }
 
-test("opening a connect link shows an escaped page, does not use up the link, and needs no API key or rate limit", async () => {
+test("opening a connect link shows an escaped page, does not use up the link, needs no API key and is not limited by the rate limit of a workspace", async () => {
   const asked: string[] = [];
   const server = serve(
     {

@@ -9,7 +9,8 @@ const MEBIBYTE = 1024 * 1024;
 const LONG = "x".repeat(12 * MEBIBYTE);
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
 const UNSENT_LIMITS = {
-  totalBytes: 100 * MEBIBYTE,
+  totalBytes: 240 * MEBIBYTE,
+  bytesWithoutWorkspace: 16 * MEBIBYTE,
   bytesPerCaller: 26 * MEBIBYTE,
   maxWaitMs: 100,
 };

@@ -22,6 +22,7 @@ import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-upload
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -93,7 +94,7 @@ export async function startApp(config: Config): Promise<App> {
   };
 }
 
-/** Maximum number of bytes in the temporary folder: those of four of the largest files. */
+/** Maximum number of bytes of large files in the temporary folder: those of four of the largest files. */
 function tempBytes({ maxImageBytes, maxVideoBytes }: Config): number {
   return 4 * Math.max(maxImageBytes, maxVideoBytes);
 }
@@ -129,6 +130,7 @@ function createAppRoutes(options: {
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
     storageBytes,
+    storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
     assertRoom: createOutboxCapacityCheck(deps.sql),
   });

@@ -67,7 +67,7 @@ export function readSettings(read: EnvReader) {
     // user.
     tempDir: read
       .about(
-        "Temporary folder for files that are checked or imported; needs space for four of the largest files.",
+        "Temporary folder for files that are checked or imported; needs space for five of the largest files.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),

@@ -98,6 +98,45 @@ test("CompleteUpload finishes the move of a file uploaded to the object store af
   expect(await readObject(grant)).toEqual(body);
 });
 
+test("deleted media count against the storage limit until their upload URL can no longer be used, and do not exist for clients", async () => {
+  const body = await png(10);
+  const grant = await createGrant(service, body.length);
+  const { workspaceId, id } = grant;
+  const storage = async () => (await service.storage.getStorage({ workspaceId })).storage;
+  expect(await service.media.deleteMedia({ workspaceId, id })).toMatchObject({ gone: true });
+  expect(await putDirectly(grant, body)).toBe(200);
+
+  expect(await storage()).toMatchObject({ usedBytes: BigInt(body.length), reservedBytes: 0n });
+  expect((await service.media.batchGetMedia({ workspaceId, ids: [id] })).media).toEqual([]);
+  const use = { workspaceId, ids: [id], postId: id, postVersion: 1n, claimId: id };
+  expect((await service.media.useMedia(use)).media).toEqual([]);
+  const missing = { reason: "not_found" };
+  await expect(service.complete(grant)).rejects.toMatchObject(missing);
+  await expect(service.media.deleteMedia({ workspaceId, id })).rejects.toMatchObject(missing);
+  expect(await upload(service, grant, body)).toMatchObject(missing);
+  expect(await service.removeObjects()).toBe(0);
+  const [kept] = await service.sql<{ isLater: boolean }[]>`
+    select lease_until > expires_at as is_later
+    from media
+    join upload_grants on media_id = id
+    where id = ${id}`;
+  expect(kept).toEqual({ isLater: true });
+
+  await service.sql`update media set lease_until = now() - interval '1 second' where id = ${id}`;
+  expect(await service.removeObjects()).toBe(1);
+  expect(await service.listStored()).not.toContain(`uploads/${id}`);
+  expect(await storage()).toMatchObject({ usedBytes: 0n, reservedBytes: 0n });
+});
+
+test("media that are deleted after their upload URL has expired are gone at once", async () => {
+  const grant = await createGrant(service, 10);
+  const { workspaceId, id } = grant;
+  await service.sql`
+    update upload_grants set expires_at = now() - interval '1 second' where media_id = ${id}`;
+  expect(await service.media.deleteMedia({ workspaceId, id })).toMatchObject({ gone: true });
+  expect(await service.sql`select 1 from media where id = ${id}`).toHaveLength(0);
+});
+
 test("a file that a client uploads to the object store but never completes is deleted together with its media", async () => {
   const body = await png(9);
   const grant = await createGrant(service, body.length);

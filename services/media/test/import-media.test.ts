@@ -410,6 +410,7 @@ function failing(error: Error): ObjectStore {
     delete: async () => {},
     list: async function* () {},
     removeUnfinished: () => Promise.resolve(0),
+    hasUploadUrls: false,
     createUploadUrl: nothing,
     check: async () => {},
     [Symbol.asyncDispose]: async () => {},

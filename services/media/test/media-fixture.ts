@@ -32,6 +32,7 @@ import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -134,6 +135,7 @@ async function startReplica(
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     storageBytes: options.storageBytes ?? 10_000_000_000,
+    storageTurns: createStorageTurns(),
     completeMs: options.completeMs ?? 20_000,
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,

@@ -1,5 +1,6 @@
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { lockStorage } from "#src/db/storage.ts";
 import { startHost, startImporter } from "./import-fixture.ts";
 import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
@@ -37,6 +38,36 @@ test("concurrent uploads never exceed the storage limit of their workspace", asy
     Array.from({ length: 20 }, () => createGrant(service, 300, { workspaceId })),
   );
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
+});
+
+test.each(["pending", "deleting"])(
+  "CreateUpload refuses the 1,001st upload of a workspace while the others are %s and were never ready",
+  async (status) => {
+    const workspaceId = newId();
+    await service.sql`
+      insert into media (id, workspace_id, status, kind, content_type, bytes, file_name, lease_until)
+      select gen_random_uuid(), ${workspaceId}, ${status}, 'image', 'image/png', 1, 'a.png', 'infinity'
+      from generate_series(1, 999)`;
+    await service.storage.setStorageLimit({ workspaceId, limitBytes: 10_000n });
+    const last = await createGrant(service, 1, { workspaceId });
+    await expect(createGrant(service, 1, { workspaceId })).rejects.toMatchObject({
+      reason: "quota_exceeded",
+      violations: [{ code: "pending_uploads", limit: 1_000, actual: 1_000 }],
+    });
+    await service.media.deleteMedia({ workspaceId, id: last.id });
+    await createGrant(service, 1, { workspaceId });
+  },
+);
+
+test("CreateUpload calls of one workspace that wait for each other leave database connections for other workspaces", async () => {
+  const workspaceId = newId();
+  let calls: Promise<unknown>[] = [];
+  await service.sql.begin(async (tx) => {
+    await lockStorage(tx, workspaceId);
+    calls = Array.from({ length: 20 }, () => createGrant(service, 1, { workspaceId }));
+    await createGrant(service, 1);
+  });
+  expect(await Promise.all(calls)).toHaveLength(20);
 });
 
 test("the used storage of a workspace includes stored files until their objects are deleted, and excludes rejected files", async () => {

@@ -36,7 +36,9 @@ export function readSettings(read: EnvReader) {
       )
       .seconds("SWEEP_AFTER_SECONDS", 120),
     missedAfterMs: read
-      .about("How long after its due time a post may still start. After that it fails as `missed`.")
+      .about(
+        "How long after its scheduled time the publishing of a post may still start. After that the post fails as `missed`.",
+      )
       .seconds("MISSED_AFTER_SECONDS", 86_400),
   };
 }

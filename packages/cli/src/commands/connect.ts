@@ -24,7 +24,10 @@ import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const POLL_MS = 500;
-/** Deadline of one look at the progress of an authorization. A service that restarts is asked again. */
+/**
+ * Deadline in milliseconds of one request for the progress of an authorization. When a service that restarts misses it, the
+ * tool asks again.
+ */
 const LOOK_MS = 5_000;
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -82,8 +85,8 @@ async function readCredentials(
 }
 
 /**
- * Reads the progress of an authorization. Returns undefined while the accounts service does not answer; the caller then
- * asks again as long as the link may still be used.
+ * Reads the progress of an authorization. Returns undefined while the accounts service does not answer; the caller then asks
+ * again as long as the connect link is valid.
  */
 async function findProgress(
   services: Services,
@@ -114,7 +117,7 @@ async function waitForAccounts(
   }
 }
 
-/** Returns the failure of an authorization with this code. */
+/** Converts the code of a failed authorization to the failure of the command, with a message for the operator. */
 function toFailure(code: string): CommandFailure {
   const refused = "the platform rejected the authorization; run the command again for a new link";
   return new CommandFailure(code, FAILURES[code] ?? refused);

@@ -2,13 +2,16 @@ import { makeIdentityKeys, toTrustedIdentities } from "@postrider/shared/identit
 import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import type { Arguments, Command, Result } from "#src/command.ts";
 
-/** A Kubernetes Secret with one value. */
+/** Formats a Kubernetes Secret that contains one value. */
 function formatSecret(name: string, key: string, value: string): string {
   const metadata = `  name: ${name}\n  namespace: postrider`;
   return `apiVersion: v1\nkind: Secret\nmetadata:\n${metadata}\nstringData:\n  ${key}: ${value}\n`;
 }
 
-/** Generates a key pair for each process. Nothing is stored; the operator keeps what is printed. */
+/**
+ * Generates a key pair for each service and for the operator's tool. Nothing is stored; the
+ * operator keeps the printed keys.
+ */
 function create({ values }: Arguments): Promise<Result> {
   const keys = makeIdentityKeys();
   const trusted = toTrustedIdentities(keys);

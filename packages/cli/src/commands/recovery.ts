@@ -113,8 +113,8 @@ const NOT_TRUSTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * Declares the latest restore lossless, if the delivery service allows it. The restore is named in the call, so that a restore
- * that happens in between is not trusted.
+ * Declares that the latest restore of the delivery database lost no data, if the delivery service allows it. The call names the
+ * restore, so that another restore that happens in between is not declared lossless.
  */
 async function trust(services: Services): Promise<Result> {
   const client = clientOf(services);

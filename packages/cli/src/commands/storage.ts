@@ -20,7 +20,10 @@ function clientOf(services: Services) {
   return services.client("media", StorageService);
 }
 
-/** Rejects the id of an unknown workspace, because the media service does not know which workspaces exist. */
+/**
+ * Returns the workspace id from the arguments. Asks the accounts service whether the workspace exists, because the media
+ * service does not know which workspaces exist.
+ */
 async function getWorkspaceId(services: Services, args: Arguments): Promise<string> {
   const id = getPositional(args);
   const client = services.client("accounts", WorkspaceService);
@@ -53,7 +56,7 @@ async function show(services: Services, args: Arguments): Promise<Result> {
   return toResult(storage);
 }
 
-/** Parses the new limit; undefined for the default. */
+/** Parses the new storage limit of a workspace, in bytes; undefined = the default limit. */
 function parseLimit(args: Arguments): bigint | undefined {
   const [text, isDefault] = [findText(args, "bytes"), args.values.default === true];
   if ((text === undefined) !== isDefault) throw new UsageError("give either --bytes or --default");

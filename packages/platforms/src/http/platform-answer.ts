@@ -26,8 +26,8 @@ function keepDigits(_key: string, value: unknown, context?: { readonly source?: 
 }
 
 /**
- * The escapes with which JSON can contain a NUL character or half of a surrogate pair. Neither can stand there without
- * an escape.
+ * Matches the escapes with which JSON text can contain a NUL character or half of a surrogate pair. JSON text cannot contain
+ * either of them unescaped.
  */
 const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
 
@@ -79,7 +79,7 @@ export function shorten(message: string | undefined): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line.length <= MAX_MESSAGE_LENGTH) return line;
-  // Shortening can cut a character of two UTF-16 units in half. The remaining half is removed.
+  // Shortening can cut a character of two UTF-16 units in half. The half that remains at the end is removed.
   const start = line.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, "");
   return `${start}…`;
 }

@@ -49,9 +49,9 @@ export interface PublishingConnector {
    */
   isForeignHost?(account: AccountAccess): boolean;
   /**
-   * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A search cannot tell two
-   * texts with the same form apart, so an account never has two open publishing calls with them. Without this function
-   * texts are compared in NFC with folded white space.
+   * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A search cannot tell two texts
+   * with the same form apart, so an account never has two open publishing calls whose texts have the same form. Without this
+   * function texts are compared in NFC with folded white space.
    */
   comparableText?(text: string): string;
   /** Finds out the outcome of a publishing call whose outcome is unknown or pending. */

@@ -4,9 +4,10 @@ import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
 
 /**
- * Maximum difference in milliseconds between the time of a post on a platform and on our clocks, those of the database
- * and of the processes. A clock that is further ahead would prove the absence of posts that exist. Posts from before the
- * publishing call that are found because of it belong to other Postrider posts, which `isOwned` tells.
+ * Maximum difference in milliseconds between a platform's clock, which gives posts their time, and our clocks (those of the
+ * database and of the processes). If our clock were further ahead, a search would miss posts that exist. Because of the
+ * tolerance, a search can also find posts from before the publishing call; they belong to other Postrider posts, which
+ * `isOwned` tells.
  */
 export const CLOCK_TOLERANCE_MS = 15 * 60_000;
 
@@ -16,12 +17,14 @@ export interface MatchingPost {
   readonly permalink: string | null;
   /**
    * Whether an id that only this publication used proves that the post is the published post: the id of a file that was
-   * uploaded for it, of the prepared post or of its record.
+   * uploaded for the publication, of its prepared post or of its record.
    */
   readonly isProven?: boolean;
 }
 
-/** The result of a search that found a post by its text, which may also be that of another Postrider post. */
+/**
+ * The result of a search that found a post by its text, when that post may also be another Postrider post with the same text.
+ */
 export const SIMILAR_POST: Verdict = {
   kind: "cannot_tell",
   message: "another post of the account with the same text and other media has an unknown outcome",

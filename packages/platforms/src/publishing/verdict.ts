@@ -46,8 +46,8 @@ export interface UnknownCall {
    */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Whether the account has another Postrider post with the same text but other media that may be the one on the
-   * platform, because its outcome is not known either. A search by the text then cannot tell whose post it has found.
+   * Whether the account has another Postrider post with the same text but other media whose outcome is also unknown. A search
+   * by the text then cannot tell which of the two posts it has found on the platform.
    */
   hasSimilarPost(): Promise<boolean>;
 }

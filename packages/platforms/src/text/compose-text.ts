@@ -9,7 +9,10 @@ export const MAX_MARKS = 30;
  * Rai, which are letters.
  */
 const MARK = String.raw`[\p{M}\u{16D67}\u{16D68}]`;
-/** Matches a run that is too long. The look-behind makes it linear: a match begins only at the start of a run. */
+/**
+ * Matches a run of combining marks that is too long to be published. The look-behind makes the time of the match linear: a
+ * match begins only at the start of a run.
+ */
 const LONG_RUN = new RegExp(`(?<!${MARK})${MARK}{${MAX_MARKS + 1},}`, "u");
 const PART = new RegExp(`(${MARK}{${MAX_MARKS}})`, "u");
 

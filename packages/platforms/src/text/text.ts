@@ -23,13 +23,16 @@ const COUNTERS = {
   long_mark_run: findLongMarkRun,
 } satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run", (text: string) => number>;
 
-/** What can be counted in a text: its length in a unit, its hashtags or its mentions, or the marks of a long run. */
+/**
+ * What can be counted in a text: its length in a unit, its hashtags, its mentions, or the combining marks of a run that is too
+ * long.
+ */
 export type TextMeasure = keyof typeof COUNTERS;
 
 /**
- * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the
- * weights of X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many it
- * has. `long_mark_run` = length of the first run of too many combining marks, else 0.
+ * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
+ * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many the text has.
+ * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0.
  */
 export function countText(text: string, measure: TextMeasure): number {
   return COUNTERS[measure](text);

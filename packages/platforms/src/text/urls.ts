@@ -81,8 +81,9 @@ function isPlausible(text: string, { start, end, domain, hasProtocol }: Candidat
 }
 
 /**
- * Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. A label that is
- * too long even in letters of two UTF-16 units is not converted, because the conversion sorts combining marks.
+ * Returns the length of a domain label in ASCII; a label with other letters is converted to Punycode. A label of more than
+ * twice the maximum length in UTF-16 units is too long in any form. It is not converted, because the conversion sorts combining
+ * marks in quadratic time.
  */
 function asciiLength(label: string): number {
   if (label.length > 2 * MAX_LABEL_LENGTH) return label.length;

@@ -318,7 +318,7 @@ describe("Bluesky posts after a restore", () => {
       kind: "present",
       externalId: handles.rkey,
     });
-    // Without the record key, an image without text could be any image of the account.
+    // Without the record key, an image post without text cannot be told from any other image post of the account.
     expect(await find(publication)).toMatchObject({ kind: "cannot_tell" });
   });
 });

@@ -30,7 +30,10 @@ export async function workHalving<T>(
   );
 }
 
-/** Does the same as `workHalving` without savepoints: each try has to take effect as a whole or not at all. */
+/**
+ * Processes the items of a batch together and, if that fails, each half of them, like `workHalving` but without savepoints. So
+ * each call of `work` must take effect as a whole or not at all.
+ */
 export async function tryHalving<T>(
   items: readonly T[],
   work: (items: readonly T[]) => Promise<void>,

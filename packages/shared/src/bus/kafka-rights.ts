@@ -8,7 +8,7 @@ import {
 import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
 import { TOPICS, type Topic } from "#src/bus/open.ts";
 
-/** A service that uses the event bus: it is the only producer of the topic that is named after it. */
+/** Name of a service that uses the event bus: the only producer of the topic that is named after the service. */
 type Producer = Topic extends `${infer Service}.events.v1` ? Service : never;
 
 /** The topics that each service consumes. */

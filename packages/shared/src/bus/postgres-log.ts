@@ -154,8 +154,8 @@ export async function deleteOldRecords(sql: Sql, maxAgeMs: number): Promise<numb
     ) as keep_from`;
   const keepFrom = row?.keepFrom ?? 0;
   for (let total = 0, lastId = 0; ;) {
-    // Each batch starts after the one before it: a long snapshot may keep the deleted records in the index, and reading
-    // them again for each batch would take quadratic time.
+    // Each batch of deletions starts after the last id of the batch before it: a long snapshot may keep the deleted records in
+    // the index, and reading them again for each batch would take quadratic time.
     const gone = await sql<{ id: number }[]>`
       delete from bus.records
       where id in (

@@ -109,7 +109,10 @@ export class EnvReader {
     return this.find(name);
   }
 
-  /** Returns the value of an environment variable; undefined when it is absent or empty. This records no setting. */
+  /**
+   * Returns the value of an environment variable; undefined when it is absent or empty. Unlike the other methods, this one does
+   * not record the variable as a setting of the service.
+   */
   find(name: string): string | undefined {
     const value = this.#env[name];
     return value === undefined || value === "" ? undefined : value;

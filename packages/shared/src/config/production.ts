@@ -3,10 +3,15 @@ import type { EnvReader } from "#src/config/env-reader.ts";
 /** Settings for tests and trials only: they allow private addresses, simulated accounts and deliberate crashes. */
 const NOT_IN_PRODUCTION = ["OUTBOUND_ALLOW", "SIMULATOR_URL", "FAILPOINTS_DIR"];
 
-/** Addresses to which browsers and platforms send, or at which platforms receive, tokens and posts. */
+/**
+ * Settings with addresses over which tokens and posts are sent: the public address of Postrider and the addresses of platforms.
+ */
 const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
 
-/** Secrets that an operator makes for Postrider: lists of keys, each with an optional name in front. */
+/**
+ * Settings with secrets that an operator generates for Postrider: lists of keys, each with an optional name in front of the
+ * key.
+ */
 const OWN_KEYS = new Set([
   "CREDENTIAL_KEYS",
   "HANDLE_KEYS",
@@ -14,14 +19,20 @@ const OWN_KEYS = new Set([
   "INTERNAL_SECRET",
   "MEDIA_KEY",
 ]);
-/** Estimated bits of a key, so that a key of 16 random bytes in hexadecimal digits passes. */
+/** Minimum estimated entropy of a key in bits. A key of 16 random bytes in hexadecimal digits passes. */
 const MIN_KEY_BITS = 72;
-/** Estimated bits of a password, which some providers choose. */
+/**
+ * Minimum estimated entropy of a password in bits. It is lower than for keys, because some hosting providers choose the
+ * password.
+ */
 const MIN_PASSWORD_BITS = 26;
 
-/** Parts of the values in this repository's manifests and examples, and of what people write in their place. */
+/**
+ * Matches parts of the secrets in this repository's manifests and examples, and of placeholders that people write in their
+ * place.
+ */
 const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
-/** Public keys in this repository's manifests. Their private keys are there too, so any caller can use them. */
+/** Public keys in this repository's manifests. The manifests contain their private keys too, so any caller can use them. */
 const PUBLISHED_IDENTITIES = [
   "pSrHgqREfDUz6DdFwfP6_DnT8H2pWKEK5Ao-QEnqMec",
   "NsMdAbtI-N7qZWDKMQWX282wJJ8LTOJKPOG8R6EBvhw",
@@ -30,12 +41,12 @@ const PUBLISHED_IDENTITIES = [
   "d02cciG6gPyOKRCztoJtctiqI2VLbzHdadhtacmqsPA",
   "fW8hoYkgOchT6ODJoH3f_80mQF3H527uCeSlzQURWw0",
 ];
-/** Words in a row, as in a sentence. Random keys do not contain them. */
+/** Matches several words in a row, as in a sentence. Random keys do not contain them. */
 const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/;
 
 /**
- * Reads whether the process serves real accounts. Production is the default, so that an installation that says nothing
- * is a safe one.
+ * Reads whether the process serves real accounts. Production is the default, so that an installation without the setting
+ * `POSTRIDER_ENV` is a safe one.
  */
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
@@ -46,7 +57,7 @@ export function readEnvironment(read: EnvReader): "development" | "production" {
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");
 }
 
-/** Whether the process that reads these settings is one that runs in production. */
+/** Whether these are the settings of a process that reads `POSTRIDER_ENV` and runs in production. */
 export function isProduction(reader: EnvReader): boolean {
   const isProcess = reader.settings.some(({ name }) => name === "POSTRIDER_ENV");
   return isProcess && reader.find("POSTRIDER_ENV") !== "development";
@@ -86,18 +97,23 @@ function findSecretFault(name: string, value: string): string | undefined {
   return undefined;
 }
 
-/** Minimum bits of a secret. Secrets that a platform or an object store has made are not measured. */
+/**
+ * Returns the minimum entropy in bits of the secret in a setting; 0 = not checked, because a platform or an object store has
+ * made the secret.
+ */
 function minBitsOf(name: string): number {
   if (OWN_KEYS.has(name)) return MIN_KEY_BITS;
   return name === "DATABASE_URL" || name === "KAFKA_PASSWORD" ? MIN_PASSWORD_BITS : 0;
 }
 
-/** The key in an entry such as `k1:key`. */
+/** Returns the key in a list entry such as `k1:key`, without the name of the key. */
 function withoutKeyId(entry: string): string {
   return entry.trim().replace(/^[A-Za-z0-9_-]{1,32}:/, "");
 }
 
-/** The password in a connection string, which may name several servers, or the whole secret. */
+/**
+ * Returns the password in a Postgres connection string, which may name several servers. Any other secret is returned unchanged.
+ */
 function toPassword(value: string): string {
   if (!/^postgres(ql)?:/.test(value)) return value;
   const password = /^\w+:\/\/[^:@/]*:([^@/]*)@/.exec(value)?.[1] ?? "";
@@ -119,7 +135,10 @@ function isGuessable(text: string, minBits: number): boolean {
   return estimateBits(text) < minBits || (minBits === MIN_KEY_BITS && (WORDS.test(text) || isText));
 }
 
-/** The bits of a text in which each character occurs by itself as often as in this text; repeated parts count once. */
+/**
+ * Estimates the entropy of a text in bits: the entropy per character, from how often each character occurs, times the number of
+ * different pairs of adjacent characters. So repeated parts count once.
+ */
 function estimateBits(text: string): number {
   const pairs = new Set(Array.from({ length: text.length - 1 }, (_, at) => text.slice(at, at + 2)));
   const counts = new Map<string, number>();

@@ -29,7 +29,7 @@ type Handler = (request: Message) => Promise<object> | object;
 interface Route {
   readonly method: DescMethodUnary;
   readonly handler: Handler;
-  /** `<service>/<method>`. */
+  /** Name of the RPC, as `<service>/<method>`. */
   readonly name: string;
   /** The names of the processes that may call the RPC. */
   readonly callers: readonly string[];
@@ -117,7 +117,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const call = beginServing(route.method, received.traceparent);
     const context = withSpan(received, call);
     try {
-      // The caller is checked before the body is read, so that nothing of an unauthenticated request is stored.
+      // The caller is checked before the body is read, so that this process buffers no body of an unauthenticated request.
       const caller = access.authenticate(header);
       access.authorize(
         typeof caller === "string" ? caller : await caller,

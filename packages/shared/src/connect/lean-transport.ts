@@ -25,7 +25,7 @@ import { findContext, type RequestContext } from "#src/telemetry/request-context
 export interface LeanTransportOptions {
   readonly baseUrl: string;
   readonly dispatcher: Dispatcher;
-  /** Proves to the called service who calls. */
+  /** Returns the headers that prove to the called service which process calls it. */
   readonly identity: IdentitySource;
   readonly timeoutMs: number;
 }

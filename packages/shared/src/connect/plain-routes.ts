@@ -26,7 +26,7 @@ export type PlainRoutes = (app: FastifyInstance) => void;
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** Returns the name of the process that calls a plain route. */
+/** Returns the name of the process that makes the request to a plain route. */
 export function callerOf(request: FastifyRequest): string {
   return callers.get(request) ?? "";
 }
@@ -57,9 +57,9 @@ function endUnreadBody(request: IncomingMessage): void {
 }
 
 /**
- * Serves plain HTTP routes beside the RPCs under the same rules: the caller must prove its identity, its ids are in the
- * request context, and a `ServiceError` is answered in Connect's JSON, which `toServiceError` reads. Bodies are
- * not parsed: a handler reads `request.raw` itself.
+ * Serves plain HTTP routes beside the RPCs under the same rules: the caller must prove its identity, the request id and the
+ * other ids that the caller sends are in the request context, and a `ServiceError` is answered in Connect's JSON, which
+ * `toServiceError` reads. Bodies are not parsed: a handler reads `request.raw` itself.
  */
 export async function addPlainRoutes(
   app: FastifyInstance,

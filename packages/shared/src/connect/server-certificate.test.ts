@@ -44,7 +44,10 @@ async function start() {
   return { app, port, [Symbol.asyncDispose]: () => app.close() };
 }
 
-/** The id of the post that an RPC over TLS returns to a caller that trusts this authority, or how it failed. */
+/**
+ * Calls an RPC over TLS as a caller that trusts the certificate authority `ca`. Returns the id of the post in the answer, or
+ * `failed`.
+ */
 async function call(port: number | undefined, ca: string | undefined): Promise<unknown> {
   const identity = { ...identities.of("gateway"), ca };
   const baseUrl = `https://localhost:${port}`;

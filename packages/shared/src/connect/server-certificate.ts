@@ -9,10 +9,13 @@ export interface CertificateFiles {
   readonly keyFile: string;
 }
 
-/** How often the files are read again, so that a renewed certificate is used without a restart. */
+/**
+ * Interval in milliseconds at which a service reads its certificate files again, so that a renewed certificate is used without
+ * a restart.
+ */
 const REREAD_MS = 60_000;
 
-/** Reads the certificate of a service for calls over TLS; undefined = calls are not encrypted. */
+/** Reads the settings of a service's certificate for calls over TLS; undefined = calls are not encrypted. */
 export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
   const certFile = read
     .about(
@@ -29,12 +32,15 @@ export function readCertificateFiles(read: EnvReader): CertificateFiles | undefi
   return undefined;
 }
 
-/** Reads the certificate and its key. */
+/** Reads a service's TLS certificate and its private key from their files. */
 export function readCertificate({ certFile, keyFile }: CertificateFiles) {
   return { cert: readFileSync(certFile), key: readFileSync(keyFile) };
 }
 
-/** Reads the files again and uses them for new connections. Files that cannot be used leave the old ones in force. */
+/**
+ * Reads the certificate files again and uses the certificate for new connections. If the files cannot be used, the server keeps
+ * the old certificate.
+ */
 export function renewCertificate(server: Server, files: CertificateFiles, logger: Logger): void {
   try {
     server.setSecureContext(readCertificate(files));
@@ -43,7 +49,7 @@ export function renewCertificate(server: Server, files: CertificateFiles, logger
   }
 }
 
-/** Renews the certificate of a server every minute. Disposing of it ends the renewals. */
+/** Reads the certificate files of a server again every minute. Disposing of the returned object ends this. */
 export function watchCertificate(
   server: Server,
   files: CertificateFiles,

@@ -21,14 +21,14 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Maximum time in milliseconds to receive an RPC. Uploads may take longer; see `long-transfers.ts`. */
 const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
-/** Interval in milliseconds at which Node looks for requests that take too long. */
+/** Interval in milliseconds at which Node looks for requests that take too long to arrive. */
 const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly access: Access;
   readonly logger: Logger;
-  /** Maximum time to receive an RPC; only tests shorten it. */
+  /** Maximum time in milliseconds to receive an RPC. Only tests set it, to shorten the time. */
   readonly maxRequestMs?: number;
   /** The certificate for calls over TLS; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;

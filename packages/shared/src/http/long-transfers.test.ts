@@ -10,7 +10,10 @@ import { eventually } from "#src/testing/poll.ts";
 import { watchDownload, watchUpload } from "./long-transfers.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 300 };
-/** A rate with more time than a loaded machine takes away from a client in the same process. */
+/**
+ * A minimum rate that even a client in the same process keeps on a loaded machine: it allows 20 s
+ * without a byte.
+ */
 const PATIENT_RATE = { bytesPerSecond: 1_000, stallMs: 20_000 };
 
 async function listen(listener: RequestListener) {

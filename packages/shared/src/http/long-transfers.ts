@@ -5,7 +5,9 @@ import { type MinimumRate, watchRate } from "#src/limits/minimum-rate.ts";
 
 type ClientErrorHandler = (error: NodeJS.ErrnoException, socket: Socket) => void;
 
-/** Connections that receive a body which may take longer than the server's limit on the duration of a request. */
+/**
+ * Connections on which a request body is arriving that may take longer than the server's limit on the duration of a request.
+ */
 const receiving = new WeakSet<Socket>();
 
 /**
@@ -49,7 +51,7 @@ export function watchDownload(response: ServerResponse, rate: MinimumRate): void
   if (socket === null) return;
   const watch = watchRate({
     rate,
-    // `bytesWritten` includes the bytes that wait in this process.
+    // A socket's `bytesWritten` also counts bytes that still wait in this process; they are not sent yet.
     countBytes: () => socket.bytesWritten - socket.writableLength,
     isExcused: () => response.writableLength === 0,
     onTooSlow: () => socket.destroy(),

@@ -8,7 +8,7 @@ import {
 } from "#src/http/allowed-addresses.ts";
 import { isPublicAddress } from "#src/http/public-address.ts";
 
-/** A network, and the number of bits that all its addresses share. */
+/** A network, as an address in it and the number of leading bits that all its addresses share. */
 type Network = ReturnType<typeof ipaddr.parseCIDR>;
 
 interface PortRange {
@@ -16,7 +16,7 @@ interface PortRange {
   readonly to: number;
 }
 
-/** Where requests to URLs of customers may lead. */
+/** To which addresses requests to URLs that customers provide may connect. */
 export interface OutboundRules {
   /** Private addresses to which the operator allows connections. */
   readonly allow: readonly AllowedAddress[];
@@ -40,7 +40,9 @@ function parsePortRange(text: string): PortRange | undefined {
   return range.from >= 1 && range.from <= range.to && range.to <= 65_535 ? range : undefined;
 }
 
-/** Reads where requests to URLs of customers may lead: `OUTBOUND_ALLOW`, `OUTBOUND_DENY` and `OUTBOUND_PORTS`. */
+/**
+ * Reads to which addresses requests to URLs of customers may connect: `OUTBOUND_ALLOW`, `OUTBOUND_DENY` and `OUTBOUND_PORTS`.
+ */
 export function readOutboundRules(read: EnvReader): OutboundRules {
   const allow = readOutboundAllow(read);
   const deny = read

@@ -41,7 +41,10 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** Calls an RPC by our own client and as JSON, which Connect's own server answers. Returns the codes. */
+/**
+ * Calls an RPC as the process `name`: once with our own client, and once as JSON, which Connect's own server answers instead of
+ * ours. Returns the codes of both answers.
+ */
 async function call(name: string, method: "getPost" | "retryPost"): Promise<readonly unknown[]> {
   const identity = identities.of(name);
   await using peer = connectPeer({ service: "posts", baseUrl, identity });
@@ -81,7 +84,7 @@ test("an HTTP route that is not an RPC answers only the processes that it names 
   expect((await fetch(`${baseUrl}/bytes`)).status).toBe(401);
 });
 
-/** Whether a service accepts a token at an instant: the caller's name, or the reason of the refusal. */
+/** Checks a token at an instant. Returns the caller's name if the service accepts the token, else the reason of the refusal. */
 async function check(token: string | undefined, at: number, service = "posts"): Promise<string> {
   const access = createAccess({
     service,

@@ -11,10 +11,10 @@ export type CallerTable = Readonly<Record<string, readonly string[]>>;
 /** Reads a request header by its lower-case name. */
 export type ReadHeader = (name: string) => string | undefined;
 
-/** Decides who calls a service, and what this caller may call. */
+/** Decides which process calls a service, and what this caller may call. */
 export interface Access {
   /**
-   * Returns the name of the calling process: at once when its token is known.
+   * Returns the name of the calling process; without a promise when its identity token was verified before.
    *
    * @throws ConnectError `unauthenticated`.
    */
@@ -39,7 +39,7 @@ export interface AccessOptions extends TrustConfig {
   readonly now?: () => number;
 }
 
-/** Name for every caller that sends the shared secret of a release without identities. */
+/** Stands for the caller's name when a call carries the shared secret of an older release instead of an identity token. */
 const ANY_CALLER = "a release without identities";
 
 /**
@@ -57,8 +57,8 @@ function createSecretCheck(secrets: readonly string[]): (authorization: string) 
 }
 
 /**
- * Creates the access rules of a service: callers prove who they are with a signed token, and call only what the table
- * allows them. While `sharedSecrets` are set, a caller that sends one of them may call everything.
+ * Creates the access rules of a service: callers prove who they are with a signed token, and call only what the table allows
+ * them. While `sharedSecrets` are set, a caller that sends one of these secrets may call everything.
  */
 export function createAccess(options: AccessOptions): Access {
   const { service, callers, logger, sharedSecrets, trustedKeys } = options;

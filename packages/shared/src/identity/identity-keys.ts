@@ -5,16 +5,16 @@ import {
   type KeyObject,
 } from "node:crypto";
 
-/** A private key of the identity of one process. */
+/** A private key with which one process proves its identity. */
 export interface PrivateIdentityKey {
-  /** The public key that belongs to it, as base64url of 32 bytes. */
+  /** The public key that belongs to the private key, as base64url of 32 bytes. */
   readonly publicKey: string;
   readonly key: KeyObject;
-  /** The private key as it is written in the setting: base64url of 32 bytes. */
+  /** The private key as it is written in the setting `IDENTITY_KEYS`: base64url of 32 bytes. */
   readonly text: string;
 }
 
-/** What DER writes before the 32 bytes of an Ed25519 private key (RFC 8410). */
+/** The bytes that precede the 32 bytes of an Ed25519 private key in DER (RFC 8410). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 const KEY_TEXT = /^[A-Za-z0-9_-]{43}$/;
@@ -51,8 +51,8 @@ export function makeIdentityKey(): { readonly privateKey: string; readonly publi
 }
 
 /**
- * Name of a key in the header of tokens: the beginning of its public key, so that an operator finds the key in the
- * settings.
+ * Returns the name of a key for the header of identity tokens: the beginning of the public key, by which an operator finds the
+ * key in the settings.
  */
 export function keyIdOf(publicKey: string): string {
   return publicKey.slice(0, 8);

@@ -60,7 +60,10 @@ async function answers({ identity }: Process, { baseUrl }: Process): Promise<rea
   return calls.map(({ status }) => status === "fulfilled");
 }
 
-/** Checks that processes one step apart accept each other's calls, and that those of the first and last step do not. */
+/**
+ * Checks the steps of a key rotation: processes that are one step apart accept each other's calls, and a process in the first
+ * step and one in the last step do not.
+ */
 async function expectSteps(steps: readonly Process[]): Promise<void> {
   for (const [index, next] of steps.entries()) {
     const one = steps[index - 1];
@@ -98,7 +101,7 @@ test("the key of an identity can be rotated in three steps, and processes one st
   await expectSteps([before, accepting, sending, after]);
 });
 
-/** Whether the process accepts a call of a release that knows the shared secret and no identities. */
+/** Whether the process accepts a call from an older release, which sends the shared secret instead of an identity token. */
 async function answersOlderRelease({ baseUrl }: Process): Promise<boolean> {
   const headers = { authorization: `Bearer ${SECRET}` };
   const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));

@@ -9,13 +9,16 @@ import {
   type PrivateIdentityKey,
 } from "./identity-keys.ts";
 
-/** Who a process is for the services that it calls, and the proof of it. */
+/** The name with which a process calls other services, and the keys that prove this name. */
 export interface OwnIdentity {
-  /** Name of the service, or `operator`. */
+  /** Name of the service, or `operator` for the operator's tool. */
   readonly name: string;
-  /** The private keys of the process. The first one signs. */
+  /** The private keys of the process. The first one signs its identity tokens. */
   readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
-  /** The secret that a service of a release without identities requires; undefined when no such release runs. */
+  /**
+   * The shared secret that services of an older release, which know no identity tokens, require; undefined when no such release
+   * runs.
+   */
   readonly sharedSecret?: string | undefined;
   /** PEM of the certificate authority that signs the services' certificates; undefined = the public authorities. */
   readonly ca?: string | undefined;
@@ -32,7 +35,7 @@ export interface TrustedKey {
 export interface TrustConfig {
   /** The public keys of all processes that may call this service. */
   readonly trustedKeys: readonly TrustedKey[];
-  /** The secrets that callers of a release without identities send; empty when no such release runs. */
+  /** The shared secrets that callers of an older release send instead of identity tokens; empty when no such release runs. */
   readonly sharedSecrets: readonly string[];
   /** The certificate of this service; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
@@ -41,7 +44,10 @@ export interface TrustConfig {
 const SHARED_SECRET =
   "Only while processes of a release without `IDENTITY_KEYS` run: the secret of that release. A caller that sends it may call every method, so remove it after the update.";
 
-/** Reads the secrets that callers of the release before identities send. The first one is sent to such a release. */
+/**
+ * Reads the shared secrets that callers of an older release send instead of identity tokens. Calls to services of that release
+ * carry the first of these secrets.
+ */
 export function readSharedSecrets(read: EnvReader): readonly string[] {
   return read.secret(SHARED_SECRET, { level: "advanced" }).optionalSecrets("INTERNAL_SECRET", 32);
 }
@@ -89,7 +95,7 @@ export function toIdentity(
   return rest.length < others.length ? undefined : { name, keys: [first, ...rest], sharedSecret };
 }
 
-/** Stands in for a missing key, until `loadConfig` reports that it is missing. */
+/** Placeholder for a private key that is missing in the settings, until `loadConfig` reports that it is missing. */
 const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
 
 const TRUSTED_ENTRY = /^([a-z]+):(.+)$/;
@@ -110,7 +116,7 @@ export function readTrustConfig(read: EnvReader): TrustConfig {
     read.fail("TRUSTED_IDENTITIES", `must list name:base64url of 32 bytes; invalid: ${entry}`);
     return [];
   });
-  // A key id names one key and one process in tokens.
+  // The key id in an identity token must stand for one public key and so for one process.
   if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
     read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
   return {

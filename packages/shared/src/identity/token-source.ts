@@ -2,9 +2,9 @@ import { SignJWT } from "jose/jwt/sign";
 import { keyIdOf } from "./identity-keys.ts";
 import type { OwnIdentity } from "./settings.ts";
 
-/** How long a token is valid. A token that an attacker reads is useless after this time. */
+/** How long an identity token is valid, in milliseconds. A token that an attacker reads is useless after this time. */
 const LIFETIME_MS = 5 * 60_000;
-/** Age at which a token is replaced. Until the new token is signed, calls use the old one. */
+/** Age in milliseconds at which an identity token is replaced. Until the new token is signed, calls use the old one. */
 const RENEW_AFTER_MS = LIFETIME_MS / 2;
 
 /** The header that carries the caller's identity token. */
@@ -13,7 +13,7 @@ export const IDENTITY_HEADER = "x-identity";
 /** The headers with which a process proves to one service who it is. */
 export type IdentityHeaders = Readonly<Record<string, string>>;
 
-/** Returns the headers for the next call: at once, or after the first token is signed. */
+/** Returns the identity headers for the next call to a service; as a promise only while there is no valid token. */
 export type IdentitySource = () => IdentityHeaders | Promise<IdentityHeaders>;
 
 interface Signed {
@@ -51,9 +51,10 @@ export function createIdentitySource(
     const ageMs = current === undefined ? Number.POSITIVE_INFINITY : now() - current.signedAt;
     if (current !== undefined && ageMs >= 0 && ageMs < RENEW_AFTER_MS) return current.headers;
     signing ??= renew();
-    // A negative age means that the clock was set back.
+    // A negative age of the token means that the clock was set back after the token was signed.
     if (current === undefined || ageMs < 0 || ageMs >= LIFETIME_MS) return signing;
-    // A failure to sign reaches the caller whose token has expired.
+    // The old token is still valid, so a failure to sign the new token is ignored here. It reaches callers once the old token
+    // has expired.
     signing.catch(() => undefined);
     return current.headers;
   };

@@ -4,11 +4,13 @@ import { BoundedMap } from "#src/limits/bounded-map.ts";
 import { keyIdOf } from "./identity-keys.ts";
 import type { TrustedKey } from "./settings.ts";
 
-/** Difference between the clocks of two processes at which a token that just expired is still accepted. */
+/**
+ * How long after its expiry an identity token is still accepted, in seconds, because the clocks of two processes may differ.
+ */
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Maximum number of verified tokens that are remembered; each calling process has two at a time. */
+/** Maximum number of verified identity tokens that are remembered; each calling process has two valid tokens at a time. */
 const MAX_TOKENS = 10_000;
-/** Maximum length of a token, so that a caller without a key cannot make a process hash long texts. */
+/** Maximum length of an identity token, so that a caller without a key cannot make a process hash long texts. */
 const MAX_LENGTH = 1_000;
 
 interface Verified {
@@ -16,7 +18,7 @@ interface Verified {
   readonly expiresAt: number;
 }
 
-/** Returns the name of the process that signed a token: at once for a known token. */
+/** Returns the name of the process that signed an identity token; without a promise for a token that was verified before. */
 export type TokenVerifier = (token: string) => string | Promise<string>;
 
 function refuse(reason: string): ConnectError {
@@ -74,7 +76,9 @@ export function createTokenVerifier(
   };
 }
 
-/** Why `jose` refused a token. Its messages name claims and never contain the token. */
+/**
+ * Returns why the library `jose` refused a token. The messages of `jose` name claims of the token and never contain the token.
+ */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -20,6 +20,15 @@ test("KeyedBuckets refuses a key that took tokens on credit until these tokens a
   expect(buckets.tryTake("a", 3_000)).toBe(true);
 });
 
+test("KeyedBuckets accepts a key again that gave a token back, and never fills a bucket above its capacity", () => {
+  const buckets = new KeyedBuckets(OPTIONS);
+  for (let count = 0; count < 3; count++) buckets.takeOnCredit("a", 0);
+  buckets.giveBack("a", 0);
+  expect([1, 2].map(() => buckets.tryTake("a", 0))).toEqual([true, false]);
+  for (let count = 0; count < 2; count++) buckets.giveBack("a", 2_000);
+  expect(buckets.tokensOf("a", 2_000)).toBe(3);
+});
+
 test("KeyedBuckets drops the bucket of the least recently used key when there are more keys than the maximum", () => {
   const buckets = new KeyedBuckets({ ...OPTIONS, maxKeys: 2 });
   for (const key of ["a", "b", "a", "c"]) buckets.takeOnCredit(key, 0);

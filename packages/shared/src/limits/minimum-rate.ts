@@ -1,7 +1,7 @@
-/** The slowest transfer that is allowed to go on. */
+/** The minimum rate of a transfer of bytes. Slower transfers are ended. */
 export interface MinimumRate {
   readonly bytesPerSecond: number;
-  /** Maximum time without a byte. A transfer that was faster than the minimum rate saves up at most this time. */
+  /** Maximum time without a byte, in milliseconds. A fast transfer saves time for later pauses, up to this maximum. */
   readonly stallMs: number;
 }
 
@@ -14,9 +14,9 @@ export function longestTransferMs(bytes: number, rate: MinimumRate = TRANSFER_RA
 }
 
 /**
- * Judges whether a transfer keeps its minimum rate. It has `stallMs` to begin with; time uses this up, and each byte
- * adds the time that it takes at the minimum rate. So a pause is allowed, but neither single bytes nor a fast start keep
- * a transfer alive.
+ * Judges whether a transfer keeps its minimum rate, with a budget of time. The budget starts with `stallMs`; elapsed time uses
+ * it up, and each byte adds the time that a byte takes at the minimum rate. A transfer without budget is too slow. So a pause
+ * is allowed, but neither single bytes nor a fast start keep a transfer alive.
  */
 export class RateBudget {
   readonly #rate: MinimumRate;
@@ -27,7 +27,9 @@ export class RateBudget {
     this.#leftMs = rate.stallMs;
   }
 
-  /** Counts the bytes of a period. Returns whether the transfer is too slow. */
+  /**
+   * Counts the bytes that were transferred in a period, and the length of the period. Returns whether the transfer is too slow.
+   */
   spend({ bytes, elapsedMs }: { readonly bytes: number; readonly elapsedMs: number }): boolean {
     const { bytesPerSecond, stallMs } = this.#rate;
     const earnedMs = (bytes * 1000) / bytesPerSecond;
@@ -40,16 +42,16 @@ export interface WatchedTransfer {
   readonly rate: MinimumRate;
   /** Returns the number of bytes transferred so far. */
   readonly countBytes: () => number;
-  /** Whether the transfer waits for this process or for another server, so that the time does not count. */
+  /** Whether the transfer now waits for this process or for another server, so that the elapsed time does not count. */
   readonly isExcused: () => boolean;
-  /** Ends the transfer. Called at most once. */
+  /** Ends a transfer that is below its minimum rate. Called at most once. */
   readonly onTooSlow: () => void;
 }
 
-/** Number of times per `stallMs` that a transfer is checked. */
+/** Number of times per `stallMs` that the rate of a transfer is checked. */
 const CHECKS_PER_STALL = 12;
 
-/** Watches the rate of a transfer until disposal. */
+/** Checks the rate of a transfer at regular times until the returned object is disposed of. */
 export function watchRate(transfer: WatchedTransfer): Disposable {
   const { rate, countBytes, isExcused, onTooSlow } = transfer;
   const budget = new RateBudget(rate);

@@ -79,6 +79,23 @@ test("a request for a permit is refused immediately when the maximum number of r
   expect(waiting.permit).toBeDefined();
 });
 
+test("a request for a permit is refused when too many requests of its owner wait, and other owners still get a place in the queue", async () => {
+  const semaphore = new Semaphore({ total: 1, maxWaiting: 4, maxWaitingPerShare: 2 });
+  const ask = (...keys: readonly string[]) =>
+    request(semaphore, { shares: keys.map((key) => ({ key })) });
+  const all = [ask("a"), ask("a"), ask("a", "b"), ask("a"), ask("b"), ask("b"), ask("c")];
+  await settle();
+  expect(all.map(({ refused }) => refused !== undefined)).toEqual([
+    false,
+    false,
+    false,
+    true,
+    false,
+    true,
+    false,
+  ]);
+});
+
 test("a request for a permit that waits too long is refused and uses no permit afterwards", async () => {
   const semaphore = new Semaphore({ total: 1, maxWaiting: 1, maxWaitMs: 5 });
   const permit = await semaphore.acquire();
@@ -176,7 +193,7 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
   );
 });
 
-/** Takes permits for the shares until the semaphore refuses, and returns them. */
+/** Takes permits for the owners of these shares until the semaphore refuses, and returns the permits. */
 function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
   const permits: Disposable[] = [];
   for (;;) {

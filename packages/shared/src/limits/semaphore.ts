@@ -7,29 +7,39 @@ export interface SemaphoreLimits {
   readonly perKey?: number;
   /** Maximum number of callers that wait for permits; further callers are refused immediately. Default: 0. */
   readonly maxWaiting?: number;
+  /**
+   * Maximum number of callers that wait per owner of a share, so that one owner leaves places in the queue for others.
+   * Default: `maxWaiting`.
+   */
+  readonly maxWaitingPerShare?: number;
   /** Maximum time that a caller waits for permits before it is refused. Default: as long as its abort signal allows. */
   readonly maxWaitMs?: number;
 }
 
 /** A limit on the permits of one owner, for example a workspace, an upload grant or an address. */
 export interface Share {
-  /** Identifies the owner among all owners of any kind. */
+  /** Name of the owner of the permits. It is unique among owners of every kind, for example `workspace <id>`. */
   readonly key: string;
-  /** Maximum number of the owner's permits. Default: no limit of its own. */
+  /** Maximum number of permits that the owner may use at the same time. Default: no fixed maximum. */
   readonly max?: number;
   /**
-   * Maximum ratio of the owner's permits to the free permits. With 1, a single owner gets half of all permits and leaves
-   * the other half free; each further owner gets its part of the rest. An owner without a permit is not limited by it.
+   * Maximum ratio of the permits that the owner uses to the permits that are free. With 1, a single owner gets half of all
+   * permits and leaves the other half free; each further owner gets a part of the free permits. The ratio does not limit an
+   * owner that uses no permit yet.
    */
   readonly perFree?: number;
 }
 
 export interface AcquireOptions {
   /**
-   * Identifies whose share of `perKey` permits a call uses. Callers without a key use one common share.
+   * Name of the owner to which the permits of a call count. Each owner may use at most `perKey` permits; calls without a key
+   * have one common owner.
    */
   readonly key?: string;
-  /** The shares that a call uses, each of which must have room; they replace `key`. */
+  /**
+   * Limits of the owners to which the permits of a call count, for example its workspace and its client address. The call gets
+   * permits when every limit has room for them. Replaces `key`.
+   */
   readonly shares?: readonly Share[];
   /**
    * Number of requested permits, for example one for each byte. A request for more permits than the limits allow gets
@@ -48,9 +58,9 @@ interface Request {
 }
 
 /**
- * A bounded number of permits, granted in the order of the requests. A request whose owner has used its share lets
- * requests of other owners pass. A request that waits for many permits lets no request pass, so that requests for few
- * permits never starve it.
+ * A bounded number of permits, granted in the order of the requests. A request whose owner has reached its limit lets requests
+ * of other owners pass. A request that waits for many free permits lets no later request pass, so that requests for few permits
+ * never starve it.
  */
 export class Semaphore {
   readonly #limits: Required<Omit<SemaphoreLimits, "maxWaitMs">>;
@@ -59,8 +69,9 @@ export class Semaphore {
   readonly #waiting = new Set<Request>();
   #used = 0;
 
-  constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs }: SemaphoreLimits) {
-    this.#limits = { total, perKey: Math.min(perKey, total), maxWaiting };
+  constructor({ total, perKey = total, maxWaiting = 0, maxWaitMs, ...limits }: SemaphoreLimits) {
+    const { maxWaitingPerShare = maxWaiting } = limits;
+    this.#limits = { total, perKey: Math.min(perKey, total), maxWaiting, maxWaitingPerShare };
     this.#maxWaitMs = maxWaitMs;
   }
 
@@ -75,7 +86,7 @@ export class Semaphore {
   /**
    * Waits for permits, which are released by disposing of them.
    *
-   * @throws `unavailable` when too many callers wait or the wait takes too long; the signal's reason when it is aborted.
+   * @throws `unavailable` when too many callers wait, in total or of one owner, or the wait takes too long; the signal's reason when it is aborted.
    */
   async acquire(options: AcquireOptions = {}): Promise<Disposable> {
     const { signal } = options;
@@ -119,13 +130,25 @@ export class Semaphore {
       this.#maxWaitMs === undefined
         ? undefined
         : setTimeout(() => giveUp(unavailable()), this.#maxWaitMs);
-    if (this.#waiting.size > this.#limits.maxWaiting) giveUp(unavailable());
+    if (this.#isQueueFull(request)) giveUp(unavailable());
     try {
       await promise;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** Whether the queue, which contains the request already, is longer than its limits allow. */
+  #isQueueFull({ shares }: Request): boolean {
+    const { maxWaiting, maxWaitingPerShare } = this.#limits;
+    if (this.#waiting.size > maxWaiting) return true;
+    if (this.#waiting.size <= maxWaitingPerShare) return false;
+    const waiting = [...this.#waiting];
+    return shares.some(({ key }) => {
+      const ofOwner = waiting.filter((other) => other.shares.some((share) => share.key === key));
+      return ofOwner.length > maxWaitingPerShare;
+    });
   }
 
   #grantWaiting(): void {
@@ -136,7 +159,7 @@ export class Semaphore {
         (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
       );
       if (full.length > 0) {
-        // Later requests for these shares wait behind this request for permits.
+        // Later requests of the owners that have reached their limits wait until this request is granted.
         for (const { key } of full) keysInOrder.add(key);
         continue;
       }

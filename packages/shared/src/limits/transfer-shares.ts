@@ -1,23 +1,30 @@
 import { networkOf } from "#src/http/remote-network.ts";
 import type { Share } from "#src/limits/semaphore.ts";
 
-/** Who and what a transfer of bytes belongs to, as far as it is known. */
+/** The workspace, client address, upload grant and file to which a transfer of bytes counts, as far as they are known. */
 export interface TransferOwner {
   readonly workspaceId?: string;
-  /** The remote address of a client without an API key; all addresses of an IPv6 /64 network count as one. */
+  /** The remote address of a client without an API key. All addresses of an IPv6 /64 network count as one address. */
   readonly address?: string;
-  /** The upload grant, which allows one transfer at a time. */
+  /** The upload grant of an upload; each grant allows one transfer at a time. */
   readonly grant?: string;
-  /** The file that is read, so that the readers of one published address leave room for its workspace. */
+  /**
+   * The file that a transfer reads. It has a limit of its own, so that the readers of one published file leave permits for
+   * other files of its workspace.
+   */
   readonly file?: string;
 }
 
-/** Maximum ratio of the transfers of one file to the free permits: one file gets a quarter of all permits. */
+/**
+ * Maximum ratio of the permits that the transfers of one file use to the free permits: one file gets at most a quarter of all
+ * permits.
+ */
 const FILE_PER_FREE = 1 / 3;
 
 /**
- * Returns the shares of the permits that a transfer uses. They are the same for uploads, downloads, imports and checks
- * of files, in every process: neither a workspace nor an address gets more permits than it leaves free for others.
+ * Returns the limits on the permits that a transfer uses, one for each of its owners. The limits are the same for uploads,
+ * downloads, imports and checks of files, in every process: neither a workspace nor an address gets more permits than it leaves
+ * free for others.
  */
 export function transferShares(owner: TransferOwner): readonly Share[] {
   const { workspaceId, address, grant, file } = owner;

@@ -1,35 +1,44 @@
 import type { ISql, Sql } from "#src/postgres.ts";
 
-/** Number of ids behind the floor from which moving it is worth a look at the locks of the database. */
+/** Number of assigned ids above the outbox floor from which moving the floor up is worth a query of the database's locks. */
 const MIN_IDS = 1_000;
-/** Interval at which the ids below the floor are checked, in case the database was replaced by an older copy. */
+/**
+ * Interval in milliseconds at which the outbox is searched for events below the floor, in case the database was replaced by an
+ * older copy.
+ */
 const VERIFY_MS = 30_000;
 
 /**
- * The smallest id that an event in the outbox can have. Queries start there, because while a long snapshot (a backup, a
- * query on a standby) keeps deleted rows from being removed, a query from the beginning reads every one of them.
+ * Keeps the floor of the outbox: the smallest id that an event in the outbox can have. Queries start at the floor, because
+ * while a long snapshot (a backup, a query on a standby) keeps deleted rows from being removed, a query from the beginning of
+ * the outbox reads every one of these rows.
  *
- * Ids are not committed in their order, so an id that was seen says nothing about smaller ids. The floor therefore only
- * passes an id when every transaction that could have assigned it or a smaller one has ended. Such a transaction holds
- * a lock on the table from before it takes an id until its rows are visible.
+ * Transactions do not commit in the order of their ids, so an id that was seen says nothing about smaller ids. The floor
+ * therefore only passes an id when every transaction that could have assigned this id or a smaller one has ended. Such a
+ * transaction holds a lock on the table from before it takes an id until its rows are visible.
  */
 export class OutboxFloor {
   #id = 0;
   #candidate: { readonly lastId: number; readonly writers: ReadonlySet<string> } | undefined;
   #verifiedAt = performance.now();
 
-  /** No visible or future event has a smaller id. */
+  /** The floor: no event that is in the outbox or will be added to it has a smaller id. */
   get id(): number {
     return this.#id;
   }
 
-  /** Starts at the beginning again, after an error that may mean another database. */
+  /**
+   * Sets the floor to the beginning of the outbox, after an error that may mean that the connection leads to another database.
+   */
   reset(): void {
     this.#id = 0;
     this.#candidate = undefined;
   }
 
-  /** Moves the floor if it can be moved. Takes two calls, between which the writers of the first one have ended. */
+  /**
+   * Moves the floor up if possible. A move takes two calls: the first one notes the transactions that are writing to the
+   * outbox, and a later one moves the floor once all of them have ended.
+   */
   async advance(sql: ISql): Promise<void> {
     const lastId = await readLastId(sql);
     if (lastId + 1 < this.#id) this.reset();
@@ -38,7 +47,8 @@ export class OutboxFloor {
     if (candidate === undefined && lastId - this.#id < MIN_IDS) return;
     const writers = await listWriters(sql);
     if (candidate === undefined) {
-      // Read after the last id: a transaction that took this id or a smaller one is among the writers, or has ended.
+      // The writing transactions were read after the last id, so a transaction that took this id or a smaller one is among them
+      // or has ended.
       this.#candidate = { lastId, writers };
     } else if (candidate.writers.isDisjointFrom(writers)) {
       this.#candidate = undefined;
@@ -47,7 +57,7 @@ export class OutboxFloor {
     }
   }
 
-  /** Lowers the floor to the first event of the outbox if there is one below the floor. */
+  /** Lowers the floor to the first event of the outbox if that event is below the floor. */
   async verify(sql: ISql): Promise<void> {
     this.#verifiedAt = performance.now();
     const firstId = await findFirstId(sql, 0);
@@ -67,7 +77,10 @@ export function outboxFloorOf(sql: Sql): OutboxFloor {
   return floor;
 }
 
-/** Returns the last id that a transaction has taken, whether it has ended or not; 0 before the first. */
+/**
+ * Returns the last id of the outbox that a transaction has taken, whether that transaction has ended or not; 0 before the first
+ * id.
+ */
 async function readLastId(sql: ISql): Promise<number> {
   const [row] = await sql<{ lastId: number | null }[]>`
     select pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')) as last_id`;

@@ -1,15 +1,15 @@
 import type { OpenRequest, OutboxRow } from "./publish-rows.ts";
 
 /**
- * How long a request to the event bus may stay without an answer before the outbox relay sends its events again. The
- * Kafka client gives a request up earlier.
+ * How long a request to the event bus may stay without an answer before the outbox relay sends the events of the request again,
+ * in milliseconds. The Kafka client gives a request up earlier.
  */
 const MAX_OPEN_MS = 30_000;
 
 /**
- * The request to the event bus that had no answer when its pass ended, if there is one. While the request is open, the
- * outbox relay sends nothing else: a request that overtakes it would change the order of events, and sending the same
- * events again would make a slow event bus slower.
+ * Keeps the request to the event bus that had no answer when the relay's transaction for it ended, if there is one. While the
+ * request is open, the outbox relay sends nothing else: a later request that overtakes it would change the order of events, and
+ * sending the same events again would make a slow event bus slower.
  */
 export class OpenRequestSlot {
   #rows: readonly OutboxRow[] = [];
@@ -39,7 +39,10 @@ export class OpenRequestSlot {
     return this.#isOpen;
   }
 
-  /** The rows that the event bus has stored, until `clear` says that they are deleted from the outbox. */
+  /**
+   * The outbox rows of the request, once the event bus has stored them; empty after `clear`, which is called when the rows are
+   * deleted from the outbox.
+   */
   get stored(): readonly OutboxRow[] {
     return this.#isOpen ? [] : this.#rows;
   }

@@ -17,11 +17,11 @@ export interface PassOptions {
   readonly publishTimeoutMs?: number;
 }
 
-/** What a pass needs to know of the passes before it. */
+/** What a pass of the outbox relay (one transaction) needs to know of earlier passes. */
 export interface PassInput {
-  /** No event with a smaller id can be in the outbox; see `OutboxFloor`. */
+  /** The floor of the outbox: no event with a smaller id can be in it; see `OutboxFloor`. */
   readonly floor: number;
-  /** Maximum number of events in the first request to the event bus. */
+  /** Maximum number of events in the first request that the pass sends to the event bus. */
   readonly requestRows: number;
   /** Events that the event bus has stored, although their pass did not wait for its answer. */
   readonly stored: readonly OutboxRow[];

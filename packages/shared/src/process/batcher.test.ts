@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Batcher } from "./batcher.ts";
 
-/** A window that does not end during a test. */
+/** Time window of a batcher that does not end during a test. */
 const LONG_MS = 3_600_000;
 
 function createDoubler(windowMs: number, maxItems: number) {

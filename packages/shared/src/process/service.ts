@@ -65,7 +65,7 @@ export function readProcessConfig(
   return {
     service,
     host: read
-      .about("Address that the process listens on; `0.0.0.0` in a container.")
+      .about("Address that the process listens on; set `0.0.0.0` in a container.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
       .about("Port of RPCs (in the gateway: of the REST API) and health probes; 0 = any free port.")

@@ -9,7 +9,7 @@ export interface RefreshClaim {
   /** Identifies the refresh lease. Only its holder may end the lease or give the credential up. */
   readonly leaseToken: string;
   /**
-   * Whether the holder of the previous lease has not ended it. That process may have received new tokens that it has not
+   * Whether the holder of an earlier lease has not ended it. That process may have received new tokens that it has not
    * stored yet, and then the platform refuses the stored refresh token.
    */
   readonly isTakenOver: boolean;
@@ -108,6 +108,24 @@ export async function endRefreshLease(
     update credentials
     set refresh_lease_until = now() + ${pauseSeconds}::int * interval '1 second',
       refresh_lease_token = null
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and refresh_lease_token = ${leaseToken}`;
+}
+
+/**
+ * Lets processes claim a refresh lease again after some seconds, without ending the lease: the next claim takes it over.
+ * Changes nothing when another process has taken the lease over.
+ */
+export async function shortenRefreshLease(
+  sql: Sql,
+  key: AccountKey,
+  { leaseToken }: Lease,
+  pauseSeconds: number,
+): Promise<void> {
+  await sql`
+    update credentials
+    set refresh_lease_until = now() + ${pauseSeconds}::int * interval '1 second'
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}
     and refresh_lease_token = ${leaseToken}`;

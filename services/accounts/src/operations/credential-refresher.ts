@@ -3,7 +3,12 @@ import type { AuthorizationConnector, Tokens } from "@postrider/platforms/author
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
-import { claimRefresh, endRefreshLease, type RefreshClaim } from "#src/db/credential-refreshes.ts";
+import {
+  claimRefresh,
+  endRefreshLease,
+  type RefreshClaim,
+  shortenRefreshLease,
+} from "#src/db/credential-refreshes.ts";
 import { listCredentials, type SealedCredential } from "#src/db/credentials.ts";
 import type {
   CurrentCredential,
@@ -98,7 +103,10 @@ export class CredentialRefresher implements AsyncDisposable {
       log,
       "the platform did not answer a token refresh; it can be tried again after 5 s",
     );
-    await endRefreshLease(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
+    // Without an answer it is still unknown whether the process whose lease was taken over has new tokens, so the next
+    // refusal must stay provisional.
+    const pause = claim.isTakenOver ? shortenRefreshLease : endRefreshLease;
+    await pause(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
     return "failed";
   }
 

@@ -80,6 +80,7 @@ export const VIOLATION_CODES = [
   "monthly",
   "daily",
   "storage",
+  "pending_uploads",
   "too_many_rules",
   "too_many_subscriptions",
   "platform_unsupported",

@@ -111,6 +111,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
   storage:
     "The storage limit does not allow this[: the limit is {limit} bytes, used {used}, reserved {reserved}, requested {requested}].",
+  pending_uploads:
+    "The workspace has too many uploads that are not complete[: at most {limit}]. Complete some first, or wait until they expire.",
   daily:
     "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
   too_many_rules:

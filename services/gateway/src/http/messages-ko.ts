@@ -96,6 +96,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   monthly: "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
   storage:
     "저장 용량 한도를 넘습니다[(한도 {limit}바이트, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
+  pending_uploads:
+    "완료되지 않은 업로드가 너무 많습니다[(최대 {limit}개)]. 먼저 일부를 완료하거나 만료될 때까지 기다려 주세요.",
   daily: "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
   too_many_rules: "예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 삭제해 주세요.",
   too_many_subscriptions: "웹훅 구독이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 취소해 주세요.",

@@ -224,7 +224,9 @@ test("requests whose API keys are not cached share one call to the accounts serv
 });
 
 test("one call to the accounts service checks at most 500 API keys", async () => {
-  const results = Array.from({ length: 501 }, () => admit(accounts.addKey()));
+  const results = Array.from({ length: 501 }, (_, index) =>
+    admit(accounts.addKey(), undefined, `2001:db8:${index.toString(16)}::1`),
+  );
   await pass(2);
   expect(accounts.calls.map((queries) => queries.length)).toEqual([500, 1]);
   expect(new Set(await kinds(results))).toEqual(new Set(["admitted"]));
@@ -433,6 +435,57 @@ test("after 120 unknown API keys per minute, a remote address makes the gateway 
   const other = admit(fresh, undefined, "192.0.2.2");
   await pass(2);
   expect(await other).toMatchObject({ kind: "admitted" });
+});
+
+const unknownKey = newKey();
+test.each([
+  ["different API keys", () => admit(newKey())],
+  ["one API key and different workspaces", () => admit(unknownKey, randomId())],
+])(
+  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address and leave room for other addresses",
+  async (_what, request) => {
+    const valid = accounts.addKey();
+    accounts.latencyMs = 500;
+    const results = Array.from({ length: 10_000 }, () => request());
+    expect(results.filter((result) => result instanceof Promise)).toHaveLength(120);
+    const other = admit(valid, undefined, "192.0.2.2");
+    await pass(502);
+    expect(await other).toMatchObject({ kind: "admitted" });
+    const refused = (await kinds(results)).filter((kind) => kind === "rate_limited");
+    expect(refused).toHaveLength(9_880);
+  },
+);
+
+test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for its look-up, so that there is room for other addresses", async () => {
+  const valid = accounts.addKey();
+  accounts.latencyMs = 500;
+  const results = Array.from({ length: 10_000 }, () => admit(unknownKey));
+  expect(results.filter((result) => result instanceof Promise)).toHaveLength(1_000);
+  const other = admit(valid, undefined, "192.0.2.2");
+  await pass(502);
+  expect(await other).toMatchObject({ kind: "admitted" });
+  expect(new Set(await kinds(results))).toEqual(new Set(["rate_limited", "unauthenticated"]));
+});
+
+test("look-ups of API keys that turn out to be valid or that the accounts service does not answer do not count towards the limit of their remote address", async () => {
+  accounts.state = "refusing";
+  const unanswered = Array.from({ length: 120 }, () => admit(newKey()));
+  await pass(2);
+  expect(new Set(await kinds(unanswered))).toEqual(new Set(["unavailable"]));
+  accounts.state = "up";
+  await pass(1000);
+  // The gateway sends one request to the accounts service to find that the outage has ended.
+  expect(await admitted(accounts.addKey())).toMatchObject({ kind: "admitted" });
+  for (let round = 0; round < 3; round += 1) {
+    const results = Array.from({ length: 120 }, () => admit(accounts.addKey()));
+    await pass(2);
+    expect(new Set(await kinds(results))).toEqual(new Set(["admitted"]));
+  }
+});
+
+test("500 requests at once with an API key that is not recognised yet are looked up once and admitted", async () => {
+  expect(await kindsOf(500, accounts.addKey())).toEqual({ admitted: 500 });
+  expect(wants()).toEqual([[500]]);
 });
 
 test("requests with one API key that name malformed workspace ids share one check by the accounts service", async () => {

@@ -13,7 +13,7 @@ import {
 import { createAddressLimits } from "#src/operations/admission/address-limits.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { createAnswers } from "#src/operations/admission/answers.ts";
-import { createKeyLookUps } from "#src/operations/admission/key-look-ups.ts";
+import { createKeyLookUps, type LookUpWaiter } from "#src/operations/admission/key-look-ups.ts";
 import { createKeyRecords, type KeyRecord } from "#src/operations/admission/key-records.ts";
 import { createOutage, type Outage } from "#src/operations/admission/outage.ts";
 import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/workspace-budget.ts";
@@ -57,8 +57,7 @@ interface AdmissionOptions {
   readonly logger: Logger;
 }
 
-interface Waiter {
-  readonly address: string;
+interface Waiter extends LookUpWaiter {
   readonly resolve: (result: AdmissionResult) => void;
 }
 
@@ -130,16 +129,20 @@ class BatchedAdmission implements Admission {
     const time = this.#now();
     if (!isApiKey(pair.key) || this.#records.isUnknown(pair.key, time))
       return this.#answers.refuse(address, time);
-    const keyHash = hashApiKey(pair.key);
-    const refusal = this.#lookUps.refusalOf(keyHash, address, time);
-    return refusal ?? this.#askAccounts({ ...pair, keyHash }, undefined, address);
+    const source = { ...pair, keyHash: hashApiKey(pair.key) };
+    const refusal = this.#lookUps.refusalOf(source, address, time);
+    return refusal ?? this.#askAccounts(source, undefined, address);
   }
 
   #askAccounts(source: AdmissionSource, record: KeyRecord | undefined, address: string) {
     const time = this.#now();
     if (!this.#isClosed && this.#outage.mayCall(time)) {
       const { promise, resolve } = Promise.withResolvers<AdmissionResult>();
-      if (this.#batches.enqueue(source, { address, resolve })) return promise;
+      const lookUp =
+        record === undefined ? this.#lookUps.begin(source, address, time) : "recognised";
+      const waiter = { address, lookUp, resolve };
+      if (this.#batches.enqueue(source, waiter)) return promise;
+      this.#lookUps.end(source, waiter, false, time);
     }
     return this.#answers.duringOutage(record, address, time);
   }
@@ -182,7 +185,7 @@ class BatchedAdmission implements Admission {
             ? this.#answers.duringOutage(this.#find(source), address, time)
             : this.#answers.fromGrant(answer.record, address, time),
         );
-      if (answer !== undefined) this.#noteLookUp(query, answer.record, time);
+      this.#endLookUps(query, answer, time);
     });
   }
 
@@ -190,13 +193,15 @@ class BatchedAdmission implements Admission {
     return this.#records.find(key, workspaceId);
   }
 
-  #noteLookUp(
+  /** `answer` is undefined when the accounts service did not answer. */
+  #endLookUps(
     { source, waiters }: PendingQuery<Waiter>,
-    record: KeyRecord | undefined,
+    answer: { readonly record: KeyRecord | undefined } | undefined,
     time: number,
   ): void {
-    if (record !== undefined) this.#lookUps.noteValid(source.keyHash, time);
-    else for (const { address } of waiters) this.#lookUps.noteUnknown(address, time);
+    if (answer?.record !== undefined) this.#lookUps.noteValid(source.keyHash, time);
+    const isUnknown = answer !== undefined && answer.record === undefined;
+    for (const waiter of waiters) this.#lookUps.end(source, waiter, isUnknown, time);
   }
 
   #sweep(): void {

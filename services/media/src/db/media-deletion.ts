@@ -1,3 +1,4 @@
+import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaRef } from "#src/db/media-usages.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
@@ -48,6 +49,34 @@ export async function markDeleting(
 
 /** The id of deleted media and the keys of their objects in the object store. */
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
+
+/**
+ * Deletes pending media whose file may still arrive at a signed URL of the object store. Their row keeps the status
+ * deleting, so that the bytes of the file count as stored, until an upload that began before the URL expired must have
+ * ended. The job remove-objects then deletes the objects and the row.
+ *
+ * @returns undefined when the media are not pending, or the URL has expired.
+ */
+export async function deleteAwaited(
+  sql: ISql,
+  { workspaceId, mediaId }: MediaRef,
+): Promise<DeletedMedia | undefined> {
+  const msPerByte = 1000 / TRANSFER_RATE.bytesPerSecond;
+  const [row] = await sql<DeletedMedia[]>`
+    update media
+    set status = 'deleting',
+      lease_token = null,
+      lease_until = upload_grants.expires_at
+        + (${longestTransferMs(0)} + bytes * ${msPerByte}::float8) * interval '1 millisecond'
+    from upload_grants
+    where media.workspace_id = ${workspaceId}
+    and media.id = ${mediaId}
+    and media.status = 'pending'
+    and upload_grants.media_id = media.id
+    and upload_grants.expires_at > now()
+    returning media.id, media.object_key, media.delivery_key`;
+  return row;
+}
 
 /**
  * Deletes media that are not ready, together with their upload grant. A running upload or upload check then finds no

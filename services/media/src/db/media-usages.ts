@@ -39,6 +39,7 @@ export async function recordUsages(sql: ISql, use: NewUsage): Promise<readonly S
       from media
       where workspace_id = ${use.workspaceId}
       and id = any(${use.mediaIds as string[]}::uuid[])
+      and (status <> 'deleting' or ready_at is not null)
       order by id
       for share
     ),

@@ -31,6 +31,7 @@ export const COLUMNS = [
   "created_at",
 ] as const;
 
+/** Lists media, except those that were deleted before they were ready and whose direct upload may still arrive. */
 export async function listMediaByIds(
   sql: ISql,
   workspaceId: string,
@@ -40,7 +41,8 @@ export async function listMediaByIds(
     select ${sql(COLUMNS)}
     from media
     where workspace_id = ${workspaceId}
-    and id = any(${ids as string[]}::uuid[])`;
+    and id = any(${ids as string[]}::uuid[])
+    and (status <> 'deleting' or ready_at is not null)`;
 }
 
 export async function findMedia(
@@ -195,10 +197,7 @@ export async function listNamedObjects(
   return rows.map(({ key }) => key);
 }
 
-/**
- * Returns those of the given media ids whose media are pending. A client may have uploaded an object for them directly
- * to the object store, which no row names yet.
- */
+/** Returns those of the given ids whose media are pending. Their direct upload may exist before a row names it. */
 export async function listPendingIds(
   sql: ISql,
   ids: readonly string[],

@@ -6,6 +6,8 @@ export interface StoredBytes {
   readonly usedBytes: number;
   /** Declared bytes of uploads that are not complete. */
   readonly reservedBytes: number;
+  /** Number of uploads that are not complete, and of deleted ones whose file may still arrive. */
+  readonly uploadCount: number;
   /** The workspace's own limit; null for the default. */
   readonly limitBytes: number | null;
 }
@@ -23,9 +25,10 @@ export async function readStorage(sql: ISql, workspaceId: string): Promise<Store
     select
       coalesce(sum(stored) filter (where status <> 'pending'), 0)::bigint as used_bytes,
       coalesce(sum(stored) filter (where status = 'pending'), 0)::bigint as reserved_bytes,
+      count(*) filter (where status <> 'rejected' and delivery_bytes is null)::int as upload_count,
       (select bytes from storage_limits where workspace_id = ${workspaceId}) as limit_bytes
     from (
-      select status, bytes + case when delivery_key is null then 0 else delivery_bytes end as stored
+      select status, delivery_bytes, bytes + case when delivery_key is null then 0 else delivery_bytes end as stored
       from media
       where workspace_id = ${workspaceId}
       and (status <> 'rejected' or object_key is not null)

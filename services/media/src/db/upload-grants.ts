@@ -33,7 +33,10 @@ export async function insertGrant(
   return row.expiresAt;
 }
 
-/** Finds an upload grant by the hash of its token; the token itself is not stored. */
+/**
+ * Finds an upload grant by the hash of its token; the token itself is not stored. Media that were deleted before they
+ * were ready have no upload grant.
+ */
 export async function findGrant(
   sql: ISql,
   mediaId: string,
@@ -47,7 +50,8 @@ export async function findGrant(
     from upload_grants
     join media on media.id = upload_grants.media_id and media.workspace_id = upload_grants.workspace_id
     where upload_grants.media_id = ${mediaId}
-    and upload_grants.token_sha256 = ${tokenSha256}`;
+    and upload_grants.token_sha256 = ${tokenSha256}
+    and (media.status <> 'deleting' or media.ready_at is not null)`;
   return row;
 }
 

@@ -4,6 +4,7 @@ import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { Imports } from "./imports.ts";
+import type { StorageTurns } from "./storage-limit.ts";
 import type { UploadChecks } from "./upload-checks.ts";
 
 /** Dependencies of the RPCs, routes and jobs of the media service; each takes only the part that it uses. */
@@ -17,6 +18,8 @@ export interface MediaDependencies {
   readonly limits: SizeLimits;
   /** Maximum number of bytes that a workspace without a limit of its own may store. */
   readonly storageBytes: number;
+  /** Limits the transactions that read the storage of workspaces. */
+  readonly storageTurns: StorageTurns;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */

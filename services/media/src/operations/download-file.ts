@@ -4,10 +4,14 @@ import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/e
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { OutboundError } from "@postrider/shared/http/outbound-error";
 import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
+import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
+import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
 
 const MAX_REDIRECTS = 3;
+/** Maximum time without a byte of a download, which holds disk space that other downloads wait for. */
+const STALL_MS = 10_000;
 
 export interface Download {
   readonly url: string;
@@ -28,7 +32,10 @@ export interface Download {
  * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's reason, or an error of
  *   `reserve` or of the disk.
  */
-export async function downloadFile(client: OutboundClient, download: Download): Promise<void> {
+export async function downloadFile(
+  client: Pick<OutboundClient, "send">,
+  download: Download,
+): Promise<void> {
   const { url, path, totalMs, signal } = download;
   try {
     await using answer = await client.send({
@@ -40,7 +47,9 @@ export async function downloadFile(client: OutboundClient, download: Download): 
     });
     if (answer.status !== 200 || isEncoded(answer)) throw importFailed();
     const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
-    await pipeline(limitBytes(answer.body, announcedBytes(answer), download), file);
+    const announced = announcedBytes(answer);
+    const body = withMinimumRate(answer.body, minimumRate(announced, totalMs));
+    await pipeline(limitBytes(body, announced, download), file);
   } catch (error) {
     throw error instanceof OutboundError ? toServiceError(error) : error;
   }
@@ -76,6 +85,24 @@ function isEncoded({ headers }: OutboundAnswer): boolean {
 function announcedBytes({ headers }: OutboundAnswer): number {
   const length = Number(headers["content-length"] ?? 0);
   return Number.isSafeInteger(length) ? length : 0;
+}
+
+/** Returns the rate at which a download of this length ends in time, and for an unknown length that of uploads. */
+function minimumRate(announced: number, totalMs: number): MinimumRate {
+  const bytesPerSecond = Math.max(TRANSFER_RATE.bytesPerSecond, (announced * 1000) / totalMs);
+  return { bytesPerSecond, stallMs: STALL_MS };
+}
+
+/** Yields the bytes of a download. @throws `import_failed` when they arrive below the minimum rate. */
+async function* withMinimumRate(
+  body: AsyncIterable<Uint8Array>,
+  rate: MinimumRate,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    yield* atMinimumRate(body, rate);
+  } catch (error) {
+    throw error instanceof TooSlowError ? importFailed(error) : error;
+  }
 }
 
 async function* limitBytes(

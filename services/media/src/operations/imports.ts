@@ -12,7 +12,7 @@ import type { TempSpace } from "#src/storage/temp-space.ts";
 import { downloadFile } from "./download-file.ts";
 
 /** Limits on the number of concurrent imports of one process. */
-const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200 };
+const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
 /** Maximum number of concurrent imports of one workspace in one process. */
 const MAX_PER_WORKSPACE = 4;
 

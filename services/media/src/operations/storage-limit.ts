@@ -1,6 +1,10 @@
 import { unprocessable } from "@postrider/shared/errors";
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockStorage, readStorage } from "#src/db/storage.ts";
+
+/** Maximum number of uploads of a workspace that are not ready, so that its rows are added up quickly. */
+const MAX_UPLOADS = 1_000;
 
 /** A file that a workspace wants to store. */
 export interface StorageDemand {
@@ -11,19 +15,36 @@ export interface StorageDemand {
 }
 
 /**
+ * Limits how many transactions of this process wait for or read the storage of workspaces: one per workspace, and half
+ * of the default number of database connections in total. The others wait without a connection.
+ */
+export type StorageTurns = Semaphore;
+
+export function createStorageTurns(): StorageTurns {
+  return new Semaphore({
+    total: 4,
+    perKey: 1,
+    maxWaiting: 1_000,
+    maxWaitingPerShare: 125,
+    maxWaitMs: 10_000,
+  });
+}
+
+/**
  * Refuses a file that exceeds the storage limit of its workspace. Pending uploads count with their declared bytes.
  *
  * @throws `quota_exceeded`.
  */
-export async function assertStorage(sql: ISql, demand: StorageDemand): Promise<void> {
+async function assertStorage(sql: ISql, demand: StorageDemand): Promise<number> {
   const { workspaceId, bytes: requested, defaultLimitBytes } = demand;
   const {
     usedBytes: used,
     reservedBytes: reserved,
+    uploadCount,
     limitBytes,
   } = await readStorage(sql, workspaceId);
   const limit = limitBytes ?? defaultLimitBytes;
-  if (used + reserved + requested <= limit) return;
+  if (used + reserved + requested <= limit) return uploadCount;
   throw unprocessable("quota_exceeded", [
     {
       code: "storage",
@@ -35,8 +56,39 @@ export async function assertStorage(sql: ISql, demand: StorageDemand): Promise<v
   ]);
 }
 
-/** Like `assertStorage`, in the transaction that inserts the media, so that concurrent files cannot exceed the limit. */
-export async function takeStorage(tx: TransactionSql, demand: StorageDemand): Promise<void> {
-  await lockStorage(tx, demand.workspaceId);
-  await assertStorage(tx, demand);
+interface Deps {
+  readonly sql: Sql;
+  readonly storageTurns: StorageTurns;
+}
+
+/** Refuses a file that exceeds the storage limit of its workspace now. @throws `quota_exceeded`, `unavailable`. */
+export async function checkStorage(deps: Deps, demand: StorageDemand): Promise<void> {
+  const work = () => assertStorage(deps.sql, demand);
+  await deps.storageTurns.run(work, { key: demand.workspaceId });
+}
+
+/**
+ * Runs the transaction that inserts the media of a file, unless the file exceeds the storage limit of its workspace.
+ * Concurrent files cannot exceed the limit.
+ *
+ * @throws `quota_exceeded`, `unavailable` and what `work` throws.
+ */
+export async function storeWithinLimit<T>(
+  { sql, storageTurns }: Deps,
+  demand: StorageDemand,
+  work: (tx: TransactionSql, uploadCount: number) => Promise<T>,
+) {
+  using _turn = await storageTurns.acquire({ key: demand.workspaceId });
+  return await sql.begin(async (tx) => {
+    await lockStorage(tx, demand.workspaceId);
+    return await work(tx, await assertStorage(tx, demand));
+  });
+}
+
+/** Refuses another upload of a workspace with too many uploads that are not ready. @throws `quota_exceeded`. */
+export function assertUploadCount(uploadCount: number): void {
+  if (uploadCount < MAX_UPLOADS) return;
+  throw unprocessable("quota_exceeded", [
+    { code: "pending_uploads", limit: MAX_UPLOADS, actual: uploadCount },
+  ]);
 }

@@ -27,7 +27,7 @@ import type { TempSpace } from "#src/storage/temp-space.ts";
 import { locateUpload } from "./locate-upload.ts";
 
 /** Limits on the number of upload checks of one process. */
-const CHECK_LIMITS = { total: 4, maxWaiting: 500 };
+const CHECK_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
 
 export interface UploadCheckOptions {
   readonly sql: Sql;
@@ -50,6 +50,9 @@ export interface UploadCheckOptions {
  */
 export type CheckOutcome = "settled" | "busy" | "missing" | "unavailable";
 
+/** The media whose upload is checked, with their declared length. */
+type CheckedUpload = Pick<StoredMedia, "workspaceId" | "id" | "bytes">;
+
 /**
  * Checks uploads. A lease on the row of the media keeps other replicas from checking the same media and expires when
  * this process dies. A check continues after the request that started it has timed out, so that the next request finds
@@ -66,14 +69,15 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts the check of an upload when its workspace has a fair share of the checks of this process, or waits for the
-   * check of the same media that already runs here. The promise never rejects.
+   * Starts the check of an upload when its workspace has a fair share of the temporary space and of the checks of this
+   * process, or waits for the check of the same media that already runs here. The promise never rejects.
    */
-  run({ workspaceId, id }: StoredMedia): Promise<CheckOutcome> {
+  run(media: CheckedUpload): Promise<CheckOutcome> {
+    const { id } = media;
     const running = this.#running.get(id);
     if (running !== undefined) return running;
     if (this.#stopping.signal.aborted) return Promise.resolve("unavailable");
-    const started = this.#waitAndCheck(workspaceId, id);
+    const started = this.#waitAndCheck(media);
     this.#running.set(id, started);
     void started.then(() => this.#running.delete(id));
     return started;
@@ -84,10 +88,15 @@ export class UploadChecks implements AsyncDisposable {
     await Promise.all(this.#running.values());
   }
 
-  async #waitAndCheck(workspaceId: string, id: string): Promise<CheckOutcome> {
+  /** Waits for the space first, so that a check that waits for space holds no permit that another check could use. */
+  async #waitAndCheck({ workspaceId, id, bytes }: CheckedUpload): Promise<CheckOutcome> {
     const { signal } = this.#stopping;
+    // Both waits reject only when too many checks wait, a wait takes too long, or the process stops.
+    using space = await this.#options.space
+      .reserve({ workspaceId, bytes, signal })
+      .catch(() => undefined);
+    if (space === undefined) return "unavailable";
     const shares = transferShares({ workspaceId });
-    // `acquire` rejects only when too many checks wait, or the process stops.
     using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     return permit === undefined ? "unavailable" : await this.#claimAndCheck(workspaceId, id);
   }
@@ -118,8 +127,6 @@ export class UploadChecks implements AsyncDisposable {
     failpoint("media.upload-pinned");
     if (stored.bytes !== media.bytes)
       return await this.#reject(media, lease, lengthMismatch(media.bytes, stored.bytes));
-    const { workspaceId, bytes } = media;
-    using _space = await space.reserve({ workspaceId, bytes, signal });
     return await space.withFolder(async (folder) => {
       const path = join(folder, "upload");
       await copyObject(store, key, { path, signal });

@@ -13,7 +13,7 @@ import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-typ
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
-import { takeStorage } from "#src/operations/storage-limit.ts";
+import { assertUploadCount, storeWithinLimit } from "#src/operations/storage-limit.ts";
 
 const TOKEN_BYTES = 32;
 
@@ -24,7 +24,7 @@ const TOKEN_BYTES = 32;
 export async function createUpload(
   deps: Pick<
     RpcDependencies,
-    "sql" | "store" | "limits" | "grantMs" | "storageBytes" | "assertRoom"
+    "sql" | "store" | "limits" | "grantMs" | "storageBytes" | "storageTurns" | "assertRoom"
   >,
   request: CreateUploadRequest,
 ): Promise<MessageInitShape<typeof CreateUploadResponseSchema>> {
@@ -33,18 +33,18 @@ export async function createUpload(
   // full.
   await deps.assertRoom();
   const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
-  const expiresAt = await deps.sql.begin(async (tx) => {
-    const { workspaceId, bytes } = upload;
-    await takeStorage(tx, { workspaceId, bytes, defaultLimitBytes: deps.storageBytes });
+  const { workspaceId, contentType, bytes } = upload;
+  const demand = { workspaceId, bytes, defaultLimitBytes: deps.storageBytes };
+  const expiresAt = await storeWithinLimit(deps, demand, async (tx, uploadCount) => {
+    assertUploadCount(uploadCount);
     await insertUpload(tx, upload);
     return await insertGrant(tx, {
       mediaId: upload.id,
-      workspaceId: upload.workspaceId,
+      workspaceId,
       tokenSha256: hashUploadToken(uploadToken),
       validMs: deps.grantMs,
     });
   });
-  const { contentType, bytes } = upload;
   const direct = { contentType, bytes, expiresAt };
   const uploadUrl = await deps.store.createUploadUrl(directUploadKey(upload.id), direct);
   return {

@@ -10,6 +10,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
 import {
+  deleteAwaited,
   deleteUnready,
   lockMedia,
   markDeleting,
@@ -54,7 +55,8 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   if (media === undefined) throw notFound();
   if (media.status === "deleting") return { kind: "deleted", gone: false };
   if (media.status !== "ready") {
-    const deleted = await deleteUnready(deps.sql, ref);
+    const awaited = deps.store.hasUploadUrls ? await deleteAwaited(deps.sql, ref) : undefined;
+    const deleted = awaited ?? (await deleteUnready(deps.sql, ref));
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
     await removeObjects(deps, deleted);

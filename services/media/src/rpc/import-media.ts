@@ -18,14 +18,14 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import { mediaReady } from "#src/events.ts";
 import { claimOrReplay } from "#src/operations/claim-import.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
-import { assertStorage, takeStorage } from "#src/operations/storage-limit.ts";
+import { checkStorage, storeWithinLimit } from "#src/operations/storage-limit.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 type Response = MessageInitShape<typeof ImportMediaResponseSchema>;
 
 type Deps = Pick<
   RpcDependencies,
-  "sql" | "store" | "imports" | "storageBytes" | "assertRoom" | "nudgeRelay"
+  "sql" | "store" | "imports" | "storageBytes" | "storageTurns" | "assertRoom" | "nudgeRelay"
 >;
 
 /** Downloads and inspects a file and stores it as ready media. The media are not visible before that. */
@@ -58,8 +58,8 @@ interface Import {
 
 async function runImport(deps: Deps, request: Import): Promise<Response> {
   await deps.assertRoom();
-  const { sql, storageBytes: defaultLimitBytes } = deps;
-  await assertStorage(sql, { workspaceId: request.workspaceId, bytes: 1, defaultLimitBytes });
+  const { storageBytes: defaultLimitBytes } = deps;
+  await checkStorage(deps, { workspaceId: request.workspaceId, bytes: 1, defaultLimitBytes });
   return await deps.imports.run(request.workspaceId, request.url, async ({ path, media }) => {
     const keys = await putObjects(deps, path, media);
     failpoint("media.import-stored");
@@ -126,14 +126,15 @@ async function accept(
  * times of the row.
  */
 async function insert(
-  { sql, storageBytes: defaultLimitBytes }: Deps,
+  deps: Deps,
   { workspaceId, url, keyed }: Import,
   media: InspectedMedia,
   keys: ObjectKeys,
 ): Promise<StoredMedia> {
-  return await sql.begin(async (tx) => {
+  const { storageBytes: defaultLimitBytes } = deps;
+  const demand = { workspaceId, bytes: storedBytes(media), defaultLimitBytes };
+  return await storeWithinLimit(deps, demand, async (tx) => {
     const named = { id: newId(), workspaceId, fileName: fileNameOf(url) };
-    await takeStorage(tx, { workspaceId, bytes: storedBytes(media), defaultLimitBytes });
     const row = await insertReadyMedia(tx, named, media, keys);
     if (keyed !== undefined) {
       const answer = toBinary(MediaSchema, create(MediaSchema, toMedia(row)));

@@ -1,9 +1,16 @@
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
 import { abortable } from "#src/storage/abortable.ts";
 
+/** A source sent its bytes below the minimum rate. */
+export class TooSlowError extends Error {
+  constructor() {
+    super("the bytes arrive below the minimum rate");
+  }
+}
+
 /**
- * Yields the bytes of a source, and throws when the source is slower than the minimum rate. The time that the reader
- * takes for each chunk does not count.
+ * Yields the bytes of a source, and throws `TooSlowError` when the source is slower than the minimum rate. The time that
+ * the reader takes for each chunk does not count.
  */
 export async function* atMinimumRate(
   bytes: AsyncIterable<Uint8Array>,
@@ -16,7 +23,7 @@ export async function* atMinimumRate(
     rate,
     countBytes: () => count,
     isExcused: () => !isReading,
-    onTooSlow: () => tooSlow.abort(new Error("the bytes arrive below the minimum rate")),
+    onTooSlow: () => tooSlow.abort(new TooSlowError()),
   });
   for await (const chunk of abortable(bytes, tooSlow.signal)) {
     count += chunk.length;

@@ -36,6 +36,7 @@ export async function openDiskStore(folder: string): Promise<ObjectStore> {
 }
 
 class DiskStore implements ObjectStore {
+  readonly hasUploadUrls = false;
   readonly #root: string;
   readonly #unfinished: string;
   readonly #durableFolders = new Set<string>();

@@ -63,6 +63,8 @@ export interface ObjectStore extends AsyncDisposable {
    * @returns The number of writes whose remains were deleted.
    */
   removeUnfinished(before: Date): Promise<number>;
+  /** Whether `createUploadUrl` returns signed URLs. */
+  readonly hasUploadUrls: boolean;
   /**
    * Returns a signed URL at which the store accepts an upload of exactly this type and length; undefined when the store
    * does not support signed URLs.

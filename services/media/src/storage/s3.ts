@@ -52,6 +52,7 @@ export function createS3Store(
  * connections that uploads, checks and deletions need.
  */
 class S3Store implements ObjectStore {
+  readonly hasUploadUrls = true;
   readonly #reads: S3Client;
   readonly #writes: S3Client;
   readonly #client: S3Client;

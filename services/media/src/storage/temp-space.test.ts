@@ -54,3 +54,21 @@ test("one workspace cannot reserve all temporary space of a media process, so an
   first[Symbol.dispose]();
   using _second = await second;
 });
+
+test("small files never wait for temporary space behind large files", async () => {
+  const space = new TempSpace({ folder, bytes: 6_400 });
+  const reserve = async (workspaceId: string, bytes: number) =>
+    await space.reserve({ workspaceId, bytes, signal: NEVER });
+  const first = await reserve("a", 1_600);
+  using _other = await reserve("b", 800);
+  const waiting = reserve("c", 1_600);
+  using _small = await reserve("d", 50);
+  first[Symbol.dispose]();
+  using _last = await waiting;
+});
+
+test("one workspace gets at most half of the temporary space, whatever the length of its file", async () => {
+  const space = new TempSpace({ folder, bytes: 6_400 });
+  using _first = await space.reserve({ workspaceId: "a", bytes: 6_400, signal: NEVER });
+  using _second = await space.reserve({ workspaceId: "b", bytes: 6_400, signal: NEVER });
+});

@@ -13,12 +13,21 @@ const NAME = /^media-check-(?:([0-9a-f]{8}-\d+-\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}
 /** Maximum time that a check or an import waits for space, after which its client tries again. */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 500;
+/** Maximum number of checks and imports of one workspace that wait for space. */
+const MAX_WAITING_PER_WORKSPACE = 60;
 /** An inspection may write a second file, which platforms receive. */
 const FILES_PER_INSPECTION = 2;
+/** Ratio of the budget of small files to the budget of large files. */
+const SMALL_BUDGET = 1 / 8;
+/** A file is small if its reservation uses at most this ratio of the budget of small files. */
+const SMALL_FILE = 1 / 8;
 
 export interface TempSpaceOptions {
   readonly folder: string;
-  /** Maximum number of bytes that checks and imports of this process use together. */
+  /**
+   * Maximum number of bytes of large files that checks and imports of this process use together. Small files may use an
+   * eighth of it in addition.
+   */
   readonly bytes: number;
 }
 
@@ -30,30 +39,52 @@ export interface SpaceRequest {
   readonly signal: AbortSignal;
 }
 
-/** The temporary folder for files under inspection, with one budget of bytes for all checks and imports. */
+interface Budget {
+  readonly bytes: number;
+  readonly permits: Semaphore;
+}
+
+function createBudget(bytes: number): Budget {
+  const permits = new Semaphore({
+    total: bytes,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerShare: MAX_WAITING_PER_WORKSPACE,
+    maxWaitMs: MAX_WAIT_MS,
+  });
+  return { bytes, permits };
+}
+
+/**
+ * The temporary folder for files under inspection, with two budgets of bytes for all checks and imports: small files,
+ * such as images, never wait for large ones.
+ */
 export class TempSpace {
   readonly #folder: string;
-  readonly #permits: Semaphore;
+  readonly #large: Budget;
+  readonly #small: Budget;
   readonly #owner = identifyOwner();
 
   constructor({ folder, bytes }: TempSpaceOptions) {
     this.#folder = folder;
-    this.#permits = new Semaphore({
-      total: bytes,
-      maxWaiting: MAX_WAITING,
-      maxWaitMs: MAX_WAIT_MS,
-    });
+    this.#large = createBudget(bytes);
+    this.#small = createBudget(Math.floor(bytes * SMALL_BUDGET));
   }
 
   /**
    * Waits until there is space for a file, before its bytes are written. Disposing of the reservation frees the space.
-   * Each workspace has a fair share.
+   * Each workspace has a fair share, which is at most half of the space.
    *
    * @throws `unavailable` when the wait takes too long; the signal's reason when it is aborted.
    */
   async reserve({ workspaceId, bytes, signal }: SpaceRequest): Promise<Disposable> {
     const amount = bytes * FILES_PER_INSPECTION;
-    return await this.#permits.acquire({ amount, signal, shares: transferShares({ workspaceId }) });
+    const isSmall = amount <= this.#small.bytes * SMALL_FILE;
+    const budget = isSmall ? this.#small : this.#large;
+    const shares = [
+      ...transferShares({ workspaceId }),
+      { key: `space of ${workspaceId}`, max: Math.floor(budget.bytes / 2) },
+    ];
+    return await budget.permits.acquire({ amount, signal, shares });
   }
 
   /** Creates a temporary folder, runs `work` with it, and then deletes the folder with its content. */

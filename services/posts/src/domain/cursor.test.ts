@@ -43,7 +43,7 @@ test("a text that is not a list cursor is rejected", () => {
   );
 });
 
-test("a list cursor is rejected in another workspace, with other filters, and with another key", () => {
+test("a list cursor is rejected in another workspace, with other filters, and when it was signed with another key", () => {
   const cursor = encodeCursor(KEY, SCOPE, { effectiveAt: new Date(0), id: SCOPE[1] ?? "" });
 
   expect(
@@ -53,7 +53,7 @@ test("a list cursor is rejected in another workspace, with other filters, and wi
   expect(decodeCursor([new Uint8Array(32)], SCOPE, cursor)).toBeUndefined();
 });
 
-test("list cursors stay valid while the internal secret is replaced", () => {
+test("list cursors stay valid while the key that signs them is rotated", () => {
   const [old, both, turned] = [
     deriveCursorKeys(["old"]),
     deriveCursorKeys(["old", "new"]),

@@ -25,7 +25,7 @@ export interface SlotTimetable {
   readonly timezone: string;
   /** The first local date with slots, `YYYY-MM-DD`; null for no first date. */
   readonly startsOn: string | null;
-  /** The last local date with slots, `YYYY-MM-DD`, inclusive; null for no last date. */
+  /** The last date, in the time zone of the rule, on which the rule creates queue slots: `YYYY-MM-DD`; null for no last date. */
   readonly endsOn: string | null;
 }
 

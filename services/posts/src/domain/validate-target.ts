@@ -38,7 +38,7 @@ function validateText(
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
-  // Such a text is not counted, because counting normalizes it.
+  // The length of such a text is not counted, because counting normalizes the text, which would take too long.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
   const { maxHashtags, maxMentions, forbidden } = rules.text;

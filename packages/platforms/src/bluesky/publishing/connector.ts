@@ -20,7 +20,7 @@ import { createVideoStep } from "./video-step.ts";
 import { COLLECTION, isOwnersHost, toPermalink, toRequest } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
-  /** From where web pages may be read for link cards. Default: from every public address. */
+  /** Rules for the addresses from which web pages may be read for link cards. Default: every public address. */
   readonly outbound?: OutboundRules;
 }
 

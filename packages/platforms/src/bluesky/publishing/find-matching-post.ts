@@ -21,9 +21,9 @@ function toEntry(value: unknown): Entry {
 }
 
 /**
- * Lists the posts in the account's Bluesky repository whose record keys are not less than `firstKey`, in descending
- * order of the keys; undefined when they could not all be read. The date in a record is not used, because every client
- * chooses it freely, and a post with an old date would seem to end the list.
+ * Lists the posts in the account's Bluesky repository whose record keys are not less than `firstKey`, in descending order of
+ * the keys; undefined when the posts could not all be read. The date in a record is not used, because every client chooses it
+ * freely, and a post with an old date would seem to end the list.
  */
 async function listPosts(
   baseUrl: string,

@@ -42,7 +42,7 @@ function fileIds(attachment: unknown): readonly string[] {
   const parts = list(object(attachment, "subattachments"), "data").flatMap(fileIds);
   if (parts.length > 0) return parts;
   const type = text(attachment, "type") ?? "";
-  // Previews of links have types such as `share` and `video_share_youtube`.
+  // An attachment that previews a link has a type such as `share` or `video_share_youtube`; it contains no file of the post.
   if (type.includes("share") || !/photo|album|video/.test(type)) return [];
   const id = text(object(attachment, "target"), "id");
   return id === undefined ? [] : [id];

@@ -12,7 +12,7 @@ import {
 /** Whether a post in X's timeline has the text and the number of files of the publication. */
 function matches({ publication }: SentPost, { mediaKeys, shown }: TimelineEntry): boolean {
   const { text, media } = publication;
-  // X may list the media to which a text links as the media of the post.
+  // X may list media on X to which the text links as the media of the post, so the number of files may differ.
   const hasItsMedia = mediaKeys.length === media.length || linksToMedia(text);
   return hasItsMedia && shown.skeleton === compareSent(text).skeleton;
 }

@@ -26,8 +26,8 @@ function cannotTell(message: string): Verdict {
 
 /**
  * Decides by the media keys (X's ids of uploaded files) whether a post in X's timeline is the published post. A file is
- * uploaded for one post only, so its media key identifies the post, whatever the text is. This holds even if another
- * Postrider post owns it by mistake: sending this post again would publish it twice.
+ * uploaded for one post only, so its media key identifies the post, whatever the text is. This holds even if the post in the
+ * timeline is stored as another Postrider post by mistake: sending the publication again would publish it twice.
  */
 function judgeMedia(sent: SentPost, { all, unowned }: Entries): Verdict | undefined {
   const { publication, mediaKeys } = sent;
@@ -45,8 +45,8 @@ function judgeMedia(sent: SentPost, { all, unowned }: Entries): Verdict | undefi
 }
 
 /**
- * Decides by the text whether a post in X's timeline is the published post, which was sent without media. A post with
- * media is another post. Only if the text links to media on X, X may list this media as that of the post.
+ * Decides by the text whether a post in X's timeline is the published post, which was sent without media. A post with media is
+ * another post, except when the text links to media on X: X may list that media as the media of the post.
  */
 function judgeText({ publication }: SentPost, { unowned }: Entries): Verdict | undefined {
   const sent = compareSent(publication.text);

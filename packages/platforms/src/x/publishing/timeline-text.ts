@@ -18,17 +18,17 @@ export interface ComparableText {
 export interface ShortLink {
   readonly url: string;
   readonly expandedUrl: string;
-  /** Whether the short link leads to media on X. X adds a link to the post's own media to the text. */
+  /** Whether X's short link leads to media on X. X adds such a link to the text of every post with media. */
   readonly isMedia: boolean;
 }
 
 const MARK = "\uFFFC";
-/** A link to media on X, in the form of `normalizeUrl`. */
+/** Matches a link to media on X, in the form that `normalizeUrl` returns. */
 const MEDIA_URL = /^(?:[a-z]+\.)?(?:x|twitter)\.com\/[^?]*\/status\/\d+\/(?:photo|video)\//;
 
 /**
- * Replaces X's entities, also those that are escaped several times: X shows the text `&lt;` that a client sent as
- * `&amp;lt;`, and both become `<`.
+ * Replaces the HTML entities in X's texts, also those that are escaped several times: X shows the text `&lt;` that a client
+ * sent as `&amp;lt;`, and both become `<`.
  */
 function unescapeEntities(text: string): string {
   return text
@@ -76,8 +76,8 @@ function compare(
 }
 
 /**
- * Converts the text that was sent to X to its comparable form. Links to media on X are left out, because X marks them in
- * its timeline like the links that it adds itself.
+ * Converts the text that was sent to X to its comparable form. Links to media on X are left out, because X's timeline marks
+ * them in the same way as the links to a post's own media, which X itself adds to the text.
  */
 export function compareSent(text: string): ComparableText {
   const ranges = findUrls(text).map(({ start, end }) => {
@@ -87,7 +87,7 @@ export function compareSent(text: string): ComparableText {
   return compare(text, ranges);
 }
 
-/** Whether the text contains a link to media on X, which X may list as the post's own media. */
+/** Whether the text contains a link to media on X. X may list this media as the post's own. */
 export function linksToMedia(text: string): boolean {
   return findUrls(text).some(({ start, end }) => isMediaUrl(text.slice(start, end)));
 }

@@ -27,7 +27,8 @@ export interface TimelineEntry {
 function toShortLinks(entities: unknown): readonly ShortLink[] {
   return list(entities, "urls").map((url) => ({
     url: text(url, "url") ?? "",
-    // The URL as it was posted. `unwound_url` is the target of its redirects, to which several posts may lead.
+    // `expanded_url` is the URL as it was posted. `unwound_url` is the target of its redirects; different posted URLs may have
+    // the same target.
     expandedUrl: text(url, "expanded_url") ?? text(url, "unwound_url") ?? "",
     isMedia: text(url, "media_key") !== undefined,
   }));

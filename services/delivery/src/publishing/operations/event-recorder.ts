@@ -108,7 +108,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the database or a fault in our code refused to record what was learned about targets; it is recorded in a simpler form",
+      "the outcomes of targets could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
     );
   }
 

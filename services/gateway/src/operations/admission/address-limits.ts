@@ -17,6 +17,8 @@ export interface AddressLimits {
   hasLeft(address: string, now: number): boolean;
   /** Counts a request that has been served already, beyond the limit of its remote address if necessary. */
   takeOnCredit(address: string, now: number): void;
+  /** Uncounts a request of a remote address. */
+  giveBack(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   /** Seconds, at least 1, until the remote address may make another request. */
   retryAfterSeconds(address: string, now: number): number;
@@ -36,6 +38,7 @@ export function createAddressLimits(quota = FAILURES_PER_MINUTE): AddressLimits 
     take: (address, now) => buckets.tryTake(networkOf(address), now),
     hasLeft: (address, now) => leftOf(address, now) >= 1,
     takeOnCredit: (address, now) => buckets.takeOnCredit(networkOf(address), now),
+    giveBack: (address, now) => buckets.giveBack(networkOf(address), now),
     stateOf: (address, now) => toRateLimitState("address", quota, leftOf(address, now)),
     retryAfterSeconds: (address, now) =>
       Math.max(1, Math.ceil(msUntilTokens(leftOf(address, now), 1, size) / 1000)),

@@ -1,6 +1,7 @@
 import { finished, Readable } from "node:stream";
 import { ServiceError } from "@postrider/shared/errors";
-import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { networkOf } from "@postrider/shared/http/remote-network";
+import { Semaphore, type Share } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 const MEBIBYTE = 1024 * 1024;
@@ -11,9 +12,11 @@ const PIECE_BYTES = 16 * 1024;
 const RETRY_AFTER_MS = 1_000;
 
 export interface UnsentLimits {
-  /** Maximum number of bytes of large answers of all callers that are being produced or are not sent yet. */
+  /** Maximum number of bytes of large answers to all workspaces that are being produced or are not sent yet. */
   readonly totalBytes: number;
-  /** Maximum number of such bytes of one workspace, or of one remote address without a workspace. */
+  /** Maximum number of such bytes of all requests without a workspace, which take nothing from the workspaces. */
+  readonly bytesWithoutWorkspace: number;
+  /** Maximum number of such bytes of one workspace, or of one remote network without a workspace. */
   readonly bytesPerCaller: number;
   /** How long a request waits for its share before it is refused. */
   readonly maxWaitMs: number;
@@ -21,17 +24,19 @@ export interface UnsentLimits {
 
 const LIMITS: UnsentLimits = {
   totalBytes: 128 * MEBIBYTE,
+  bytesWithoutWorkspace: 16 * MEBIBYTE,
   bytesPerCaller: 8 * MEBIBYTE,
   maxWaitMs: 5_000,
 };
 const MAX_WAITING = 2_000;
+/**
+ * Maximum ratio of the unsent bytes of one caller to the free bytes. The fewer bytes are free, the fewer one caller
+ * gets, so that several callers that do not read their answers leave room for others.
+ */
+const CALLER_PER_FREE = 1 / 8;
 
 function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
-}
-
-function callerKey({ caller, ip }: FastifyRequest): string {
-  return caller?.workspaceId ?? ip;
 }
 
 /** Returns the size that the answer to a request may have, as far as it is known before the handler runs. */
@@ -53,6 +58,26 @@ function toLargeAnswer(payload: unknown): Buffer | undefined {
   return typeof payload === "string" ? Buffer.from(payload) : payload;
 }
 
+interface Budget {
+  readonly permits: Semaphore;
+  readonly shares: readonly Share[];
+}
+
+/** Returns a function that finds the permits, one for each byte, for the answer to a request. */
+function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budget {
+  const { totalBytes, bytesWithoutWorkspace, bytesPerCaller: max, maxWaitMs } = limits;
+  const queue = { maxWaiting: MAX_WAITING, maxWaitMs };
+  const ofWorkspaces = new Semaphore({ total: totalBytes, ...queue });
+  const ofOthers = new Semaphore({ total: bytesWithoutWorkspace, ...queue });
+  return ({ caller, ip }) => {
+    const key = caller?.workspaceId ?? networkOf(ip);
+    return {
+      permits: caller === undefined ? ofOthers : ofWorkspaces,
+      shares: [{ key, max, perFree: CALLER_PER_FREE }],
+    };
+  };
+}
+
 /**
  * Limits the bytes of large answers that one workspace can make the gateway hold. A client that does not read its
  * answers would otherwise fill the memory of the gateway. A request whose answer may be large waits for its share before
@@ -60,13 +85,12 @@ function toLargeAnswer(payload: unknown): Buffer | undefined {
  * to a request that has changed something is always sent.
  */
 export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits = LIMITS): void {
-  const { totalBytes: total, bytesPerCaller: perKey, maxWaitMs } = limits;
-  const shares = new Semaphore({ total, perKey, maxWaiting: MAX_WAITING, maxWaitMs });
-  const permits = new WeakMap<FastifyRequest, Disposable>();
+  const budgetOf = createBudgets(limits);
+  const held = new WeakMap<FastifyRequest, Disposable>();
 
   /** Holds a share until the answer is sent or the connection is closed. */
   const hold = (request: FastifyRequest, reply: FastifyReply, permit: Disposable): void => {
-    permits.set(request, permit);
+    held.set(request, permit);
     finished(reply.raw, () => permit[Symbol.dispose]());
   };
 
@@ -76,7 +100,8 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
       done();
       return;
     }
-    shares.acquire({ key: callerKey(request), amount }).then(
+    const { permits, shares } = budgetOf(request);
+    permits.acquire({ shares, amount }).then(
       (permit) => {
         hold(request, reply, permit);
         done();
@@ -88,13 +113,14 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
   app.addHook("onSend", (request, reply, payload, done) => {
     const answer = toLargeAnswer(payload);
     if (answer === undefined) {
-      permits.get(request)?.[Symbol.dispose]();
+      held.get(request)?.[Symbol.dispose]();
       done(null, payload);
       return;
     }
     const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && !permits.has(request)) {
-      const permit = shares.tryAcquire({ key: callerKey(request), amount: answer.length });
+    if (isRead && !held.has(request)) {
+      const { permits, shares } = budgetOf(request);
+      const permit = permits.tryAcquire({ shares, amount: answer.length });
       if (permit === undefined) {
         done(tooManyUnsent());
         return;

@@ -1,0 +1,94 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import fastify, { type FastifyInstance } from "fastify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const LIMITS = {
+  totalBytes: 128 * MEBIBYTE,
+  bytesWithoutWorkspace: 16 * MEBIBYTE,
+  bytesPerCaller: 8 * MEBIBYTE,
+  maxWaitMs: 1,
+};
+
+interface Caller {
+  readonly workspaceId?: string;
+  readonly address?: string;
+}
+
+/** Ends the answers to requests for `/held`. Until then, each holds its share like an answer that nobody reads. */
+let release: () => void;
+let held: number;
+let app: FastifyInstance;
+let unread: Promise<unknown>[];
+
+beforeEach(async () => {
+  const gate = Promise.withResolvers<string>();
+  release = () => gate.resolve("");
+  held = 0;
+  unread = [];
+  app = fastify();
+  app.decorateRequest("caller", undefined);
+  app.decorateRequest("bodyBytes", 0);
+  app.addHook("onRequest", (request, _reply, done) => {
+    const workspaceId = request.headers["x-workspace-id"];
+    if (typeof workspaceId === "string")
+      request.caller = { workspaceId, verified: true, scopes: new Set() };
+    done();
+  });
+  app.setErrorHandler((_error, _request, reply) => reply.code(429).send());
+  addUnsentAnswerLimit(app, LIMITS);
+  const config = { answerBytes: 2 * MEBIBYTE };
+  app.get("/held", { config }, () => {
+    held += 1;
+    return gate.promise;
+  });
+  app.get("/read", { config }, () => "");
+  await app.ready();
+});
+
+afterEach(async () => {
+  release();
+  await Promise.all(unread);
+  await app.close();
+});
+
+async function get(path: string, { workspaceId, address = "192.0.2.1" }: Caller): Promise<number> {
+  const headers = workspaceId === undefined ? {} : { "x-workspace-id": workspaceId };
+  const { statusCode } = await app.inject({ path, headers, remoteAddress: address });
+  return statusCode;
+}
+
+/** Requests an answer of 2 MiB for each caller and returns once every request holds its share or is refused. */
+async function holdAnswers(callers: readonly Caller[]): Promise<void> {
+  let refused = 0;
+  unread = callers.map(async (caller) => {
+    if ((await get("/held", caller)) === 429) refused += 1;
+  });
+  await eventually(() => held + refused === callers.length);
+}
+
+function repeat(count: number, toCaller: (index: number) => Caller): readonly Caller[] {
+  return Array.from({ length: count }, (_, index) => toCaller(index));
+}
+
+test("twenty workspaces that do not read their large answers leave room for another workspace", async () => {
+  await holdAnswers(repeat(100, (index) => ({ workspaceId: `w${Math.floor(index / 5)}` })));
+  expect(await get("/read", { workspaceId: "another" })).toBe(200);
+});
+
+test("one workspace gets its whole share while no other has unsent answers", async () => {
+  await holdAnswers(repeat(5, () => ({ workspaceId: "w" })));
+  expect(held).toBe(4);
+});
+
+test("requests without a workspace do not use the bytes of workspaces", async () => {
+  await holdAnswers(repeat(100, (index) => ({ address: `192.0.2.${index}` })));
+  expect(held).toBe(8);
+  expect(await get("/read", { workspaceId: "w" })).toBe(200);
+});
+
+test("all addresses of an IPv6 /64 network share the bytes of one caller", async () => {
+  await holdAnswers(repeat(100, (index) => ({ address: `2001:db8:1:2::${index.toString(16)}` })));
+  expect(await get("/read", { address: "2001:db8:1:3::1" })).toBe(200);
+});

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { downloadFile } from "./download-file.ts";
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "download-"));
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
+
+/** Starts a download of which only the first 1,000 bytes arrive. */
+function startDownload(totalMs: number, headers: Readonly<Record<string, string>>) {
+  const sent = Promise.withResolvers<void>();
+  const body = Readable.from(
+    (async function* () {
+      yield Buffer.alloc(1_000);
+      sent.resolve();
+      await new Promise(() => {});
+    })(),
+  );
+  const url = new URL("https://files.example.com/a");
+  const answer = { url, status: 200, headers, body, [Symbol.asyncDispose]: async () => {} };
+  const outcome = downloadFile(
+    { send: () => Promise.resolve(answer) },
+    {
+      url: url.href,
+      path: join(folder, "file"),
+      limits: { maxImageBytes: 2_000_000, maxVideoBytes: 2_000_000 },
+      totalMs,
+      signal: new AbortController().signal,
+      reserve: () => Promise.resolve(),
+    },
+  ).catch((error: unknown) => error);
+  return { sent: sent.promise, outcome };
+}
+
+test.each([
+  ["of unknown length", {}],
+  ["of known length", { "content-length": "2000000" }],
+])("a download %s fails when no byte arrives for 10 seconds", async (_, headers) => {
+  const { sent, outcome } = startDownload(60_000, headers);
+  await sent;
+  // The time in which the received bytes are written does not count, so the clock moves in steps.
+  for (let seconds = 0; seconds < 50; seconds += 1) {
+    vi.advanceTimersByTime(1_000);
+    await new Promise(setImmediate);
+  }
+  expect(await Promise.race([outcome, Promise.resolve("pending")])).toMatchObject({
+    reason: "import_failed",
+  });
+});
