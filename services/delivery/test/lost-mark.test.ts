@@ -50,3 +50,19 @@ test.each([
     expect(await listAttempts(sql, target)).toMatchObject([{ number: 1, outcome: "published" }]);
   },
 );
+
+test("when the database connection breaks after it recorded that a probe of an unresponsive platform begins, the next probe follows after the ordinary wait although the call could have taken longer", async () => {
+  await using run = await openTargetRun();
+  const { database, sql, world, target } = run;
+  await sql`
+    insert into platform_brakes (platform, held_since, probe_at)
+    values ('x', now() - interval '1 minute', now())`;
+  await using _worker = startWorker(database, world, {
+    settings: { ...QUICK, visibleCallMs: 3_600_000, probeMs: [20] },
+    wrapSql: (pool) => loseOneMark(pool, "after"),
+  });
+  await request(sql, target);
+
+  await untilStatus(sql, target, "published");
+  expect(world.calls).toHaveLength(1);
+});

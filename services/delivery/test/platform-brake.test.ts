@@ -1,4 +1,6 @@
 import { randomUUID } from "node:crypto";
+import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { Sql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -93,10 +95,25 @@ test("if publishing is not held back, a platform that answers every publishing c
   );
 });
 
-/**
- * Publishes targets on a platform that answers every publishing call with HTTP 502, until publishing to it is held
- * back.
- */
+test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a platform that an earlier process held back continues at once", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await sql`
+    insert into platform_brakes (platform, held_since, probe_at)
+    values ('x', now() - interval '1 minute', now() + interval '1 hour')`;
+  await request(sql, target);
+
+  await using _worker = startWorker(database, world, {
+    settings: { ...SETTINGS, holdAfterUnknowns: 0 },
+  });
+
+  await untilStatus(sql, target, "published");
+  expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
+});
+
+/** Publishes targets on a platform that does not answer, until the platform is held. */
 async function holdPlatform(count: number) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await openDatabase());
@@ -187,11 +204,12 @@ test("when a platform answers a probe, publishing to it is no longer held back a
   ]);
 });
 
-test("when two delivery processes want to send a probe to an unresponsive platform at the same time, only one of them sends it", async () => {
-  await using database = await openDatabase();
+/** Opens a database with targets in work whose platform is held and ready for its next probe. */
+async function openHeldTargets(count: number) {
+  const database = await openDatabase();
   const { sql } = database;
   const world = new World();
-  const targets = addTargets(world, 6);
+  const targets = addTargets(world, count).toSorted((a, b) => (a.targetId < b.targetId ? -1 : 1));
   await request(sql, ...targets);
   await sql`update publish_tasks set status = 'working', fence = 1`;
   const held = targets.map(({ targetId }) => ({ targetId, generation: 1, fence: 1 }));
@@ -199,23 +217,126 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   await sql`
     insert into platform_brakes (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now())`;
+  const marks = held.map((key) => ({ ...key, contentHash: key.targetId, callMs: 60_000 }));
+  return { sql, marks, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
+}
 
-  const marks = await Promise.all(
-    [held.slice(0, 3), held.slice(3)].map((keys) =>
-      markCalls(
-        sql,
-        keys.map((key) => ({ ...key, contentHash: key.targetId, callMs: 60_000 })),
-      ),
-    ),
-  );
-
-  expect(marks.flat()).toHaveLength(1);
+/** Returns the seconds until the next probe of the platform, rounded. */
+async function readProbeWait(sql: Sql): Promise<number | undefined> {
   const [brake] = await sql<{ waitS: number }[]>`
     select extract(epoch from probe_at - now())::int as wait_s
     from platform_brakes`;
-  // The platform gets no second probe (a publishing call that tests whether it answers again) before the first probe
-  // must have ended.
-  expect(brake?.waitS).toBeGreaterThanOrEqual(60);
+  return brake?.waitS;
+}
+
+test("when two delivery processes want to send a probe to an unresponsive platform at the same time, only one of them sends it", async () => {
+  await using run = await openHeldTargets(6);
+  const { sql, marks } = run;
+
+  const marked = await Promise.all(
+    [marks.slice(0, 3), marks.slice(3)].map((requests) => markCalls(sql, requests)),
+  );
+
+  expect(marked.flat()).toHaveLength(1);
+  // No further probe is sent before the call of this one must have ended.
+  expect(await readProbeWait(sql)).toBeGreaterThanOrEqual(60);
+});
+
+test("the next probe of a platform waits for the call of the current probe, not for a longer call that was not sent", async () => {
+  await using run = await openHeldTargets(2);
+  const { sql, marks } = run;
+  const requests = marks.map((mark, index) => ({
+    ...mark,
+    callMs: index === 0 ? 60_000 : 300_000,
+  }));
+
+  expect(await markCalls(sql, requests)).toMatchObject([{ targetId: marks[0]?.targetId }]);
+  expect(await readProbeWait(sql)).toBeLessThanOrEqual(61);
+});
+
+test("while publishing to a platform is held back, a call to a server of the account's owner is sent, but not as the probe of the platform", async () => {
+  await using run = await openHeldTargets(3);
+  const { sql, marks } = run;
+  const requests = marks.map((mark, index) => ({ ...mark, isForeignHost: index === 0 }));
+
+  expect(await markCalls(sql, requests.slice(0, 1))).toHaveLength(1);
+  expect(await readProbeWait(sql)).toBeLessThanOrEqual(0);
+  const probes = await markCalls(sql, requests.slice(1));
+  expect(probes).toMatchObject([{ targetId: marks[1]?.targetId }]);
+});
+
+test.each<[string, Outcome]>([
+  ["is not sent", { kind: "not_sent" }],
+  [
+    "is refused a connection",
+    { kind: "retryable", code: "platform_unavailable", message: "connection refused" },
+  ],
+])(
+  "after a probe that %s, the next probe follows after the ordinary wait although the call could have taken longer",
+  async (_what, outcome) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    world.reactions = [() => outcome];
+    const target = world.addTarget();
+    await sql`
+      insert into platform_brakes (platform, held_since, probe_at)
+      values ('x', now() - interval '1 minute', now())`;
+    await using _worker = startWorker(database, world, {
+      settings: { ...SETTINGS, visibleCallMs: 3_600_000, probeMs: [20] },
+    });
+    await request(sql, target);
+
+    await untilStatus(sql, target, "published");
+    expect(world.calls).toHaveLength(2);
+  },
+);
+
+test("publishing to a platform is not held back when the servers of the owners of many accounts leave publishing calls without an answer", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = addTargets(world, TARGETS);
+  const connector = { ...world.connector(), isForeignHost: () => true };
+  await using _worker = startWorker(database, world, {
+    settings: SETTINGS,
+    connectors: { x: connector },
+  });
+  await request(sql, ...targets);
+
+  await eventually(async () => expect(await countByStatus(sql)).toEqual({ unknown: TARGETS }));
+  expect(await sql`select 1 from platform_brakes where unknowns_in_row > 0`).toEqual([]);
+});
+
+test("calls to servers of the accounts' owners that do not answer do not make calls to the platform wait for each other", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const ended = Promise.withResolvers<void>();
+  const foreign = Array.from({ length: 8 }, () =>
+    world.addTarget({ text: `foreign ${randomUUID()}` }),
+  );
+  const connector: PublishingConnector = {
+    ...world.connector(),
+    isForeignHost: ({ externalId }) =>
+      foreign.some(({ accountId }) => externalId === `external-${accountId}`),
+  };
+  world.reactions = foreign.map(() => async () => {
+    await ended.promise;
+    return { kind: "unknown", message: "HTTP 502" };
+  });
+  await using _worker = startWorker(database, world, {
+    settings: SETTINGS,
+    connectors: { x: connector },
+  });
+  // The open calls end before the worker is disposed of, even if the test fails.
+  using _ended = { [Symbol.dispose]: () => ended.resolve() };
+  await request(sql, ...foreign);
+  await eventually(() => world.calls.length === foreign.length);
+  const target = world.addTarget();
+  await request(sql, target);
+
+  await untilStatus(sql, target, "published");
 });
 
 test("while publishing to a platform is held back, targets of other platforms are published, and the platform is still searched for posts with an unknown outcome", async () => {

@@ -2,6 +2,7 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import { judgeMatchingPosts } from "@postrider/platforms/publishing/matching-posts";
 import { pngMedia } from "@postrider/platforms/test/test-media";
 import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
@@ -183,6 +184,53 @@ test("a target that becomes due 15 minutes after a restore from a backup or late
   await untilStatus(database.sql, target, "published");
   expect(seeing.looks).toEqual([]);
 });
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Restores an hour-old backup with a target that was first due 90 days ago. Returns how far back a search for it begins. */
+async function searchForOldTarget(change: (sql: Sql) => Promise<unknown>): Promise<number> {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget({ dueAt: new Date(Date.now() - 90 * DAY_MS) });
+  await request(sql, target);
+  await adoptElsewhere(database);
+  await change(sql);
+  await using seeing = startSearchable(database, world);
+  await untilStatus(sql, target, "published");
+  return Date.now() - (seeing.looks[0]?.getTime() ?? 0);
+}
+
+test("after a restore from a backup, the search for a target that is first due long before the backup and has no publishing call in the restored data starts at the time of the backup", async () => {
+  const backMs = await searchForOldTarget(async () => undefined);
+  expect(backMs).toBeGreaterThan(3_500_000);
+  expect(backMs).toBeLessThan(DAY_MS);
+});
+
+test.each<[string, (sql: Sql) => Promise<unknown>]>([
+  [
+    "has a publishing call with an unknown outcome in the restored data",
+    (sql) => sql`
+      update publish_tasks
+      set status = 'unknown', open_unknowns = 1, first_unknown_at = now() - interval '60 days'`,
+  ],
+  [
+    "was prepared before the backup",
+    (sql) => sql`
+      insert into task_handles (target_id, generation, workspace_id, handles)
+      select target_id, generation, workspace_id, '{}'
+      from publish_tasks`,
+  ],
+  [
+    "was made uncertain by an earlier restore and has not been searched for since",
+    (sql) => sql`update deployment set undo_restored_at = now() - interval '30 days'`,
+  ],
+])(
+  "after a restore from a backup, the search for a target that %s starts when the target was first due",
+  async (_what, change) => {
+    expect(await searchForOldTarget(change)).toBeGreaterThan(89 * DAY_MS);
+  },
+);
 
 test("a request that is repeated shortly after a restore from a backup, because the restored data lacks the first one, does not publish the content again", async () => {
   await using database = await openDatabase();

@@ -44,6 +44,11 @@ export interface PublishingConnector {
    */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   /**
+   * Whether the account's owner, not the platform, runs the server that gets the publishing call. Its answers say nothing
+   * about the platform. Without this function the platform runs the servers of all accounts.
+   */
+  isForeignHost?(account: AccountAccess): boolean;
+  /**
    * Returns the form of a text in which `reconcile` compares it with the posts on the platform. A search cannot tell two texts
    * with the same form apart, so an account never has two open publishing calls whose texts have the same form. Without this
    * function texts are compared in NFC with folded white space.

@@ -17,7 +17,7 @@ import { reconcile } from "./reconcile.ts";
 import { createRecordStep } from "./record-step.ts";
 import type { BlueskyUrls } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
-import { COLLECTION, toPermalink, toRequest } from "./xrpc.ts";
+import { COLLECTION, isOwnersHost, toPermalink, toRequest } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
   /** Rules for the addresses from which web pages may be read for link cards. Default: every public address. */
@@ -89,6 +89,7 @@ export function createBlueskyPublishingConnector(
     maxResends: Number.MAX_SAFE_INTEGER,
     steps: (publication) => toSteps(urls, pages, publication),
     publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
+    isForeignHost: isOwnersHost,
     reconcile: (publication, handles, _call, signal) =>
       reconcile(baseUrl, publication, handles, signal),
     findMatchingPost: (publication, handles, call, signal) =>

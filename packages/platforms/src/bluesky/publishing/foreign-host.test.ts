@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { sendOnce } from "#src/http/send-once.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { lookForRecord, toRequest } from "./xrpc.ts";
+import { isOwnersHost, lookForRecord, toRequest } from "./xrpc.ts";
 
 /** A server at a private address, which the Bluesky connector must not reach for an account. */
 let privateServer: Server;
@@ -44,4 +44,22 @@ test("the Bluesky connector connects to a private address that the operator conf
   const configured = { ...account, attributes: {} };
   expect(await lookForRecord(pdsUrl, configured, "rkey", signal)).toBe("present");
   expect(connections).toBe(1);
+});
+
+test.each([
+  ["the configured host of Bluesky is not run by the account's owner", undefined, false],
+  [
+    "one of Bluesky's own repository hosts is not run by the account's owner",
+    "https://morel.us-east.host.bsky.network",
+    false,
+  ],
+  ["another host is run by the account's owner", "https://pds.example.com", true],
+  [
+    "a host whose name only contains that of Bluesky's hosts is run by the account's owner",
+    "https://a.host.bsky.network.example.com",
+    true,
+  ],
+])("a Bluesky repository on %s", (_what, pdsUrl, expected) => {
+  const attributes = pdsUrl === undefined ? {} : { pdsUrl };
+  expect(isOwnersHost({ ...account, attributes })).toBe(expected);
 });

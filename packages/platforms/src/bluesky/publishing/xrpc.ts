@@ -22,6 +22,18 @@ export function isForeign({ attributes }: AccountAccess): boolean {
   return attributes.pdsUrl !== undefined;
 }
 
+/** Bluesky's own repository hosts, on which accounts of `bsky.social` are stored. */
+const BLUESKY_HOSTS = ".host.bsky.network";
+
+/**
+ * Whether the account's repository is neither on the configured host nor on one of Bluesky's own hosts. The DID document
+ * of an account of `bsky.social` states one of the latter.
+ */
+export function isOwnersHost({ attributes: { pdsUrl } }: AccountAccess): boolean {
+  if (pdsUrl === undefined) return false;
+  return !URL.canParse(pdsUrl) || !new URL(pdsUrl).hostname.endsWith(BLUESKY_HOSTS);
+}
+
 /** Creates a request to a procedure of Bluesky's XRPC API, in the name of the account. */
 export function toRequest(
   baseUrl: string,

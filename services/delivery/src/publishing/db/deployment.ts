@@ -62,10 +62,19 @@ export function firstDueAt(sql: ISql) {
  * alias `t` and `deployment` the alias `d`.
  */
 export function isDoubtful(sql: ISql) {
+  return isDoubtfulSince(sql, sql`d.restored_at`);
+}
+
+/** SQL condition: also the restore before the latest one made it uncertain whether the target of `t` was published. */
+export function isDoubtfulSinceEarlier(sql: ISql) {
+  return isDoubtfulSince(sql, sql`d.undo_restored_at`);
+}
+
+function isDoubtfulSince(sql: ISql, restoredAt: ReturnType<typeof sql>) {
   return sql`
-    (d.restored_at is not null
-      and ${firstDueAt(sql)} < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
-      and (t.doubted_at is null or t.doubted_at < d.restored_at))`;
+    (${restoredAt} is not null
+      and ${firstDueAt(sql)} < ${restoredAt} + ${REPEATS_MINUTES} * interval '1 minute'
+      and (t.doubted_at is null or t.doubted_at < ${restoredAt}))`;
 }
 
 /**

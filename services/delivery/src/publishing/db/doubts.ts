@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { firstDueAt, isDoubtful, ONE_RESTORE_HOURS } from "./deployment.ts";
+import { firstDueAt, isDoubtful, isDoubtfulSinceEarlier, ONE_RESTORE_HOURS } from "./deployment.ts";
 
 const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
@@ -11,15 +11,36 @@ const MESSAGE = "the data was restored from a backup; the target may have been p
 const RECENT_RESTORE_MINUTES = 30;
 
 /**
- * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore from a backup.
- * Content that became due after the restore may repeat a request that the restore lost. If the age of the backup is not known,
- * the lost request is assumed to be at most `ONE_RESTORE_HOURS` older than the restore.
+ * SQL condition: only publishing calls that the restored data does not contain may have published the target of publish task
+ * `t`, and they began after the backup. A task with handles may have a post that a platform dates back to its preparation.
+ */
+function isWithoutStoredCall(sql: ISql) {
+  return sql`
+    (not exists (
+        select 1
+        from publish_tasks s
+        where s.target_id = t.target_id
+        and (s.open_unknowns > 0 or s.status = 'calling')
+      )
+      and not exists (
+        select 1
+        from task_handles h
+        where h.target_id = t.target_id
+      )
+      and not ${isDoubtfulSinceEarlier(sql)})`;
+}
+
+/**
+ * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. A search that
+ * starts too early may find a post with the same text that a person published. Content that became due after the restore
+ * repeats a lost request. If the age of the backup is not known, the request was made at most as long ago as clients may
+ * repeat a request.
  */
 function searchFrom(sql: ISql) {
   return sql`
-    least(t.first_unknown_at, ${firstDueAt(sql)}, coalesce(d.data_until, case
+    coalesce(case when ${isWithoutStoredCall(sql)} then d.data_until end, least(t.first_unknown_at, ${firstDueAt(sql)}, coalesce(d.data_until, case
       when ${firstDueAt(sql)} >= d.restored_at then d.restored_at - ${ONE_RESTORE_HOURS} * interval '1 hour'
-    end))`;
+    end)))`;
 }
 
 /**

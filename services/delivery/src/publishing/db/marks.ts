@@ -9,6 +9,11 @@ export interface MarkRequest extends HeldKey {
   readonly contentHash: string;
   /** Maximum duration of the publishing call, in milliseconds. */
   readonly callMs: number;
+  /**
+   * Whether the owner of the account runs the server that gets the call. Such a call is neither held with its platform nor
+   * sent as a probe, because it does not show whether the platform answers.
+   */
+  readonly isForeignHost?: boolean;
 }
 
 /**
@@ -25,6 +30,7 @@ function toRow(request: MarkRequest) {
     fence: request.fence,
     content_hash: request.contentHash,
     call_ms: request.callMs,
+    is_foreign: request.isForeignHost ?? false,
   };
 }
 
@@ -48,9 +54,9 @@ function visibleSibling(sql: ISql) {
 function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
   return sql`
     asked as (
-      select t.target_id, t.generation, t.account_id, k.fence, k.content_hash, k.call_ms
+      select t.target_id, t.generation, t.account_id, k.fence, k.content_hash, k.call_ms, k.is_foreign
       from jsonb_to_recordset(${sql.json(requests.map(toRow))})
-        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int)
+        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int, is_foreign boolean)
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
       where t.status = 'working'
@@ -67,7 +73,7 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
     ),
     -- Tasks are locked in the order of their keys, like by every other statement that locks several tasks.
     ours as materialized (
-      select t.target_id, t.generation, t.platform, a.content_hash, a.call_ms
+      select t.target_id, t.generation, t.platform, a.content_hash, a.call_ms, a.is_foreign
       from asked a
       join accounts l on l.account_id = a.account_id
       join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
@@ -86,32 +92,32 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
 
 /**
  * Common table expressions that select from `ours` the tasks whose publishing calls may begin. `allowed` contains all
- * tasks of platforms whose publishing calls are not held. Of each platform whose calls are held and that is due for a
- * probe (a call that tests whether the platform answers again), it contains one task.
+ * tasks of platforms that are not held and of accounts on servers of their owners, and one probe of each platform that is
+ * ready for it.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`
+    candidates as (
+      select distinct on (platform) platform, target_id, generation, call_ms
+      from ours
+      where not is_foreign
+      order by platform, target_id, generation
+    ),
     -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe.
     probes as (
       update platform_brakes b
-      set probe_at = now() + interval '1 second' + interval '1 millisecond' * (
-        select max(o.call_ms)
-        from ours o
-        where o.platform = b.platform
-      )
+      set probe_at = now() + interval '1 second' + interval '1 millisecond' * c.call_ms
+      from candidates c
       where b.probe_at <= now()
-      and b.platform in (select platform from ours)
-      returning b.platform
+      and b.platform = c.platform
+      returning c.target_id, c.generation
     ),
     allowed as (
       select t.target_id, t.generation, t.content_hash, t.call_ms
-      from (
-        select target_id, generation, platform, content_hash, call_ms,
-          row_number() over (partition by platform order by target_id, generation) as of_platform
-        from ours
-      ) as t
-      where not ${isPlatformHeld(sql)}
-      or (t.of_platform = 1 and t.platform in (select platform from probes))
+      from ours t
+      where t.is_foreign
+      or not ${isPlatformHeld(sql)}
+      or (t.target_id, t.generation) in (select target_id, generation from probes)
     )`;
 }
 
@@ -186,7 +192,10 @@ export type Unmarked =
   | "busy";
 
 /** Determines why a publishing call may not begin. */
-export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarked> {
+export async function explainUnmarked(
+  sql: ISql,
+  held: HeldKey & Pick<MarkRequest, "isForeignHost">,
+): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case
         when exists (
@@ -198,7 +207,7 @@ export async function explainUnmarked(sql: ISql, held: HeldKey): Promise<Unmarke
         ) then 'superfluous'
         when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
         when t.publish_before <= now() then 'missed'
-        when ${isPlatformHeld(sql)} then 'platform_held'
+        when ${isPlatformHeld(sql)} and not ${held.isForeignHost ?? false} then 'platform_held'
         else 'busy'
       end as reason
     from jsonb_to_recordset(${sql.json(toHeldRows([held]))})

@@ -97,7 +97,20 @@ export async function updateBrakes(
     where b.platform = k.platform`;
 }
 
-/** Returns the platforms whose publishing calls are held because earlier ones got no answer. */
+/** Releases all platforms whose publishing calls are held. */
+export async function releaseBrakes(sql: ISql): Promise<void> {
+  await sql`
+    update platform_brakes
+    set unknowns_in_row = 0,
+      account_id = null,
+      is_several_accounts = false,
+      failed_probes = 0,
+      held_since = null,
+      probe_at = null
+    where held_since is not null`;
+}
+
+/** Returns the platforms whose publishing calls are held. */
 export async function listHeldPlatforms(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ platform: string }[]>`
     select platform

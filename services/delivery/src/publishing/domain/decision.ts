@@ -19,12 +19,23 @@ export interface TaskRef extends TaskKey {
 }
 
 /**
+ * Whether the owner of the account, not the platform, runs the server of a publishing call. Such a call says nothing about
+ * the platform.
+ */
+type IsForeignHost = boolean;
+
+/**
  * What a worker learned about a publish task. The outcome of a publishing call counts no matter which worker reports
  * it. Everything else counts only while the reporting worker holds the task.
  */
 export type Learned =
   /** A publishing call ended with this outcome. */
-  | { readonly kind: "called"; readonly callNumber: number; readonly outcome: Outcome }
+  | {
+      readonly kind: "called";
+      readonly callNumber: number;
+      readonly outcome: Outcome;
+      readonly isForeignHost?: IsForeignHost;
+    }
   /**
    * No worker reported how the publishing call ended, although the time `callUntil`, before which the call must end,
    * has passed.
@@ -34,7 +45,12 @@ export type Learned =
    * The database did not answer whether it recorded that a publishing call begins, so the worker did not send the call.
    * `callNumber` is the number that the call would have.
    */
-  | { readonly kind: "mark_lost"; readonly fence: number; readonly callNumber: number }
+  | {
+      readonly kind: "mark_lost";
+      readonly fence: number;
+      readonly callNumber: number;
+      readonly isForeignHost?: IsForeignHost;
+    }
   /** The publishing calls to the platform are held, because it left the latest ones without an answer. */
   | { readonly kind: "platform_held"; readonly fence: number }
   /** A step before the publishing call failed. */

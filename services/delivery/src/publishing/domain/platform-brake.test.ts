@@ -47,6 +47,22 @@ test("while publishing to a platform is held back, a failed probe delays the nex
   expect(twice).toMatchObject({ failedProbes: 2, probeAt: at(70_000) });
 });
 
+test("while publishing to a platform is held back, a probe that does not show whether the platform answers makes the next probe due after the ordinary wait, and does not count as a failed probe", () => {
+  const sent = { ...HELD, probeAt: at(300_000) };
+  const isVoid = { ...unanswered, isAnswered: undefined, calledAt: at(6_000) };
+
+  const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
+  expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
+  // A probe that is due earlier is not delayed.
+  expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
+  expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
+  expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);
+});
+
+test("publishing to a platform that is held back continues after the next unanswered call when the configured number of unanswered calls became 0", () => {
+  expect(nextBrake(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(OPEN);
+});
+
 test("publishing to a platform is no longer held back after any answer of the platform", () => {
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });

@@ -40,8 +40,11 @@ export interface PlatformBrake {
 
 /** What the outcome of a publishing call says about its platform. */
 export interface CallSignal {
-  /** Whether the platform answered the publishing call; false if the outcome of the call is unknown. */
-  readonly isAnswered: boolean;
+  /**
+   * Whether the platform answered; false if the outcome of the call is unknown, undefined if the outcome says nothing
+   * about that.
+   */
+  readonly isAnswered: boolean | undefined;
   readonly accountId: string;
   readonly calledAt: Date | null;
 }
@@ -78,9 +81,27 @@ export function releasedBrake(platform: string): PlatformBrake {
   return { platform, ...row, failedProbes: 0, heldSince: null, probeAt: null };
 }
 
-function afterProbe(brake: PlatformBrake, now: Date, { probeMs }: BrakePolicy): PlatformBrake {
-  const waitMs = probeMs[Math.min(brake.failedProbes, probeMs.length - 1)] ?? 0;
-  return { ...brake, probeAt: new Date(now.getTime() + waitMs) };
+function nextProbeAt({ failedProbes }: PlatformBrake, now: Date, { probeMs }: BrakePolicy): Date {
+  const waitMs = probeMs[Math.min(failedProbes, probeMs.length - 1)] ?? 0;
+  return new Date(now.getTime() + waitMs);
+}
+
+function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
+  return { ...brake, probeAt: nextProbeAt(brake, now, policy) };
+}
+
+/**
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe does not wait until the
+ * call of this one would have had to end.
+ */
+function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
+  const probeAt = nextProbeAt(brake, now, policy);
+  return brake.probeAt !== null && brake.probeAt <= probeAt ? brake : { ...brake, probeAt };
+}
+
+function isProbe({ calledAt }: CallSignal, { heldSince }: PlatformBrake): boolean {
+  // A call that was sent before the hold is not a probe and does not delay the next one.
+  return calledAt !== null && heldSince !== null && calledAt > heldSince;
 }
 
 function countUnknown(brake: PlatformBrake, { accountId }: CallSignal): PlatformBrake {
@@ -94,8 +115,7 @@ function countUnknown(brake: PlatformBrake, { accountId }: CallSignal): Platform
 }
 
 function isToBeHeld(brake: PlatformBrake, { holdAfterUnknowns }: BrakePolicy): boolean {
-  if (holdAfterUnknowns === 0 || !brake.isSeveralAccounts) return false;
-  return brake.unknownsInRow >= holdAfterUnknowns;
+  return brake.isSeveralAccounts && brake.unknownsInRow >= holdAfterUnknowns;
 }
 
 function next(
@@ -104,17 +124,16 @@ function next(
   now: Date,
   policy: BrakePolicy,
 ): PlatformBrake {
-  if (signal.isAnswered) return releasedBrake(brake.platform);
+  if (signal.isAnswered === true || policy.holdAfterUnknowns === 0)
+    return releasedBrake(brake.platform);
+  if (signal.isAnswered === undefined)
+    return isProbe(signal, brake) ? afterVoidProbe(brake, now, policy) : brake;
   const counted = countUnknown(brake, signal);
-  const { heldSince } = counted;
-  if (heldSince === null)
+  if (counted.heldSince === null)
     return isToBeHeld(counted, policy)
       ? afterProbe({ ...counted, heldSince: now }, now, policy)
       : counted;
-  // A publishing call that was sent before calls to the platform were held is not a probe, so it does not delay the
-  // next probe.
-  const isProbe = signal.calledAt !== null && signal.calledAt > heldSince;
-  return isProbe
+  return isProbe(signal, counted)
     ? afterProbe({ ...counted, failedProbes: counted.failedProbes + 1 }, now, policy)
     : counted;
 }

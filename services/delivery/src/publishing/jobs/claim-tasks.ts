@@ -5,6 +5,7 @@ import { findNextTaskMs } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
+import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
@@ -174,10 +175,12 @@ class Claims {
 
   /**
    * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is enough.
+   * If no platform may be held, it releases those that a process with another setting holds or has held.
    */
   async #lookForLosses(): Promise<void> {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
+    if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
     const lost = await listLostCalls(sql, MAX_LOST_CALLS);
     await Promise.all(
       lost.map(({ cause, ...call }) =>

@@ -1,4 +1,4 @@
-import type { Unmarked } from "#src/publishing/db/marks.ts";
+import type { MarkRequest, Unmarked } from "#src/publishing/db/marks.ts";
 import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import {
   DONE,
@@ -28,18 +28,23 @@ function toCallKey({ task, content, connector }: TaskInputs) {
 export async function markCall(
   { deps, marker }: PublishContext,
   inputs: TaskInputs,
-  callMs: number,
+  call: Pick<MarkRequest, "callMs" | "isForeignHost">,
 ): Promise<MarkResult | Extract<WorkEnd, { kind: "learned" }>> {
   const { task, attemptNumber } = inputs;
   try {
-    return await marker.mark({ ...toCallKey(inputs), callMs });
+    return await marker.mark({ ...toCallKey(inputs), ...call });
   } catch (error) {
     deps.logger.warn(
       { err: error, targetId: task.targetId },
       "the database did not answer whether a publishing call may begin; the call is not sent, and the target is tried again",
     );
     const { fence, callNumber } = task;
-    return learned(task, attemptNumber, { kind: "mark_lost", fence, callNumber: callNumber + 1 });
+    return learned(task, attemptNumber, {
+      kind: "mark_lost",
+      fence,
+      callNumber: callNumber + 1,
+      isForeignHost: call.isForeignHost ?? false,
+    });
   }
 }
 

@@ -30,6 +30,14 @@ interface TokenRefused {
   readonly callNumber: number;
 }
 
+/** What a publishing call needs after the preparation steps. */
+interface PreparedCall {
+  readonly parts: LocalParts;
+  readonly handles: Handles;
+  /** Whether the owner of the account, not the platform, runs the server that gets the call. */
+  readonly isForeignHost: boolean;
+}
+
 /**
  * Publishes a claimed task: runs the steps before the publishing call, and then that call. A refused access token is
  * renewed once.
@@ -69,19 +77,20 @@ async function tryOnce(
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
   await using local = prepared.parts;
-  // A publishing call that sends media does not wait for other calls to the platform: such calls can take minutes, and
-  // the platform can later say what became of an upload.
-  using _place = local.bytes > 0 ? undefined : await context.pace.enter(task.platform, interrupted);
+  // Whether a server of the account's owner answers says nothing about the platform.
+  const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
+  // A call that sends media does not wait. It can take minutes, and its platform tells what became of an upload.
+  const isPaced = local.bytes === 0 && !isForeignHost;
+  using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
   if (interrupted.aborted) return RELEASE_NOW;
-  return await sendOnce(context, inputs, local, prepared.handles);
+  return await sendOnce(context, inputs, { ...prepared, isForeignHost });
 }
 
 /** Records that the publishing call begins, sends it and records its outcome. */
 async function sendOnce(
   context: PublishContext,
   inputs: TaskInputs,
-  local: LocalParts,
-  handles: Handles,
+  { parts: local, handles, isForeignHost }: PreparedCall,
 ): Promise<WorkEnd | TokenRefused> {
   const { task, attemptNumber, connector } = inputs;
   const { settings, clocks } = context.deps;
@@ -90,7 +99,7 @@ async function sendOnce(
   // for the call.
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
-  const mark = await markCall(context, inputs, callMs);
+  const mark = await markCall(context, inputs, { callMs, isForeignHost });
   if (mark.kind === "learned") return mark;
   if (mark.kind === "unmarked") return onUnmarked(context, inputs, mark.reason);
 
@@ -111,8 +120,9 @@ async function sendOnce(
     kind: "called",
     callNumber,
     outcome,
+    isForeignHost,
   });
-  context.pace.learn(task.platform, isAnswer(outcome));
+  if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
   return outcome.kind === "token_refused" && isContinued
     ? { ...outcome, handles, callNumber }
     : DONE;

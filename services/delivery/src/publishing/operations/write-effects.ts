@@ -61,15 +61,33 @@ export async function gateAccounts(
   if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
 }
 
-/** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
+/** Whether the event is about the open publishing call of the task; `calledAt` of the task is then the time of this call. */
+function isOfOpenCall(
+  event: Extract<TaskEvent, { kind: "called" | "mark_lost" }>,
+  { status, callNumber, fence }: Task,
+): boolean {
+  const isOfWorker = event.kind === "called" || event.fence === fence;
+  return isOfWorker && status === "calling" && callNumber === event.callNumber;
+}
+
+/**
+ * Returns what an event about a publish task, in its state before the event, says about the platform. A lost call says
+ * nothing, because the next probe is due about when the call is found to be lost.
+ */
+function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
+  if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
+  if (event.isForeignHost === true) return undefined;
+  const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
+  if (isAnswered === undefined && !isOfOpenCall(event, task)) return undefined;
+  const { platform, accountId, calledAt } = task;
+  return { platform, isAnswered, accountId, calledAt };
+}
+
+/** Returns what the outcomes of publishing calls say about their platforms, by platform. */
 function toSignals(
   decisions: ReadonlyMap<TaskEvent, Decision>,
 ): ReadonlyMap<string, readonly CallSignal[]> {
-  const signals = [...decisions].flatMap(([event, { task }]) => {
-    const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
-    const { platform, accountId, calledAt } = task;
-    return isAnswered === undefined ? [] : [{ platform, isAnswered, accountId, calledAt }];
-  });
+  const signals = [...decisions].flatMap(([event, { task }]) => toSignal(event, task) ?? []);
   return Map.groupBy(signals, ({ platform }) => platform);
 }
 
