@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Uses so many transaction ids that a snapshot that was taken before is old enough to be reported. */
+/** Uses enough transaction ids to make a snapshot that was taken before old enough to be reported. */
 async function useTransactions(): Promise<void> {
   await database.sql`
     do $$

@@ -4,10 +4,7 @@ import type { MediaLease } from "#src/db/media-leases.ts";
 import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-/**
- * How long an upload may take beyond the time that the minimum rate allows, because the media service is slow or makes
- * the bytes durable.
- */
+/** Additional time for an upload beyond the minimum rate, because the media service is slow or makes the bytes durable. */
 const UPLOAD_GRACE_MS = 60 * 60_000;
 
 export const COLUMNS = [

@@ -46,10 +46,7 @@ export interface KeyRecord {
   readonly usableUntil: number;
 }
 
-/**
- * The stored answer of the accounts service about a valid API key. There is one stored answer per API key, whichever
- * workspaces the requests name.
- */
+/** The one stored answer of the accounts service about a valid API key, whichever workspaces the requests name. */
 interface StoredKey {
   readonly keyId: string;
   readonly keyHash: Uint8Array;
@@ -107,10 +104,7 @@ export interface KeyRecords {
 
 type Admitted = NonNullable<AdmissionGrant["key"]>;
 
-/**
- * Returns the times until which the gateway uses the answer of the accounts service to a query that was sent at
- * `sentAt`.
- */
+/** Returns the times until which the gateway uses the answer to a query that it sent to the accounts service at `sentAt`. */
 function lifeOf(sentAt: number, ttlMs: number) {
   const freshUntil = sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return { freshUntil, usableUntil: freshUntil + OUTAGE_MS };
@@ -170,10 +164,7 @@ function toRecord(
   };
 }
 
-/**
- * Stores the answers of the accounts service about workspaces, and the number of requests that each workspace may still
- * make.
- */
+/** Stores the accounts service's answers about workspaces, and how many requests each workspace may still make. */
 class WorkspaceRecords {
   readonly #stored = new BoundedMap<string, StoredWorkspace>(MAX_RECORDS);
 

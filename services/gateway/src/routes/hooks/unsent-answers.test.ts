@@ -16,7 +16,7 @@ interface Caller {
   readonly address?: string;
 }
 
-/** Ends the answers to requests for `/held`. Until then, each holds its share like an answer that nobody reads. */
+/** Ends the answers to requests for `/held`. Until then, each uses the bytes of its workspace like an answer that its client does not read. */
 let release: () => void;
 let held: number;
 let app: FastifyInstance;
