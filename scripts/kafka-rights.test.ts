@@ -5,7 +5,7 @@ import { CONSUMED_TOPICS } from "../packages/shared/src/bus/kafka-rights.ts";
 
 const SERVICES = join(import.meta.dirname, "../services");
 
-/** Lists the topics of other services that the code of a service names. */
+/** Lists the Kafka topics of other services that the code of a service names. */
 function listNamedTopics(service: string): readonly string[] {
   const files = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES });
   const code = files.map((file) => readFileSync(join(SERVICES, file), "utf8")).join("\n");

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { areCallersCurrent, writeCallers } from "./rpc-callers/document.ts";
 
 /**
- * Writes the list of processes that may call each RPC, from what their code calls. With `--check` it only reports
- * whether the list is up to date.
+ * Writes the list of processes that may call each RPC: those whose code contains a call of it. With `--check`, the
+ * script only reports whether the committed list is up to date.
  */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 if (!values.check) {

@@ -36,7 +36,8 @@ const OWN = new Set([
   "METRICS_PORT",
   "IDENTITY_KEYS",
   ...NODE_VARIABLES,
-  // Each service has a Kafka user of its own, and so have the Jobs that create topics and rights.
+  // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka topics and grant
+  // rights.
   "KAFKA_USERNAME",
   "KAFKA_PASSWORD",
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),

@@ -8,7 +8,7 @@ interface Login {
   readonly secret: string;
 }
 
-/** Lists the Secrets from which containers read a Kafka user or password. */
+/** Lists the Kubernetes Secrets from which containers read a Kafka user or password. */
 function listLogins(manifests: readonly Manifest[]): readonly (Login & { isService: boolean })[] {
   return workloadsOf(manifests).flatMap((workload) =>
     containersOf(workload).flatMap(({ name, image, env = [] }) => {
@@ -25,8 +25,8 @@ function listLogins(manifests: readonly Manifest[]): readonly (Login & { isServi
 }
 
 /**
- * Finds services that share a Kafka user with another service or with a Job. Kafka's rights apply to a user, so such a service
- * could write the topics of the other one.
+ * Finds services that share a Kafka user with another service or with a Kubernetes Job. Kafka grants rights to users, so such a
+ * service could write to the topics of the other service.
  */
 export function checkKafkaUsers(manifests: readonly Manifest[]): readonly string[] {
   const logins = listLogins(manifests);

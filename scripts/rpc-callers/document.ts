@@ -5,7 +5,10 @@ import { findCalls, type CallingProcess } from "./find-calls.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const FILE = join(ROOT, "packages/contracts/src/rpc-callers.ts");
 
-/** The processes that call services. The operator's tool runs as its own program and inside the local stack. */
+/**
+ * The processes that call RPCs of services. The code of the operator's tool is in two packages: the CLI and the local
+ * stack.
+ */
 const PROCESSES: readonly CallingProcess[] = [
   ...["gateway", "accounts", "posts", "media", "delivery"].map((name) => ({
     name,
@@ -45,12 +48,12 @@ async function renderCallers(): Promise<string> {
   return `${HEAD}${lines.join("")}};\n`;
 }
 
-/** Whether the committed list of callers is what the code calls. */
+/** Whether the committed list of the callers of each RPC agrees with the calls in the code. */
 export async function areCallersCurrent(): Promise<boolean> {
   return readFileSync(FILE, "utf8") === (await renderCallers());
 }
 
-/** Writes the list of callers into the contracts. */
+/** Writes the list of the callers of each RPC into the contracts package. */
 export async function writeCallers(): Promise<void> {
   writeFileSync(FILE, await renderCallers());
 }

@@ -2,15 +2,17 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
 
-/** A process that calls services, and the folders with its code. */
+/** A process that calls RPCs of services, and the folders with its code. */
 export interface CallingProcess {
   readonly name: string;
   readonly folders: readonly string[];
 }
 
-/** An import of service descriptors from the contracts, with the names and the module. */
+/**
+ * Matches an import of RPC service descriptors from the contracts package; captures the imported names and the module.
+ */
 const IMPORT = /import \{([^}]*)\} from "@postrider\/contracts\/([\w/]+_service_pb)";/g;
-/** A client of a service: `peer.client(PostService)` or `services.client("posts", PostService)`. */
+/** Matches the creation of an RPC client: `peer.client(PostService)` or `services.client("posts", PostService)`. */
 const CLIENT = /\.client\(\s*(?:[\w"]+,\s*)?([A-Z]\w*)\s*\)/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*$/gm;
 
@@ -22,7 +24,7 @@ function readSources(folders: readonly string[]): readonly string[] {
   );
 }
 
-/** Returns the service descriptors that a source file imports and has a client of, with their modules. */
+/** Returns the RPC service descriptors that a source file imports and creates a client for, with their modules. */
 function findClients(
   source: string,
 ): readonly { readonly module: string; readonly name: string }[] {

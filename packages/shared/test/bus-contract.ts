@@ -23,7 +23,10 @@ export interface BusFixture extends AsyncDisposable {
 
 const WAIT = { timeoutMs: 20_000 };
 
-/** Returns the name of a new consumer group. On Postgres the role of the service `sample` can use only its own groups. */
+/**
+ * Returns the name of a new consumer group. On the Postgres bus, the service `sample` can use only groups whose names begin
+ * with `sample`.
+ */
 function newGroup(): string {
   return `sample.${newId()}`;
 }

@@ -57,7 +57,7 @@ beforeAll(async () => {
       "sasl.enabled.mechanisms": "PLAIN",
       "listener.name.sasl_ssl.plain.sasl.jaas.config": `org.apache.kafka.common.security.plain.PlainLoginModule required username="broker" password="broker" user_broker="broker" user_postrider="${PASSWORD}" ${SERVICE_USERS};`,
       "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-      // The controller's connections have no authentication.
+      // Connections of the Kafka controller are not authenticated: Kafka treats them as the user `ANONYMOUS`.
       "super.users": "User:broker;User:postrider;User:ANONYMOUS",
       "ssl.keystore.type": "PEM",
       "ssl.keystore.certificate.chain": inOneLine(certificate),
@@ -89,7 +89,7 @@ test.each([
   },
 );
 
-/** Opens the bus as a service with a Kafka user of its own. */
+/** Opens the Kafka bus as the given service does, with the Kafka user of that service. */
 function openAs(service: string, sql: Sql): Bus {
   const options = client({ KAFKA_USERNAME: `postrider-${service}` });
   return createKafkaBus({ ...options, sql, onFatal: () => undefined });
@@ -122,7 +122,7 @@ test("with the granted rights, a Kafka user of a service writes only its own top
   await eventually(() => expect(seen).toEqual(["delivery.events.v1"]), { timeoutMs: 20_000 });
   await withAdmin(openKafka(client({ KAFKA_USERNAME: "postrider-posts" })), async (admin) => {
     await expect(admin.fetchTopicOffsets("media.events.v1")).rejects.toThrow(/not authorized/i);
-    // The broker does not even name the coordinator of a group to a user without rights on the group.
+    // The Kafka broker does not even name the coordinator of a consumer group to a user without rights on that group.
     await expect(
       admin.fetchOffsets({ groupId: "delivery.posts.events.v1", topics: ["posts.events.v1"] }),
     ).rejects.toThrow("Failed to find group coordinator");

@@ -20,7 +20,10 @@ async function emptySchema(): Promise<void> {
   await database.sql`drop table schema_migrations, outbox, parked_events, effects`;
 }
 
-/** Migrates from several processes at the same time, and returns the versions that each of them applied. */
+/**
+ * Runs the migrations over several connection pools at once, like several processes. Returns the versions that each
+ * applied.
+ */
 async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   const pools = Array.from({ length: REPLICAS }, (_, index) =>
     openSql({ url: database.url, poolSize: 1, applicationName: `migrate-${index}` }),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Uses more ids of transactions than a snapshot may be behind. */
+/** Uses so many transaction ids that a snapshot that was taken before is old enough to be reported. */
 async function useTransactions(): Promise<void> {
   await database.sql`
     do $$
@@ -26,7 +26,7 @@ async function useTransactions(): Promise<void> {
     $$`;
 }
 
-/** Returns the age in seconds of the oldest snapshot; undefined if the watch sees none. */
+/** Returns the age in seconds of the oldest database snapshot; undefined if the `SnapshotWatch` sees none. */
 async function readAge(watch: SnapshotWatch, now: Date): Promise<number | undefined> {
   const since = await watch.look(database.sql, now);
   return since === undefined ? undefined : (now.getTime() - since.getTime()) / 1000;

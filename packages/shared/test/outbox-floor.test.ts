@@ -50,7 +50,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of pages that the query of a relay for its next events reads. */
+/** Returns the number of database pages that an outbox relay's query for its next events reads. */
 async function countPages(floor: number): Promise<number> {
   const rows = await sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
     explain (analyze, buffers, format json) ${nextRows(sql, floor)}`;
@@ -99,7 +99,8 @@ test("the floor of the outbox (lowest id that relays read) does not pass an id t
   const gate = 4_711;
   const { late } = await database.ownerSql.begin(async (owner) => {
     await owner`select pg_advisory_xact_lock(${gate})`;
-    // The id is the first column of the table, so the statement has taken it while it waits for the value of the key.
+    // The id is the first column of the outbox, so the insert has already taken an id while it waits for the value of
+    // `key`.
     const statement = sql`
       insert into outbox (event_id, type, key, payload, headers)
       values (gen_random_uuid(), 't', 'late' || pg_advisory_xact_lock_shared(${gate})::text, '{}', '{}')`;

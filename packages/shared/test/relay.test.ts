@@ -51,7 +51,7 @@ const append = (keys: readonly string[]) =>
 const relayTo = (bus: ReturnType<typeof createBroker>, pollMs: number) =>
   startRelay({ sql: database.sql, bus, topic, source, logger, pollMs });
 
-/** Waits as long as a slow broker takes for its answer. */
+/** Waits for `ms` milliseconds, like a slow broker before it answers. */
 const answerAfter = async (ms: number): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   setTimeout(resolve, ms);

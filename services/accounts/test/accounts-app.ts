@@ -74,7 +74,7 @@ export interface AppOptions {
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";
-  /** Connections to the database; default: those of the test database. */
+  /** Database connection pool of the replica; default: the pool of the test database. */
   readonly sql?: Sql;
 }
 

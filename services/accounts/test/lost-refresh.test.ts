@@ -40,7 +40,7 @@ function createBrokenReplica(): BrokenReplica {
   };
 }
 
-/** Moves the end of the refresh lease of a credential back by this many seconds. */
+/** Makes the refresh lease of a credential end earlier, by the given number of seconds. */
 async function ageLease({ accountId }: AccountRef, seconds: number): Promise<void> {
   await fixture.sql`
     update credentials
@@ -66,8 +66,8 @@ async function eventsOf({ accountId }: AccountRef): Promise<readonly string[]> {
 }
 
 /**
- * Connects an account and lets a replica refresh its tokens, which it cannot store. The platform then accepts only the
- * new refresh token. Returns once the refresh lease of this replica has expired.
+ * Connects an account and lets the broken replica refresh the account's tokens, which the replica cannot store. The
+ * platform then accepts only the new refresh token. Returns once the refresh lease of this replica has expired.
  */
 async function loseRefresh(broken: BrokenReplica) {
   const ref = await fixture.connect("x");
@@ -86,7 +86,7 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
   expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
   expect(await statusOf(ref)).toBe("active");
-  // The refusal is provisional for a minute, in which no replica calls the platform.
+  // For a minute, the platform's refusal of the refresh token is provisional, and no replica calls the platform.
   await ageLease(ref, 55);
   await fixture.credentialsOf([ref]);
   await fixture.app.refresher.settled();

@@ -18,7 +18,9 @@ const CLAIM = {
   maxPerWorkspace: 32,
 };
 
-/** Changes the oldest task with a status, as another process could. */
+/**
+ * Returns a function that changes the oldest publish task with the status `status` to `next`, as another process could.
+ */
 function change(status: string, next: string, delayMs: number) {
   return async (sql: Sql) => {
     await sql`
@@ -56,7 +58,10 @@ const OPERATIONS: Readonly<
   resolve: change("unknown", "failed", 0),
 };
 
-/** A task with an unknown outcome is due while another task of its account is in work, whose worker is then lost. */
+/**
+ * Operations after which a task with an unknown outcome is due, while the lease of another task of the same account has
+ * ended because its worker was lost.
+ */
 const LOST_WORKER = [
   "request",
   "request",
@@ -67,8 +72,8 @@ const LOST_WORKER = [
 ].map((name): [string, number][] => [[name, 0]]);
 
 /**
- * Returns the accounts without a task in work that no claim would look at although one of their tasks is due. A claim may
- * postpone an account for up to a second.
+ * Returns the accounts without a task in work that have a due task but that no claim would consider. A claim may postpone an
+ * account for up to a second.
  */
 async function findLostAccounts(sql: Sql) {
   return await sql`

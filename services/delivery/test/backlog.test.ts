@@ -49,7 +49,7 @@ interface Backlog {
   readonly perAccount: number;
 }
 
-/** Inserts tasks that are due since an hour ago. Returns the ids of their accounts. */
+/** Inserts publish tasks that have been due for an hour. Returns the ids of their accounts. */
 async function insertBacklog(sql: Sql, backlog: Backlog): Promise<readonly string[]> {
   const { platform, workspaceId = randomUUID(), accounts, perAccount } = backlog;
   const accountIds = Array.from({ length: accounts }, () => randomUUID());
@@ -63,7 +63,7 @@ async function insertBacklog(sql: Sql, backlog: Backlog): Promise<readonly strin
   return accountIds;
 }
 
-/** Requests a task that is due now, on an account and in a workspace of its own. */
+/** Requests a publish task that is due now, for an account and a workspace that have no other tasks. */
 async function requestOther(sql: Sql, world: World, given: Partial<TestTarget> = {}) {
   const target = world.addTarget({ dueAt: new Date(), ...given });
   await request(sql, target);
@@ -180,7 +180,8 @@ test("a task that is requested while a claim finds nothing for its account is cl
   const requested = await sql.begin(async (tx) => {
     const locked = await lockDueAccounts(tx, CLAIM);
     expect(locked).toEqual([accountId]);
-    // The request inserts its task before the claim reads the tasks, and waits for the claim's lock.
+    // The publish request inserts its task before the claim reads the tasks, and then waits for the claim's lock on the
+    // account.
     const requesting = request(sql, later);
     await untilBlocked(database.ownerSql);
     await scheduleAccounts(tx, locked);
@@ -232,7 +233,7 @@ test("each change that makes a task claimable lets the next claim find it", asyn
   const [other] = (await claim(sql)).tasks;
   expect(other?.targetId).not.toBe(taken.targetId);
 
-  // The lease of the second task ends, as after a crash.
+  // The lease of the second task ends, as after a crash of the process that worked on it.
   await sql`
     update publish_tasks
     set wake_at = now() - interval '1 second'
@@ -256,7 +257,7 @@ test("the tasks that the previous release left in the database are claimed after
   });
   const { sql } = database;
   await insertDeployment(sql, DEPLOYMENT);
-  // The rows are inserted as the previous release does, without the columns of later migrations.
+  // The publish tasks are inserted as the previous release does, without the columns that later migrations add.
   await insertBacklog(sql, { platform: "x", accounts: 4, perAccount: 1 });
   const tasks = await sql<{ targetId: string }[]>`select target_id from publish_tasks`;
   const [queued, unknown, crashed, done] = tasks.map(({ targetId }) => targetId);

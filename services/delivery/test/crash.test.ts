@@ -191,7 +191,8 @@ test.each(["monotonic", "wall"] as const)(
       },
     };
     const target = world.addTarget();
-    // Without the limit of calls to a platform that does not answer, nothing else reads the clocks before the mark.
+    // With `holdAfterUnknowns: 0`, calls to a platform that does not answer are not limited. The code of this limit
+    // would read the clocks, too, before a publishing call is marked as begun.
     const settings = { holdAfterUnknowns: 0 };
     await using _worker = startWorker(database, world, { clocks, settings });
 

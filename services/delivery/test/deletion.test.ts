@@ -345,7 +345,7 @@ test("a deletion waits until no lost publishing call of its target can still arr
   await using _worker = startWorker(database, world);
   const target = world.addTarget();
   const id = await publishOne(sql, target);
-  // An earlier publishing call had no answer, and can still arrive at the platform.
+  // An earlier publishing call of the target had no answer, and can still arrive at the platform.
   await sql`
     insert into publish_attempts (target_id, number, generation, workspace_id, account_id, fence, outcome, call_until)
     values (

@@ -347,7 +347,7 @@ export interface WorkerOptions {
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
-  /** Changes the database connection of the worker, for example to lose answers. */
+  /** Wraps the database connection pool of the worker, for example in one that loses answers of the database. */
   readonly wrapSql?: (sql: Sql) => Sql;
 }
 
@@ -438,7 +438,7 @@ export function toRecord(targets: readonly TestTarget[]): BusRecord {
   };
 }
 
-/** Records targets as published under the given ids, without publishing them. */
+/** Records targets as published, with the given ids of their posts on the platform, without a publishing call. */
 export async function insertPublished(
   sql: Sql,
   posts: readonly { readonly target: TestTarget; readonly externalId: string }[],

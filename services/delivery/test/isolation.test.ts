@@ -132,7 +132,10 @@ test("publish tasks that are claimed together do not wait for token refreshes of
   expect(world.calls).toHaveLength(2);
 });
 
-/** Requests the deletion of published targets whose id on the platform is that of the target. */
+/**
+ * Records targets as published and requests their deletion. The id of each post on the platform is the id of its
+ * target.
+ */
 async function requestDeletions(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
   await insertPublished(
     sql,

@@ -9,12 +9,15 @@ function connectionLost(): Error {
   return Object.assign(new Error("the connection was lost"), { code: "CONNECTION_CLOSED" });
 }
 
-/** Whether the arguments of a call of `sql` are the statement that records that publishing calls begin. */
+/** Whether these arguments of a call of `sql` contain the SQL statement that records that publishing calls begin. */
 function isMark([first]: readonly unknown[]): boolean {
   return Array.isArray(first) && first.join("").includes("set status = 'calling'");
 }
 
-/** Returns a connection pool that loses its connection once, before or after it has recorded that a publishing call begins. */
+/**
+ * Returns a connection pool that loses the database connection once: before or after the database has recorded that a
+ * publishing call begins.
+ */
 function loseOneMark(sql: Sql, when: "before" | "after"): Sql {
   let isLost = false;
   return new Proxy(sql, {
@@ -33,7 +36,7 @@ test.each([
 ] as const)(
   "a target is sent once and published when the database connection breaks %s that records the start of the publishing call",
   async (_what, when, callNumber) => {
-    // The platform cannot be searched for posts, as Telegram cannot.
+    // The platform of this test cannot be searched for posts; neither can Telegram.
     await using run = await openTargetRun();
     const { database, sql, world, target } = run;
     const wrapSql = (pool: Sql) => loseOneMark(pool, when);

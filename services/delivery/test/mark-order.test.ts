@@ -22,7 +22,9 @@ function markAll(sql: Sql, targets: readonly TestTarget[]) {
   return Promise.all(marks);
 }
 
-/** Requests targets and puts their tasks in work one after the other, in the given order. */
+/**
+ * Requests the publication of targets and marks their publish tasks as in work, one after the other in the given order.
+ */
 async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<void> {
   await request(sql, ...targets);
   for (const target of targets)
@@ -33,7 +35,10 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<voi
   await openAttempts(sql, targets.map(toHeld));
 }
 
-/** Locks the tasks of targets, waits until `waiting` other statements wait for a lock, and releases the tasks. */
+/**
+ * Locks the publish tasks of targets in the database, calls `start`, waits until `waiting` other SQL statements wait
+ * for a lock, and releases the locks.
+ */
 async function holdUntilWaiting(
   { sql }: TestDatabase,
   targets: readonly TestTarget[],
@@ -73,7 +78,8 @@ test("two processes that record the start of publishing calls for the same two a
   const [a, b] = [openProcess(database), openProcess(database)];
   const started: ReturnType<typeof markAll>[] = [];
 
-  // Each process has marked a call of one account when it has to wait before it marks a call of the other account.
+  // Each process has recorded the start of a publishing call for one of the two accounts when it has to wait. It has
+  // not yet recorded the start of its call for the other account.
   await holdUntilWaiting(
     database,
     [ay, bx],
@@ -101,7 +107,7 @@ test("a statement that renews leases and one that records the start of publishin
   const marked: ReturnType<typeof markAll>[] = [];
   const renewed: ReturnType<typeof renewLeases>[] = [];
 
-  // Each statement has locked one of the tasks that both need when it has to wait.
+  // When each of the two SQL statements has to wait, it has already locked a task that the other statement needs, too.
   await holdUntilWaiting(
     database,
     [second, third],

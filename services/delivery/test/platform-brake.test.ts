@@ -23,12 +23,16 @@ import {
 
 const HOLD_AFTER = 5;
 const TARGETS = 40;
-/** Targets that were sent without an answer are not searched for during the test. */
+/**
+ * With these settings, the platform is not searched during the test for targets whose publishing call had no answer.
+ */
 const SETTINGS = { visibleCallMs: 60_000, holdAfterUnknowns: HOLD_AFTER, probeMs: [3_600_000] };
 
 const badGateway: Reaction = () => ({ kind: "unknown", message: "HTTP 502" });
 
-/** Adds targets of as many accounts that are due on a platform that answers every publishing call with HTTP 502. */
+/**
+ * Adds `count` due targets, each of another account, on a platform that answers every publishing call with HTTP 502.
+ */
 function addTargets(world: World, count: number): readonly TestTarget[] {
   world.reactions = Array.from({ length: 1_000 }, () => badGateway);
   return Array.from({ length: count }, () => world.addTarget());
@@ -42,7 +46,10 @@ async function countByStatus(sql: Sql): Promise<Readonly<Record<string, number>>
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-/** Makes the next probe of every held platform due now. */
+/**
+ * Makes the next probe of every platform due now. A probe is a publishing call that tests whether a platform, to which
+ * publishing is held back, answers again.
+ */
 async function makeProbeDue(sql: Sql): Promise<void> {
   await sql`update platform_brakes set probe_at = now()`;
   await sql`update publish_tasks set wake_at = now() where status = 'queued'`;
@@ -106,7 +113,10 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
 });
 
-/** Publishes targets on a platform that does not answer, until the platform is held. */
+/**
+ * Publishes targets on a platform that answers every publishing call with HTTP 502, until publishing to it is held
+ * back.
+ */
 async function holdPlatform(count: number) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await openDatabase());
@@ -131,7 +141,7 @@ async function holdPlatform(count: number) {
   return { database, sql, world, targets, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
-/** Returns those of the targets that were not sent. */
+/** Returns those of the targets for which no publishing call was sent. */
 async function listQueued(sql: Sql, targets: readonly TestTarget[]) {
   const rows = await Promise.all(
     targets.map(async (target) => ({ target, task: await readTask(sql, target) })),
@@ -173,7 +183,8 @@ test("while publishing to a platform is held back, one target at a time is sent 
     expect(await countByStatus(sql)).toEqual({ unknown: HOLD_AFTER + 2, queued: 3 }),
   );
   expect(world.calls).toHaveLength(HOLD_AFTER + 2);
-  // Further tries of a target that waits are not reported and do not count as attempts.
+  // While publishing to the platform is held back, further tries of a target that waits are not reported and do not
+  // count as publishing attempts.
   for (const target of await listQueued(sql, targets))
     expect(await listUpdates(sql, target)).toHaveLength(1);
 });
@@ -230,7 +241,8 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   );
 
   expect(marked.flat()).toHaveLength(1);
-  // No further probe is sent before the call of this one must have ended.
+  // The platform gets no second probe (a publishing call that tests whether it answers again) before the first probe
+  // must have ended.
   expect(await readProbeWait(sql)).toBeGreaterThanOrEqual(60);
 });
 

@@ -176,7 +176,8 @@ class Stage implements AsyncDisposable {
   }
 
   async append({ key, headers, value }: BusRecord): Promise<void> {
-    // The role of delivery may not append to the topic of posts.
+    // The database role of the delivery service may not append to the topic of the posts service, so the test appends
+    // as the owner of the database.
     const { ownerSql } = this.database;
     await ownerSql`
       insert into bus.records (topic, key, headers, value)

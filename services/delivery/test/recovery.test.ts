@@ -165,7 +165,7 @@ test("after a restore from a backup, a target on a platform that cannot be searc
   expect(world.calls).toHaveLength(1);
 });
 
-/** Moves the latest restore into the past. */
+/** Moves the recorded time of the latest restore from a backup into the past by `age`. */
 async function ageRestore({ sql }: TestDatabase, age: string): Promise<void> {
   await sql`
     update deployment
@@ -244,7 +244,7 @@ test("a request that is repeated shortly after a restore from a backup, because 
 
   expect(await untilStatus(database.sql, repeated, "published")).toMatchObject({ externalId });
   expect(world.calls).toEqual([]);
-  // The search starts at the time of the backup, although the repeated request is newer.
+  // The search of the platform starts at the time of the backup, although the repeated publish request is newer.
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 3_500_000);
 });
 
@@ -259,7 +259,7 @@ test("after an operator marked data as restored from a backup of unknown age, th
   expect(seeing.looks[0]?.getTime()).toBeLessThan(Date.now() - 23 * 3_600_000);
 });
 
-/** Lets the first publish request of a target end with a certain failure before the backup. */
+/** Lets the first publish request of a target fail before the backup, because the platform refuses to publish it. */
 async function failBeforeBackup(database: TestDatabase, world: World) {
   const target = world.addTarget({ dueAt: new Date(Date.now() - 2 * 3_600_000) });
   world.reactions = [() => ({ kind: "refused", code: "permission_missing", message: "refused" })];

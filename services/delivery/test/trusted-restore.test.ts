@@ -23,13 +23,16 @@ import {
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
 
-/** Records a restore that moved the data to a new timeline, as a switchover to a standby does. */
+/** Records a restore that moved the data to a new timeline of Postgres, as a switchover to a standby server does. */
 async function switchOver({ sql }: TestDatabase): Promise<void> {
   await sql`update deployment set timeline = timeline + 1`;
   await recordRestore(sql, DEPLOYMENT, undefined);
 }
 
-/** Declares the restore lossless that an operator sees as the latest one. */
+/**
+ * Declares, as an operator does, that no data were lost in the restore that the delivery service shows as the latest
+ * one.
+ */
 async function trustLatest({ sql }: TestDatabase) {
   const { recovery } = createRpcClients(sql);
   const { restoredAt } = (await recovery.getRecovery({})).recovery ?? {};
@@ -40,7 +43,10 @@ async function release({ sql }: TestDatabase): Promise<void> {
   await releaseTrustedDoubts({ sql, onEvents: () => undefined });
 }
 
-/** Lets a switchover leave a target in doubt whose platform cannot be searched, until the target fails. */
+/**
+ * Lets a target fail on a platform that cannot be searched for posts, because after a switchover it is unknown whether
+ * the target was already published.
+ */
 async function failInDoubt(database: TestDatabase, world: World): Promise<TestTarget> {
   const target = world.addTarget();
   await request(database.sql, target);
@@ -50,7 +56,10 @@ async function failInDoubt(database: TestDatabase, world: World): Promise<TestTa
   return target;
 }
 
-/** Makes a queued task ready, which otherwise waits until the posts service knows that the target is open again. */
+/**
+ * Makes the queued publish task of a target ready now. Otherwise the task waits until the posts service knows that the
+ * target is open again.
+ */
 async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
   await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
 }
@@ -76,7 +85,8 @@ test("a target that failed only because of a switchover is published after an op
   const update = await lastUpdate(sql, target);
   expect([update?.status, update?.errorCode]).toEqual(["publishing", undefined]);
   expect(events).toBe(1);
-  // The posts service must learn first that the target is open again, because delivery asks it whether the target is wanted.
+  // Before the publish task is tried again, the posts service must learn that the target is open again, because the
+  // delivery service asks it whether the target still has to be published.
   const [row] = await sql<{ waitMs: number }[]>`
     select extract(epoch from wake_at - updated_at)::float8 * 1000 as wait_ms from publish_tasks`;
   expect(row?.waitMs).toBeGreaterThanOrEqual(5_000);

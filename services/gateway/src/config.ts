@@ -35,7 +35,7 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
   return proxies;
 }
 
-/** Limits on how slowly a client may send and read. Tests of slow clients use shorter times. */
+/** Limits on how slowly a client may send a request. Tests of slow clients use shorter times. */
 const PATIENCE = {
   headersMs: 15_000,
   /** Maximum time to receive a whole request with its body. Uploads may take longer. */

@@ -27,7 +27,8 @@ beforeAll(async () => {
   app = await createTestServer({
     mediaUrl: media.url,
     media: { batchGetMedia },
-    // One address may use half of the permits, which is more than it uploads at a time here.
+    // One remote address may use half of the permits for uploads, which is more than the number of concurrent uploads
+    // of this test.
     maxInFlight: 1_024,
     trustedProxies: ["127.0.0.1"],
   });
@@ -100,7 +101,7 @@ test("concurrent uploads with unknown tokens all count towards the limit of fail
   const waiting: (() => void)[] = [];
   media.handle((_request, response) => void waiting.push(() => refuse(response, notFound())));
   const count = FAILURES + 80;
-  // An upload grant allows one upload at a time, so each upload has a token of its own.
+  // An upload grant allows one upload at a time, so each upload of this test has a grant with a token of its own.
   const answers = Array.from({ length: count }, (_unused, index) =>
     uploadFrom("192.0.2.4", `?token=t${index}`),
   );

@@ -22,7 +22,7 @@ export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";
 export const POST_ID = "01936a5e-7d2b-7000-8000-000000000001";
 export const MEDIA_ID = "01936a5e-7d2b-7000-8000-00000000000b";
 export const PUBLIC_URL = "http://127.0.0.1:8080";
-/** The identities of the gateway and of the services that it calls. */
+/** The identities with which the gateway and the services that it calls authenticate themselves in tests. */
 export const identities = createTestIdentities();
 export const MEDIA_KEY = "m".repeat(32);
 export const ACCOUNT_ID = "01936a5e-7d2b-7000-8000-000000000002";

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** More bytes than all buffers of a connection hold whose client does not read. */
+/** A text of more bytes than all buffers of a connection hold while the client does not read. */
 const LONG = "x".repeat(12 * MEBIBYTE);
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
 const UNSENT_LIMITS = {
@@ -15,11 +15,11 @@ const UNSENT_LIMITS = {
   maxWaitMs: 100,
 };
 
-/** A gateway before a posts service whose only post has the text `content`. */
+/** A gateway that calls a simulated posts service, whose only post has the text `content`. */
 interface Gateway extends AsyncDisposable {
   readonly app: FastifyInstance;
   content: string;
-  /** Number of calls of the posts service. */
+  /** Number of calls that the simulated posts service has received. */
   calls: number;
   get(path: string, workspaceId?: string, method?: string): Promise<Response>;
   /** Requests a path and does not read the answer. */
@@ -119,7 +119,7 @@ test("the gateway sends a large answer to a request that changed data even while
 });
 
 test("the gateway reads a list of posts only after it has reserved memory for the answer, and refuses a request that waits too long for the memory", async () => {
-  // Each list reserves 2 MiB of the 26 MiB that a workspace may have.
+  // Each request for a list of posts reserves 2 MiB of the 26 MiB that the unsent answers to a workspace may have.
   for (let count = 0; count < 13; count += 1) patient.requestWithoutReading("/posts");
   await eventually(() => patient.calls === 13);
   expect(await codeOf(await patient.get("/posts"))).toEqual([429, "rate_limited"]);

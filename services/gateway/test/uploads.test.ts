@@ -160,7 +160,7 @@ test.each(["", "?token=", "?token=a&token=b", "?other=1"])(
   },
 );
 
-/** Sends a request whose path the HTTP client leaves as it is, and returns its answer. */
+/** Sends a PUT request with an HTTP client that does not normalize the path, and returns the answer. */
 async function putRaw(path: string) {
   const { hostname, port } = new URL(url);
   const client = httpRequest({ hostname, port, path, method: "PUT" });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Size in bytes of a header or a query parameter that is near the limit of all headers. */
+/** Size in bytes of one header or query parameter; it is near the maximum size of all headers of a request together. */
 const MAX_HEADER_BYTES = 12 * 1024;
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
@@ -36,7 +36,10 @@ const ROUTES = [
   ["POST", "/media/from-url"],
 ] as const;
 
-/** Large values with as many faults as possible, one for each kind of work that the check of a body does. */
+/**
+ * Large values of fields of a request body, with as many faults as possible. There is one value for each kind of work
+ * that the validation of a body does.
+ */
 const VALUES: readonly (readonly [string, unknown])[] = [
   ["a list of numbers", times(1000, 1)],
   ["a list of equal ids", times(1000, ACCOUNT_ID)],
@@ -103,7 +106,7 @@ const PARAMETERS = ["cursor", "status", "from", "to", "limit", "platform", "unkn
 
 test("a request with long headers and query parameters takes less than 200 ms of processor time", async () => {
   for (const text of createHostileTexts(MAX_HEADER_BYTES, { mixtures: 20 })) {
-    // A header contains bytes, which Node reads as Latin-1, without control characters.
+    // Node reads the bytes of a header as Latin-1. A header must not contain control characters.
     const value = Buffer.from(text)
       .toString("latin1")
       .replaceAll(/\p{Cc}/gu, "");

@@ -15,12 +15,18 @@ import { readStorageConfig } from "#src/storage/open-object-store.ts";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-/** Some stores date an object at the start of its upload, so an object may be this old before a row names it. */
+/**
+ * Returns the maximum age, in seconds, that an object may reach before a database row names it. Some object stores date
+ * an object at the start of its upload.
+ */
 function orphanSeconds(...maxBytes: readonly number[]): number {
   return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
 }
 
-/** Reads the limits on files, and the times for which unfinished uploads and unknown files are kept. */
+/**
+ * Reads the limits on files, and the times for which unfinished uploads and stored files without a database row are
+ * kept.
+ */
 function readLimits(read: EnvReader) {
   const maxImageBytes = read
     .about("Maximum size of an image in bytes.")

@@ -326,7 +326,7 @@ test("failed imports leave no object and no temporary file", async () => {
 /** The first bytes of an MP4 file. */
 const VIDEO_START = Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0");
 
-/** A temporary folder that counts how many imports have asked for space and how many have got some. */
+/** A temporary folder that counts the imports that have asked for disk space and the imports that have received it. */
 class CountingSpace extends TempSpace {
   askedCount = 0;
   grantedCount = 0;
@@ -398,7 +398,7 @@ test("ImportMedia returns unavailable with a retry delay when the temporary fold
   }
 });
 
-/** Returns a store of which every write fails. */
+/** Returns an object store that fails every write. */
 function failing(error: Error): ObjectStore {
   const put = () => Promise.reject(error);
   const nothing = () => Promise.resolve(undefined);

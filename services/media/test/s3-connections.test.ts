@@ -5,7 +5,10 @@ import { expect, test } from "vitest";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { createS3Store } from "#src/storage/s3.ts";
 
-/** More than the 50 connections that one client of the AWS SDK opens by default. */
+/**
+ * Number of concurrent slow readers of objects. It exceeds the 50 connections that one client of the AWS SDK opens by
+ * default.
+ */
 const READERS = 60;
 
 /** Starts a simulated S3 server and a store that uses it. */

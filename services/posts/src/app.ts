@@ -122,8 +122,8 @@ function createAppRoutes(options: {
 }
 
 /**
- * The secrets from which cursors are signed. A release without identities reads only cursors of the shared secret, so
- * that secret comes first while it is set.
+ * Returns the secrets for the signatures of list cursors; the first one signs. An earlier release, which does not know
+ * service identities, accepts only cursors signed with the shared secret, so that secret comes first while it is set.
  */
 function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, ...string[]] {
   const [first, ...others] = [...sharedSecrets, ...identity.keys.map(({ text }) => text)];

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Inserts scheduled posts that were due from two hours ago on, and starts them. */
+/** Inserts `count` posts that became due two hours ago, each 10 ms after the one before, and marks them as started. */
 async function startPostsOfThePast(count: number): Promise<void> {
   await posts.sql`
     insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
@@ -24,7 +24,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of pages that the scheduler's query for the next due post reads. */
+/** Returns the number of database pages that the scheduler's query for the next due post reads. */
 async function countPages(since: Date | null): Promise<number> {
   const rows = await posts.sql<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }[]>`
     explain (analyze, buffers, format json) ${nextDue(posts.sql, since)}`;

@@ -38,7 +38,7 @@ async function listAll(
   return met;
 }
 
-/** Returns what a list shows of a post. */
+/** Returns the fields of a post that a list of posts shows. */
 const summaryOf = ({ targets, ...post }: Post) => ({
   ...post,
   options: {},
@@ -81,7 +81,7 @@ test("ListPosts returns the latest post first and only the fields that a list sh
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Creates drafts whose texts have the given lengths, the last of them latest, and returns their ids. */
+/** Creates a draft for each of the given text lengths, in this order, and returns the ids of the drafts. */
 async function draft(workspaceId: string, lengths: readonly number[]): Promise<readonly string[]> {
   const accountIds = [posts.peers.connectAccount(workspaceId, "x")];
   const ids: string[] = [];

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Returns the first day of the month that is this many months from now, as the period of a day. */
+/** Returns the first day of the month that is `months` months from now, as the period of a daily quota counter. */
 function dayInMonths(months: number): string {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + months, 1))

@@ -210,7 +210,7 @@ test("when the delivery service cannot answer about one target, the sweep job st
 
 const SWEEP_AFTER_MS = 120_000;
 
-/** Lets minutes pass for all targets. */
+/** Moves the times of all targets into the past, as if this number of minutes had passed. */
 const passMinutes = (minutes: number) =>
   posts.sql`
     update targets

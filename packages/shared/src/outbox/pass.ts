@@ -23,7 +23,10 @@ export interface PassInput {
   readonly floor: number;
   /** Maximum number of events in the first request that the pass sends to the event bus. */
   readonly requestRows: number;
-  /** Events that the event bus has stored, although their pass did not wait for its answer. */
+  /**
+   * Events that the event bus has stored, although the outbox relay's transaction that sent them ended before the bus
+   * answered.
+   */
   readonly stored: readonly OutboxRow[];
 }
 
@@ -98,7 +101,7 @@ export async function holdRelays(tx: TransactionSql): Promise<void> {
 /**
  * Returns the statement that reads the next events of the outbox.
  *
- * @param floor No event has a smaller id; see `OutboxFloor`.
+ * @param floor No event in the outbox has a smaller id; see `OutboxFloor`.
  */
 export function nextRows(sql: ISql, floor: number) {
   return sql<OutboxRow[]>`
@@ -120,8 +123,8 @@ function withinBytes(rows: readonly OutboxRow[]): readonly OutboxRow[] {
 }
 
 /**
- * Deletes published rows. The event id is compared too, because a restored database may have assigned an id again to
- * an event that is not published yet.
+ * Deletes published rows of the outbox. Their event ids are compared too, because a database that was restored from a
+ * backup may have assigned a row id again to an event that is not published yet.
  */
 async function deleteRows(tx: TransactionSql, rows: readonly OutboxRow[]): Promise<void> {
   if (rows.length === 0) return;

@@ -16,32 +16,37 @@ export interface PublishOptions {
   readonly topic: string;
   readonly source: string;
   readonly logger: Logger;
-  /** Maximum number of events in the first request of the pass to the event bus. */
+  /**
+   * Maximum number of events in the first request to the event bus in one pass (one transaction of the outbox relay).
+   */
   readonly requestRows: number;
-  /** Maximum time that the pass waits for the event bus. */
+  /** Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. */
   readonly publishTimeoutMs: number;
 }
 
-/** A request to the event bus that had no answer yet when its pass ended. */
+/** A request to the event bus that was not answered before the outbox relay's transaction ended. */
 export interface OpenRequest {
   readonly rows: readonly OutboxRow[];
-  /** Resolves when the event bus has stored the events. It may reject at any time. */
+  /** A promise that resolves when the event bus has stored the events. It can reject at any time before. */
   readonly answer: Promise<void>;
 }
 
-/** What became of the events of one pass. */
+/** What became of the events that the outbox relay tried to publish in one transaction. */
 export interface PublishResult {
-  /** The events that the event bus has stored or that are parked. They may be deleted. */
+  /** The events that the event bus has stored or that are parked (put aside). They may be deleted from the outbox. */
   readonly done: readonly OutboxRow[];
-  /** Maximum number of events in the next request: twice as many after each success, half as many after a failure. */
+  /**
+   * Maximum number of events in the next request to the event bus: twice as many after each success, half as many after
+   * a failure.
+   */
   readonly requestRows: number;
-  /** Why the other events are not published; undefined when all are. */
+  /** Why the events that are missing in `done` are not published; undefined when none is missing. */
   readonly failure?: PublishFailure;
 }
 
 export interface PublishFailure {
   readonly error: unknown;
-  /** The request without an answer whose events are stored as soon as it is answered. */
+  /** The request that the event bus did not answer in time. Its events are stored if the bus answers it later. */
   readonly open?: OpenRequest;
 }
 
@@ -51,9 +56,9 @@ export const MAX_REQUEST_ROWS = 500;
 const MAX_REQUEST_BYTES = 512 * 1024;
 
 /**
- * Publishes rows of the outbox in order, one request after another. A request that fails or takes too long ends the
- * pass, and the requests before it still count. Each failure halves the next request, so that an event bus that is too
- * slow for large requests receives smaller ones.
+ * Publishes rows of the outbox in order, one request to the event bus after another. A request that fails or takes too
+ * long is the last one of the transaction; the events of the requests before it count as published. Each failure halves
+ * the size of the next request, so that an event bus that is too slow for large requests receives smaller ones.
  */
 export async function publishRows(
   tx: TransactionSql,
@@ -73,7 +78,10 @@ export async function publishRows(
   return { done, requestRows };
 }
 
-/** Returns the rows of the next request: at least one, and not more than fit into its limits. */
+/**
+ * Returns the outbox rows of the next request to the event bus: at least one, and no more than its maximum number and
+ * size allow.
+ */
 function nextPart(
   rows: readonly OutboxRow[],
   start: number,
@@ -90,11 +98,14 @@ function nextPart(
 
 interface PartOptions extends PublishOptions {
   readonly deadlineAt: number;
-  /** Receives the rows that the event bus has stored or that are parked. */
+  /** List to which the rows are added that the event bus has stored or that are parked (put aside). */
   readonly done: OutboxRow[];
 }
 
-/** Publishes one request, and parks the events that the broker refuses permanently. Returns why it failed, if it did. */
+/**
+ * Publishes the rows of one request, and parks (puts aside) the events that the broker refuses permanently. Returns why the
+ * request failed; undefined if it succeeded.
+ */
 async function publishPart(
   tx: TransactionSql,
   part: readonly OutboxRow[],
@@ -122,7 +133,8 @@ async function publishPart(
     }
     return undefined;
   } catch (error) {
-    // The Postgres bus stores records in the savepoint, which was rolled back, so its late answer has no meaning.
+    // The Postgres bus stores records within the savepoint, which the failure rolled back. So a late answer of the
+    // Postgres bus does not mean that the records are stored.
     const isLate = error instanceof NoAnswerError && bus.system === "kafka";
     return open !== undefined && isLate ? { error, open } : { error };
   }
@@ -132,7 +144,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof RefusedRecordsError;
 }
 
-/** Thrown when the event bus has not answered before the deadline of the pass. */
+/** Thrown when the event bus has not answered before the deadline of the outbox relay's transaction. */
 class NoAnswerError extends Error {
   override name = "NoAnswerError";
 }

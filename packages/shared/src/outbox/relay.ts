@@ -21,7 +21,10 @@ const POLL_MS = 200;
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
 const MEASURE_MS = 5_000;
-/** Interval at which an outbox relay tries to move the floor of the outbox. */
+/**
+ * Interval at which an outbox relay tries to raise the floor of the outbox: a number that no event id in the outbox is
+ * below.
+ */
 const FLOOR_MS = 2_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
@@ -119,7 +122,10 @@ class Relay {
     return result === "busy" ? BUSY_MS : this.#afterPass(result);
   }
 
-  /** Takes over what a pass reports. @throws The error of the event bus, if it has not stored a single event. */
+  /**
+   * Updates the relay after a transaction that published events. @throws The error of the event bus, if no event was
+   * published.
+   */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {
     const { rows, isFull, requestRows, failure } = result;
     publishedTotal.inc({ topic: this.#options.topic }, rows);

@@ -1,12 +1,15 @@
 import type { TransactionSql } from "#src/postgres.ts";
 
-/** Number of days after which every service may delete a record. The services delete records after seven days. */
+/**
+ * Number of days after which every service may delete a record of the Postgres bus. The services delete records after
+ * seven days.
+ */
 const DELETABLE_AFTER_DAYS = 6;
 
 interface Policy {
   readonly table: "records" | "positions";
   readonly name: string;
-  /** The part of `create policy` after the name of the table. */
+  /** The part of the SQL statement `create policy` that follows the name of the table. */
   readonly rule: string;
 }
 
@@ -39,8 +42,8 @@ function policiesOf(service: string, role: string): readonly Policy[] {
 }
 
 /**
- * Creates a policy that does not exist yet. An existing policy is kept, because replacing it would lock the table against the
- * running services.
+ * Creates a row-level security policy if it does not exist yet. An existing policy is kept, because replacing it would lock the
+ * table against the running services.
  */
 async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): Promise<void> {
   const existing = await tx`
@@ -53,13 +56,13 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
 }
 
 /**
- * Lets the role of a service use the Postgres bus: it reads all topics, appends only to its own topics, whose names begin with
- * the name of the service, and moves only the positions of its own consumer groups. It cannot choose the id of a record, so
- * that it cannot take the ids of later records of another service.
+ * Lets the role of a service use the Postgres bus: the role reads all topics, appends only to its own topics, whose names begin
+ * with the name of the service, and moves only the positions of its own consumer groups. The role cannot choose the id of a
+ * record, so that it cannot use up the ids that later records of other services will get.
  */
 export async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {
   await tx.unsafe(`grant usage on schema bus to ${role}`);
-  // An earlier release granted `insert` on all columns.
+  // An earlier release granted `insert` on all columns of `bus.records`, also on the id.
   await tx.unsafe(`revoke insert on bus.records from ${role}`);
   await tx.unsafe(`grant select, delete on bus.records to ${role}`);
   await tx.unsafe(`grant insert (topic, key, headers, value) on bus.records to ${role}`);

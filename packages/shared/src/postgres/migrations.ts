@@ -69,12 +69,12 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
 }
 
 /**
- * Waits until no other process migrates the schema, and creates the table of applied migrations if it is missing: even
- * `create table if not exists` fails when two transactions do it at the same time.
+ * Waits until no other process migrates the schema, and then creates the table of applied migrations if it is missing.
+ * Without the wait, even `create table if not exists` could fail, when two transactions execute it at the same time.
  */
 async function lockSchema(tx: TransactionSql): Promise<void> {
-  // A migration has no timeout, and neither has waiting for another process: creating an index of a large table takes
-  // longer than any statement of a request.
+  // A migration has no timeout, and neither has the wait for another process that migrates: creating an index of a
+  // large table takes longer than the timeout of the statements of requests.
   await tx`set local statement_timeout = 0`;
   await tx`set local transaction_timeout = 0`;
   await tx`select pg_advisory_xact_lock(hashtext(current_schema() || '.schema_migrations'))`;

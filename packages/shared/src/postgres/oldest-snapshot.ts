@@ -2,8 +2,8 @@ import type { ISql } from "#src/postgres.ts";
 import { createAgeGauge } from "#src/telemetry/metrics.ts";
 
 /**
- * Number of later transactions from which a snapshot counts. An idle database has old snapshots too, but no deleted rows
- * that they keep.
+ * Number of transactions that must have begun after a snapshot was taken before the snapshot is reported. An idle database has
+ * old snapshots too, but no deleted rows that they keep.
  */
 const MIN_TRANSACTIONS = 1_000;
 
@@ -13,14 +13,17 @@ const oldest = createAgeGauge(
 );
 
 /**
- * Follows the snapshots that keep the database from removing deleted rows: of backups and long queries, of standbys that
- * report theirs, of replication slots and of prepared transactions. A service's role may not see when another role's
- * transaction began, so the age of a snapshot counts from when it was seen first.
+ * Follows the snapshots that keep Postgres from removing deleted rows: the snapshots of backups and long queries, of standbys
+ * that report theirs, of replication slots and of prepared transactions. A service's role may not see when another role's
+ * transaction began, so the age of a snapshot counts from when this class first saw it.
  */
 export class SnapshotWatch {
   #firstSeen: ReadonlyMap<string, Date> = new Map();
 
-  /** Sets the metric, and returns the time since which the oldest snapshot exists; undefined if there is none. */
+  /**
+   * Sets the metric of the oldest snapshot's age, and returns when that snapshot was first seen; undefined if there is
+   * none.
+   */
   async look(sql: ISql, now: Date): Promise<Date | undefined> {
     const rows = await sql<{ xmin: string }[]>`
       select distinct xmin::text as xmin

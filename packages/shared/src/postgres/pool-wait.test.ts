@@ -8,7 +8,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A connection pool whose probes wait until the test answers them. */
+/**
+ * Creates a `PoolWait` whose probes (statements that measure the wait for a connection) wait until the test answers
+ * them.
+ */
 function createPool() {
   const answers: (() => void)[] = [];
   const wait = new PoolWait(

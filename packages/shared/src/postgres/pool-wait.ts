@@ -1,17 +1,20 @@
-/** Interval at which a probe is sent while requests arrive. */
+/** Interval at which a probe, a statement that measures the wait for a connection, is sent while requests arrive. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
-/** Waiting time of a probe from which the connection pool counts as overloaded. */
+/** Waiting time of a probe statement from which the connection pool counts as overloaded. */
 const MAX_WAIT_MS = 500;
-/** Waiting time after which another probe is sent, because the driver may have lost the answer of the first. */
+/**
+ * Waiting time of a probe statement after which another one is sent, because the driver may have lost the first answer.
+ */
 const MAX_PROBE_MS = 15_000;
 
 /**
- * Knows whether statements wait too long for a connection of the pool. It sends a small statement, which waits behind
- * all others, and only while requests ask for the answer, so that an idle process sends none.
+ * Measures whether statements wait too long for a connection of the connection pool. It sends a probe: a small
+ * statement, which waits behind all others. Probes are sent only while requests ask for the result, so that an idle
+ * process sends none.
  *
- * The waiting time is counted in turns of the event loop: when the process itself was held up, the answer of the probe
- * may be there already.
+ * A timer counts the waiting time of a probe, and a blocked event loop also delays the timer. So the time in which the
+ * process itself was blocked does not count: the answer to the probe may have arrived meanwhile without being read.
  */
 export class PoolWait {
   readonly #probe: () => PromiseLike<unknown>;
@@ -19,12 +22,12 @@ export class PoolWait {
   #sentAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param probe Sends a small statement through the pool. */
+  /** @param probe Sends a small statement through the connection pool. */
   constructor(probe: () => PromiseLike<unknown>) {
     this.#probe = probe;
   }
 
-  /** Whether a statement that was sent over half a second ago still waits. */
+  /** Whether a probe statement has waited for at least half a second and is still not answered. */
   isTooLong(): boolean {
     if (this.#timer === undefined && performance.now() - this.#sentAt >= PROBE_EVERY_MS)
       this.#send();

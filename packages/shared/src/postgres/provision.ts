@@ -47,8 +47,8 @@ export async function provisionDatabase(
   try {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;
-      // The first run of a release that adds rights locks the bus for a moment. It fails instead of making the services wait
-      // behind a long transaction, and can be repeated.
+      // The first run of a release that adds rights locks the tables of the Postgres bus for a moment. The run fails instead of
+      // making the services wait behind a long transaction, and can be repeated.
       await tx`set local lock_timeout = '5s'`;
       await tx.unsafe(BUS_SQL);
       for (const role of roles) await provisionService(tx, role);

@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import { checkServerIdentity, type ConnectionOptions } from "node:tls";
 import type { EnvReader } from "#src/config.ts";
 
-/** The part of a connection string that says where Postgres is, and its parameters. */
+/** The host in a Postgres connection string, and the parameters of that string. */
 interface Address {
   readonly host: string;
   readonly parameters: URLSearchParams;
@@ -11,7 +11,7 @@ interface Address {
 
 const ADDRESS = /^[a-z]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*(?:\?(.*))?$/;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?$/;
-/** Modes in which the driver accepts every certificate, or no encryption at all. */
+/** Values of `sslmode` with which the Postgres driver accepts every certificate, or a connection without encryption. */
 const UNVERIFIED = new Set(["require", "prefer", "allow", "verify-ca"]);
 
 function parseAddress(url: string): Address {
@@ -42,15 +42,19 @@ export function readDatabaseUrl(read: EnvReader): string {
   return mode === "" ? `${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full` : url;
 }
 
-/** TLS options for the driver; undefined = the driver does what the connection string says. */
+/**
+ * The connection string and the TLS options for the Postgres driver. Without `ssl`, the driver follows the string
+ * alone.
+ */
 interface TlsOptions {
   readonly url: string;
   readonly ssl?: Pick<ConnectionOptions, "ca" | "checkServerIdentity">;
 }
 
 /**
- * Separates the certificate authority from a connection string, because the driver does not know `sslrootcert`. A
- * connection with `verify-full` or with an authority verifies the certificate and the name of the server.
+ * Moves the file of the certificate authority (`sslrootcert`) from a Postgres connection string into TLS options,
+ * because the driver does not know this parameter. A connection with `verify-full` or with an authority verifies the
+ * certificate and the name of the server.
  */
 export function toTlsOptions(url: string): TlsOptions {
   const { host, parameters } = parseAddress(url);
@@ -65,8 +69,9 @@ export function toTlsOptions(url: string): TlsOptions {
 }
 
 /**
- * Returns the check of the server's name for a connection to an IP address. The driver does not tell Node the address,
- * and Node would accept a certificate for `localhost`.
+ * Returns the function that checks whether a server certificate is valid for the IP address of the connection. The
+ * Postgres driver does not tell Node the address, and without this function Node would accept a certificate for
+ * `localhost`.
  */
 function checkName(hosts: string): Pick<ConnectionOptions, "checkServerIdentity"> {
   const names = hosts.split(",").map((host) => host.replace(/:\d+$/, "").replace(/^\[|\]$/g, ""));

@@ -52,7 +52,7 @@ async function look(sql: Sql): Promise<void> {
   for (const state of STATES) connections.set({ state }, row?.states[state] ?? 0);
 }
 
-/** Measures the round trip, connections, clock and oldest snapshot of the database until disposed of. */
+/** Measures the database until disposed of: its round trip time, connections, clock difference and oldest snapshot. */
 export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   poolSize.set(size);
   up.set(0);

@@ -22,7 +22,7 @@ const readyGauge = createGauge("postrider_ready", "1 while the process can work,
 /** Readiness of a process: its health checks, and a switch that makes it permanently not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
-  /** Whether the process has so much to do that it refuses RPCs. */
+  /** Whether the process is overloaded and therefore refuses RPCs. */
   isOverloaded(): boolean;
   drain(): void;
   isDraining(): boolean;

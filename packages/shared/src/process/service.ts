@@ -31,7 +31,7 @@ export interface ProcessConfig {
   readonly host: string;
   readonly port: number;
   readonly metricsPort: number;
-  /** Who this process is for the services that it calls. */
+  /** The identity with which this process authenticates itself to the services that it calls. */
   readonly identity: OwnIdentity;
   readonly logLevel: string;
   /** Folder for tests that stop or kill the process; see `failpoints`. */
@@ -147,8 +147,8 @@ export interface DatabaseProcess extends ServiceProcess {
 
 /**
  * Opens the logger, the health checks and the connection pool of a service with a database schema, without connecting
- * yet. The process is ready once the database answers and has the last of these migrations or a newer one. It refuses
- * RPCs while statements wait too long for a connection.
+ * yet. The process is ready once the database answers and the last of the service's migrations, or a newer one, is
+ * applied. The process refuses RPCs while statements wait too long for a connection of the pool.
  */
 export function openDatabaseProcess(
   config: ProcessConfig & DatabaseConfig,
@@ -180,7 +180,7 @@ export function openDatabaseProcess(
  */
 export async function listenService(options: {
   readonly config: ProcessConfig & TrustConfig;
-  /** The processes that may call each RPC. */
+  /** Lists for each RPC the processes that may call it. */
   readonly callers: CallerTable;
   readonly health: Health;
   readonly logger: Logger;

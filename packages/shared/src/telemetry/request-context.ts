@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 /** The data about a request that the services pass on to each other. */
 export interface RequestContext {
   /**
-   * Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. A call that several
-   * requests share has the ids of all of them, separated by commas.
+   * Id of the request: 1 to 128 visible ASCII characters, in every log line and RPC of the request. An RPC that several
+   * requests share has the ids of all these requests, separated by commas.
    */
   readonly requestId: string;
   readonly workspaceId?: string;
@@ -28,14 +28,18 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
 }
 
-/** Maximum length of the ids in the context of a shared call, so that they fit into a header. */
+/**
+ * Maximum total length of the request ids of an RPC that several requests share, so that they fit into an HTTP header.
+ */
 const MAX_SHARED_LENGTH = 4_000;
 
 /**
- * Returns the context of a call that serves several requests. Its log lines contain the ids of all these requests. It
- * has neither the deadline nor the workspace nor the trace of any of them. Callers outside of a request are left out.
+ * Returns the request context of a call that serves several requests. Log lines of the call contain the ids of all
+ * these requests. The context has neither the deadline nor the workspace nor the trace of any of them. Callers outside
+ * of a request are left out.
  *
- * @returns Undefined when no caller is inside of a request; the context itself when all callers have the same.
+ * @returns Undefined when no caller is inside of a request; the unchanged context of the callers when all have the
+ * same.
  */
 export function shareContext(
   contexts: readonly (RequestContext | undefined)[],

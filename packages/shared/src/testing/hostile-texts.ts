@@ -1,4 +1,7 @@
-/** Parts of texts whose repetition is expensive for careless code: patterns that backtrack, sorting, rescanning. */
+/**
+ * Strings whose repetition makes a text expensive for careless code: regular expressions that backtrack, sorting,
+ * rescanning.
+ */
 const PIECES = [
   ...Array.from("aA1 \n\t#@._-~/()?&,;:!'\"<>[]{}%\\"),
   "#a",
@@ -54,8 +57,8 @@ function createRandom(seed: number): (below: number) => number {
 
 /**
  * Creates test data: texts of about `maxBytes` bytes in UTF-8 that take long if the work on them grows faster than their
- * length. First each piece repeated, then `mixtures` random ones: a few pieces repeated between others, or long runs of
- * several pieces. The same seed creates the same texts.
+ * length. The first texts each repeat one string of `PIECES`. They are followed by `mixtures` random texts, which repeat a few
+ * of these strings between others, or contain long runs of several strings. The same seed creates the same texts.
  */
 export function* createHostileTexts(
   maxBytes: number,
@@ -75,8 +78,8 @@ export function* createHostileTexts(
 }
 
 /**
- * Returns the processor time in milliseconds that the calling thread spends on a call. Unlike the duration, it does not
- * grow when the machine is busy with other work.
+ * Returns the processor time in milliseconds that the calling thread spends on a call. Unlike the duration of the call,
+ * the processor time does not grow when the machine is busy with other work.
  */
 export async function measureCpuMs(action: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();

@@ -4,13 +4,13 @@ import { IDENTITY_NAMES } from "#src/identity/names.ts";
 import type { OwnIdentity, TrustConfig } from "#src/identity/settings.ts";
 import { createLogger } from "#src/telemetry/logger.ts";
 
-/** Identities of processes that trust each other. */
+/** Identities for the processes of a test, which trust each other. */
 export interface TestIdentities {
   of(name: string): OwnIdentity;
   readonly trust: TrustConfig;
-  /** The settings with which the process of this name starts in a test. */
+  /** Returns the environment variables with which a test starts the process of this name. */
   env(name: string): Readonly<Record<string, string>>;
-  /** The access rules of a service, by default without any limit on what the known callers may call. */
+  /** Returns the access rules of a service. Without `callers`, every process with an identity may call every RPC. */
   accessOf(service: string, callers?: CallerTable): Access;
 }
 

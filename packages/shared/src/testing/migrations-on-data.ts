@@ -13,8 +13,9 @@ import {
 } from "#src/testing/table-rows.ts";
 
 /**
- * Lines of a migration that explain themselves to this test:
- * - `-- removes items.name` or `-- removes items`: removed on purpose, one release after the last version that used it.
+ * Comment lines with which a migration tells `findMigrationFaults` what its author intends:
+ * - `-- removes items.name` or `-- removes items`: this column or table is removed on purpose, one release after the
+ *   last version that used it.
  * - `-- unwritten items`: no earlier version inserts rows into this table.
  */
 const LINES = { removed: /^-- removes (\S+)$/gm, unwritten: /^-- unwritten (\S+)$/gm };
@@ -22,16 +23,16 @@ const UNIQUE_VIOLATION = "23505";
 
 interface FilledTable {
   readonly table: Table;
-  /** The kinds of rows that Postgres accepted in this table. */
+  /** The kinds of rows that Postgres accepted in this table when the test filled it. */
   readonly kinds: readonly RowKind[];
 }
 
 let rowCount = 0;
 
 /**
- * Applies the migrations of a service one by one, each to tables that contain rows of every kind, and returns the faults:
- * a migration that fails on data, that removes rows, or after which the rows of the previous version can no longer be
- * inserted. The last one would break the processes of the previous version, which run until they are replaced.
+ * Applies the migrations of a service one by one, each to tables that contain rows of every kind, and returns the faults: a
+ * migration that fails on data, that removes rows, or after which the rows of the previous version can no longer be inserted.
+ * The last fault would break the processes of the previous version, which run until they are replaced.
  */
 export async function findMigrationFaults(
   service: string,
@@ -65,7 +66,7 @@ function namesIn(text: string, line: RegExp): readonly string[] {
   return [...text.matchAll(line)].flatMap(([, name]) => name ?? []);
 }
 
-/** Inserts a row of every possible kind into each table. @throws When a table accepts no kind of row. */
+/** Inserts into each table one row of every kind that Postgres accepts. @throws When a table accepts no kind of row. */
 async function fillTables(sql: Sql, unwritten: readonly string[]): Promise<readonly FilledTable[]> {
   const filled: FilledTable[] = [];
   for (const table of await readTables(sql)) {
@@ -108,7 +109,10 @@ function withoutRemoved(
   return [{ table: { ...table, columns }, kinds }];
 }
 
-/** Returns the faults of a migrated table: missing rows, and kinds of rows that it accepted before. */
+/**
+ * Returns the faults of a migrated table: rows that the migration removed, and kinds of rows that the table no longer
+ * accepts.
+ */
 async function findFaults(sql: Sql, { table, kinds }: FilledTable): Promise<readonly string[]> {
   const [found] = await sql<{ exists: boolean }[]>`
     select to_regclass(${table.name}) is not null as exists`;

@@ -5,9 +5,9 @@ interface Column {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
-  /** The texts that a check constraint allows; undefined when there is no such constraint. */
+  /** The texts that a check constraint allows in this column; undefined when there is no such constraint. */
   readonly allowed: readonly string[] | undefined;
-  /** Table and column that a foreign key refers to; null without a foreign key. */
+  /** Table and column that this column's foreign key refers to; null without a foreign key. */
   readonly references: { readonly table: string; readonly column: string } | null;
 }
 
@@ -59,7 +59,7 @@ export async function readTables(sql: Sql): Promise<readonly Table[]> {
   return inOrder([...tables].map(([name, each]) => ({ name, columns: each })));
 }
 
-/** Returns the texts of a check such as `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`. */
+/** Returns the texts that a check constraint allows, such as `CHECK ((status = ANY (ARRAY['a'::text, 'b'::text])))`. */
 function textsOf(check: string | null): readonly string[] | undefined {
   if (check === null) return undefined;
   return [...check.matchAll(/'([^']*)'::text/g)].flatMap(([, text]) => text ?? []);
@@ -86,8 +86,8 @@ function inOrder(tables: readonly Table[]): readonly Table[] {
 }
 
 /**
- * Returns ways to fill a table: with and without the optional columns, with each text that a check allows, and with a JSON
- * object or array. Postgres refuses those that other constraints do not allow.
+ * Returns the kinds of rows to try in a table: with and without the optional columns, with each text that a check allows, and
+ * with a JSON object or array. Postgres refuses the kinds that other constraints do not allow.
  */
 export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   const choices = columns.flatMap(({ name, allowed = [] }) =>
@@ -101,7 +101,7 @@ export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   );
 }
 
-/** Inserts a row of this kind; `number` makes its values different from those of other rows. */
+/** Inserts a row of the given kind into a table; `number` makes its values different from those of other rows. */
 export async function insertRow(
   tx: TransactionSql,
   table: Table,

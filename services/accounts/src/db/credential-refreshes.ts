@@ -6,7 +6,7 @@ import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
 
 /** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
 export interface RefreshClaim {
-  /** Identifies the refresh lease. Only its holder may end the lease or give the credential up. */
+  /** Identifies the refresh lease. Only the process that holds the lease may end it or give up the credential. */
   readonly leaseToken: string;
   /**
    * Whether the holder of an earlier lease has not ended it. That process may have received new tokens that it has not
@@ -33,8 +33,8 @@ export async function claimRefresh(
   key: AccountKey,
   { version, deploymentId }: { readonly version: number; readonly deploymentId: string },
 ): Promise<RefreshClaim | undefined> {
-  // The row is locked before it is changed, because only the old row says whether the previous lease was ended. Of two
-  // concurrent claims, the second reads the lease of the first.
+  // The credential's row is locked before it is changed, because only the unchanged row says whether the previous
+  // refresh lease was ended. Of two concurrent claims, the second reads the lease of the first.
   const [row] = await sql<RefreshClaim[]>`
     with held as (
       select account_id, refresh_lease_token is not null as is_taken_over
@@ -58,11 +58,12 @@ export async function claimRefresh(
 }
 
 /**
- * Writes refreshed tokens if the credential still has the version that the refresh claimed. Returns false when the
- * account was connected again, disconnected or marked for a reconnect in the meantime.
+ * Writes refreshed tokens if the credential still has the version for which the refresh lease was taken. Returns false
+ * when the account was connected again, disconnected or marked for a reconnect in the meantime.
  *
- * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused this
- *   version to another process. The caller must make the account active in the same transaction.
+ * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused the
+ *   refresh token of this version when another process used it. The caller must make the account active in the same
+ *   transaction.
  */
 export async function writeRefreshedTokens(
   sql: ISql,

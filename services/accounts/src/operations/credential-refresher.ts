@@ -34,8 +34,8 @@ const refreshesTotal = createCounter(
 const CALL_TIMEOUT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 5;
 /**
- * How long a process that took new tokens from the platform but could not store them in time has for storing them,
- * after another process has taken over its lease and was refused.
+ * Seconds that a process still has to store tokens that it received from the platform, after another process took over
+ * its refresh lease and the platform refused the old refresh token.
  */
 const PROVISIONAL_REFUSAL_SECONDS = 60;
 const MIN_WRITE_PAUSE_MS = 50;
@@ -111,9 +111,9 @@ export class CredentialRefresher implements AsyncDisposable {
   }
 
   /**
-   * Gives up an account whose token refresh the platform refused. If the lease was taken over from a process that has
-   * not ended it, that process may have replaced the refresh token, so the first refusal only starts a pause in which it
-   * can store the new tokens.
+   * Gives up an account whose token refresh the platform refused. If the refresh lease was taken over from a process that did
+   * not end it, that process may have replaced the refresh token. The first refusal then only starts a pause in which that
+   * process can store the new tokens.
    */
   async #endRefused(
     current: CurrentCredential,

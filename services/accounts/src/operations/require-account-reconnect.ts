@@ -50,7 +50,7 @@ export async function requireAccountReconnect(
 
 /**
  * Marks an active account as `reconnect_required` after its platform has refused a token refresh. If another process
- * stores new tokens for the refused version later, the account becomes active again.
+ * later stores new tokens for the refused version of the credential, the account becomes active again.
  *
  * @returns False when another process has taken over the refresh lease; the account then stays active.
  */

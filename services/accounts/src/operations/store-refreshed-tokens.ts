@@ -6,9 +6,9 @@ import { accountConnected } from "#src/events.ts";
 import type { CurrentCredential, Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Stores the tokens that a refresh of the current credential has returned. They are also stored if the platform has
- * refused the old refresh token to another process meanwhile, because this refresh had replaced it: the account that was
- * given up is then active again.
+ * Stores the tokens that a refresh of the current credential has returned. They are also stored if another process used the old
+ * refresh token, which this refresh had replaced, and the platform refused it: that process gave up the account, and storing
+ * the tokens makes it active again.
  *
  * @returns False when the account was connected again, disconnected or marked for a reconnect for another reason.
  */

@@ -15,14 +15,14 @@ import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-/** The last instant that Postgres accepts in the form in which JavaScript writes it. */
+/** The last instant that Postgres can read as JavaScript writes it; JavaScript writes later years in another form. */
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** Returns the expiry of a requested API key. @throws `invalid_request` for an instant that cannot be stored. */
 function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
   if (expiresAt === undefined) return undefined;
   const date = timestampDate(expiresAt);
-  // The comparison is also false for a date that JavaScript does not have.
+  // The comparison is also false for an expiry outside the range of JavaScript's dates, whose time is NaN.
   if (date.getTime() <= LATEST_MS) return date;
   throw invalidRequest([{ code: "out_of_range", path: "/expiresAt" }]);
 }

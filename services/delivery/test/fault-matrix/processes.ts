@@ -156,7 +156,8 @@ class DeliveryProcess implements AsyncDisposable {
    * tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
-    // The role of delivery may not append to the topic of posts.
+    // The database role of the delivery service may not append to the topic of the posts service, so the test appends
+    // as the owner of the database.
     const { ownerSql } = this.database;
     await ownerSql.begin(async (tx) => {
       for (const { target } of rounds) {

@@ -31,7 +31,8 @@ export const SETTINGS = {
   accountPauseMs: [200, 400],
   visibleCallMs: CALL_MS,
   reconcileTimeScale: SCALE,
-  // Most calls of the matrix have an unknown outcome on purpose, so that its platforms would be held all the time.
+  // Most publishing calls of the fault matrix have an unknown outcome on purpose. If `holdAfterUnknowns` were not 0,
+  // publishing to the platforms would be held back all the time.
   holdAfterUnknowns: 0,
   probeMs: [],
   maxPerPlatform: 64,

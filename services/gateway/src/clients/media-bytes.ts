@@ -17,7 +17,7 @@ import { putBody } from "#src/clients/put-body.ts";
 export interface Upload {
   readonly uploadPath: string;
   readonly token: string;
-  /** Remote address of the client. */
+  /** Remote address of the client that uploads. */
   readonly address: string;
   readonly requestId: string;
   /** The client's upload request. Its body has not been read yet. */
@@ -50,13 +50,15 @@ export interface MediaBytes extends AsyncDisposable {
    * Streams the body of the client's request to the media service, no faster than the media service reads it.
    *
    * @throws ServiceError The error of the media service; `invalid_request` when the client disconnects, `unavailable`
-   *   when the media service disconnects, another upload with this grant runs, or the address has no share left.
+   *   when the media service disconnects, another upload with this grant runs, or the uploads of the remote address
+   *   hold its whole share of the permits.
    */
   upload(upload: Upload): Promise<void>;
   /**
    * Requests a file from the media service.
    *
-   * @throws ServiceError `not_found`; `unavailable`, also when the file or its workspace has no share left.
+   * @throws ServiceError `not_found`; `unavailable`, also when the downloads of the file or of its workspace hold their
+   *   whole share of the permits.
    */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
 }
@@ -77,13 +79,14 @@ const EXPECTED_STATUSES = new Set([200, 206, 416]);
 
 interface UploadPeer {
   readonly baseUrl: string;
-  /** Proves to the media service who calls. */
+  /** Returns the request headers that prove to the media service that the gateway calls. */
   readonly identity: IdentitySource;
   /** PEM of the authority that signed the certificate of the media service; undefined = the public authorities. */
   readonly ca?: string | undefined;
   /**
-   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or its owner has no
-   * share left, a transfer is refused instead of waiting, because earlier transfers may be slow.
+   * Each transfer between the gateway and the media service holds a permit. When no permit is free, or a workspace,
+   * remote address or file already has its whole share of the permits, a further transfer is refused instead of
+   * waiting, because the running transfers may be slow.
    */
   readonly permits: Semaphore;
 }
@@ -115,7 +118,8 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
 
 async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
   const { source, address } = one;
-  // The key of the grant contains its secret, so that no other client can occupy the grant's only permit.
+  // An upload grant allows one transfer at a time. The key under which it is counted contains the grant's secret, so
+  // that a client without the secret cannot use up this one transfer.
   const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
   using _permit = await permits.acquire({ shares });
   try {

@@ -27,14 +27,20 @@ interface Waiting {
 }
 
 const MAX_REFS = 100;
-/** Approximate maximum size of the answer to one call; the posts service leaves the rest to further calls. */
+/**
+ * Approximate maximum size, in bytes, of the posts service's answer to one call. Posts that do not fit are read with
+ * further calls.
+ */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Maximum number of calls in flight. It bounds, with `MAX_BYTES`, the memory that posts being read occupy. */
+/**
+ * Maximum number of concurrent calls to the posts service. Together with `MAX_BYTES`, it bounds the memory that their
+ * answers occupy.
+ */
 const MAX_CALLS = 8;
 
 /**
  * Combines the reads of posts into calls to the posts service. A call costs more than its SQL statement, so sharing
- * calls raises the throughput under load without delaying a single read.
+ * calls raises the throughput under load. A read that is alone is not delayed.
  */
 class BatchingPostReader implements PostReader {
   readonly #client: PostsClient;
@@ -54,7 +60,10 @@ class BatchingPostReader implements PostReader {
     return promise;
   }
 
-  /** Sends the waiting reads at the end of this turn of the event loop, so that reads of the same turn share a call. */
+  /**
+   * Sends the waiting reads at the end of this turn of the event loop, so that reads of the same turn share a call to
+   * the posts service.
+   */
   #schedule(): void {
     if (this.#isScheduled || this.#waiting.length === 0) return;
     this.#isScheduled = true;

@@ -16,7 +16,10 @@ export interface BodyToPut {
   readonly headers: Readonly<Record<string, string>>;
   /** The client's request whose body is forwarded. Its body has not been read yet. */
   readonly source: http.IncomingMessage;
-  /** PEM of the authority that signed the certificate of the server; undefined = the public authorities. */
+  /**
+   * PEM of the authority that signed the certificate of the server that receives the body; undefined = the public
+   * authorities.
+   */
   readonly ca?: string | undefined;
 }
 

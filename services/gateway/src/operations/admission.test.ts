@@ -48,7 +48,10 @@ class TestAccounts {
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
-  /** Whether answers name all workspaces of an API key, which an earlier release of the accounts service does not do. */
+  /**
+   * Whether the simulated accounts service names all workspaces of an API key in its answers. An earlier release of the
+   * accounts service does not.
+   */
   listsWorkspaces = true;
   /**
    * State of the simulated accounts service. `refusing`: a call fails. `losing`: a call is carried out, and its answer
@@ -126,7 +129,10 @@ function randomId(): string {
   return randomUUID();
 }
 
-/** Returns the kind of a request's result, after moving the test's clock if the accounts service is asked. */
+/**
+ * Returns the kind of the admission result of a request. If the request makes the gateway ask the accounts service, the
+ * test's clock is advanced by 2 ms, so that the answer arrives.
+ */
 async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
   if (result instanceof Promise) await pass(2);
   return (await result).kind;
@@ -420,7 +426,8 @@ test("after 120 unknown API keys per minute, a remote address makes the gateway 
   await pass(10_000);
   for (let count = 0; count < 120; count += 1)
     expect(await admitted(newKey())).toMatchObject({ kind: "unauthenticated" });
-  // The limit has been refilled by one request while the 120 look-ups took 2 ms each.
+  // The 120 look-ups of unknown API keys took 2 ms each. In this time the limit of the remote address was refilled by
+  // one request.
   await admitted(newKey());
   const before = accounts.calls.length;
   for (let count = 0; count < 100; count += 1)

@@ -24,8 +24,8 @@ import { takePrepaid, type WorkspaceBudget } from "#src/operations/admission/wor
  */
 const SWEEP_MS = 500;
 /**
- * Replaces every workspace id that is not a UUID, so that requests with malformed ids share one query. No workspace has
- * this id.
+ * Replaces every workspace id of a request that is not a UUID, so that requests with different malformed ids share one
+ * query to the accounts service. No workspace has this id.
  */
 const NIL_ID = "00000000-0000-0000-0000-000000000000";
 

@@ -43,7 +43,10 @@ export interface ServerDeps {
   readonly requestTimeoutMs: number;
   /** Limits on slow clients of the gateway. An absent limit has its production value. */
   readonly patience: Partial<Patience>;
-  /** Limits on the bytes of large answers that the gateway holds. Default: the production values. */
+  /**
+   * Limits on the bytes of large answers that the gateway holds in memory until clients have read them. Default: the
+   * production values.
+   */
   readonly unsentLimits?: UnsentLimits;
   /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
@@ -55,7 +58,7 @@ export interface Patience {
   readonly headersMs: number;
   /** Maximum time until a request has arrived with its body. Uploads are exempt. */
   readonly requestMs: number;
-  /** Uploads and downloads that are slower are aborted, unless the media service is the slow side. */
+  /** Minimum rate of uploads and downloads. A slower transfer is aborted, unless the media service is the slow side. */
   readonly transferRate: MinimumRate;
   /** Minimum rate at which a client reads an answer. The connection of a slower client is closed. */
   readonly readingRate: MinimumRate;
@@ -89,7 +92,10 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
-    /** Size that an answer of the route may have, if it can be large. The request waits until its share is free. */
+    /**
+     * Maximum size, in bytes, of an answer of the route, if it can be large. A request waits until this number of bytes
+     * is reserved for its answer.
+     */
     readonly answerBytes?: number;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;

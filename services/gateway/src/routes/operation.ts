@@ -18,7 +18,7 @@ interface Operation {
   readonly scope: Scope;
   /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
   readonly timeoutMs?: number;
-  /** Size that an answer of the operation may have, if it can be large. */
+  /** Maximum size, in bytes, of an answer of the operation, if it can be large. */
   readonly answerBytes?: number;
   readonly params?: TSchema;
   readonly querystring: TSchema;

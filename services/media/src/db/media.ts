@@ -4,7 +4,10 @@ import type { MediaLease } from "#src/db/media-leases.ts";
 import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-/** How long beyond its limit an upload may take, because our side was slow and while its bytes are made durable. */
+/**
+ * How long an upload may take beyond the time that the minimum rate allows, because the media service is slow or makes
+ * the bytes durable.
+ */
 const UPLOAD_GRACE_MS = 60 * 60_000;
 
 export const COLUMNS = [
@@ -211,7 +214,7 @@ export async function listPendingIds(
 }
 
 export interface ForgottenUploads {
-  /** Minimum time since their upload grant after which pending media are forgotten. */
+  /** Time after the issue of its upload grant from which a pending upload counts as forgotten. */
   readonly pendingMs: number;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;
@@ -219,8 +222,9 @@ export interface ForgottenUploads {
 }
 
 /**
- * Deletes up to `limit` media, with their upload grants, in all workspaces. The media have been pending for `pendingMs`,
- * are not being checked, and cannot be arriving any more: the time that an upload may take follows its declared bytes.
+ * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they
+ * have been pending for `pendingMs`, no check of them runs, and their upload must have ended. The maximum duration of
+ * an upload depends on its declared number of bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

@@ -14,7 +14,7 @@ export interface StoredBytes {
 
 /**
  * Makes the transaction the only one that stores media for this workspace, until it ends. Otherwise two uploads could
- * both take the last bytes.
+ * both take the last free bytes of the storage limit.
  */
 export async function lockStorage(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('media.storage'), hashtext(${workspaceId}))`;

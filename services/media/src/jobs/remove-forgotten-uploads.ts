@@ -15,9 +15,9 @@ export interface ForgottenUploadOptions extends JobDependencies {
 }
 
 /**
- * Deletes uploads that were not completed in time, with their upload grants. The row is deleted first, so that a
- * running upload or check cannot write to it. An object that cannot be deleted then has no row, so the job
- * remove-orphans deletes it.
+ * Deletes uploads that were not completed in time, with their upload grants. The database row of an upload is deleted
+ * before its stored object, so that a running upload or check cannot write to the row any more. If the object cannot be
+ * deleted, it no longer has a row, so the job remove-orphans deletes it later.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
   const { sql, pendingMs, grantMs } = deps;

@@ -4,9 +4,12 @@ import { listNamedObjects, listPendingIds } from "#src/db/media.ts";
 import { OBJECT_PREFIXES, uploadedMediaId } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
-/** Time between two runs on all replicas together, because each run lists the whole object store. */
+/**
+ * Time between two runs of the job remove-orphans on all replicas together, because each run lists the whole object
+ * store.
+ */
 const INTERVAL_MS = 60 * 60_000;
-/** How often per interval a replica looks whether a run is due. */
+/** How many times per interval a replica checks whether a run of the job is due. */
 const LOOKS = 6;
 const PAGE_SIZE = 500;
 

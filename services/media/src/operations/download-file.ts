@@ -21,13 +21,16 @@ export interface Download {
   /** Time limit of the download, from the DNS lookup to the last byte. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
-  /** Waits for disk space for a file of up to `bytes`. Called once, before the file is written. */
+  /**
+   * Waits until disk space for a file of up to `bytes` bytes is reserved. It is called once, before the file is
+   * written.
+   */
   readonly reserve: (bytes: number) => Promise<void>;
 }
 
 /**
- * Downloads a file from a URL that a customer provided. A file that starts like a video may have the maximum size of a
- * video, any other file the maximum size of an image.
+ * Downloads a file from a URL that a customer provided. A file whose first bytes are those of a video may have the
+ * maximum size of a video, any other file the maximum size of an image.
  *
  * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's reason, or an error of
  *   `reserve` or of the disk.
@@ -120,7 +123,8 @@ async function* limitBytes(
     if (limit === undefined && start.length >= VIDEO_START_BYTES) {
       limit = startsLikeVideo(start) ? limits.maxVideoBytes : limits.maxImageBytes;
       assertWithin(Math.max(bytes, announced), limit);
-      // The HTTP client rejects a body that is longer than announced.
+      // The HTTP client rejects a body that is longer than its `Content-Length`, so no more disk space needs to be
+      // reserved.
       await reserve(announced === 0 ? limit : announced);
     }
     assertWithin(bytes, limit);

@@ -22,7 +22,7 @@ export interface ImportOptions {
   readonly limits: SizeLimits;
   /** Time limit of the download of an import, from the DNS lookup to the last byte. */
   readonly totalMs: number;
-  /** Place for the files under inspection. */
+  /** The temporary folder for files under inspection, with its limit on bytes. */
   readonly space: TempSpace;
   readonly logger: Logger;
 }
@@ -50,8 +50,8 @@ export class Imports implements AsyncDisposable {
   }
 
   /**
-   * Downloads and inspects a file, passes it to `use`, and then deletes the downloaded file and the file that platforms
-   * receive.
+   * Downloads and inspects a file, passes it to `use`, and then deletes the two temporary files: the downloaded file
+   * and the file that the inspection made for the platforms.
    *
    * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`; `unavailable` when too many
    *   imports run, the temporary folder cannot be written or the process stops; and the errors of `use`.

@@ -33,7 +33,7 @@ export interface UploadCheckOptions {
   readonly sql: Sql;
   readonly store: ObjectStore;
   readonly inspect: InspectFile;
-  /** Place for the files under inspection. */
+  /** The temporary folder for files under inspection, with its limit on bytes. */
   readonly space: TempSpace;
   /** How long after its last renewal the lease of an upload check keeps other replicas from checking the same media. */
   readonly leaseMs: number;
@@ -43,7 +43,7 @@ export interface UploadCheckOptions {
 
 /**
  * The outcome of asking for the check of an upload.
- * - `settled`: the row of the media contains the result.
+ * - `settled`: the database row of the media contains the result of the check.
  * - `busy`: another replica checks these media.
  * - `missing`: nothing was uploaded.
  * - `unavailable`: the check failed for a reason that is not in the upload; a later check may succeed.

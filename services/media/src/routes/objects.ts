@@ -15,8 +15,8 @@ import { isRendition, toRendition, type Rendition } from "#src/domain/rendition.
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /**
- * The minimum rate at which gateways and the delivery service read files. They end slow transfers of clients earlier, so
- * this ends those of callers that have disappeared.
+ * The minimum rate at which gateways and the delivery service read files. Gateways end the slow downloads of their
+ * clients earlier, so this rate only ends the downloads of gateways and delivery processes that have disappeared.
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 
@@ -56,7 +56,8 @@ export function createObjectRoutes(
         const { workspaceId, mediaId } = request.params;
         const shares = transferShares({ workspaceId, file: mediaId });
         const permit = await deps.permitsOf(callerOf(request)).acquire({ shares });
-        // The connection may be closed already, which `finished` reports, too.
+        // Frees the permit of the download when the connection is closed. `finished` also reports a connection that has
+        // been closed before.
         finished(reply.raw, () => permit[Symbol.dispose]());
         const content = await openRange(deps, rendition, { start, length });
         watchDownload(reply.raw, RATE);

@@ -4,7 +4,10 @@ import type { RouteDependencies } from "#src/operations/dependencies.ts";
 import { createObjectRoutes } from "#src/routes/objects.ts";
 import { createUploadRoutes } from "#src/routes/uploads.ts";
 
-/** Maximum number of uploads at the same time, of downloads at the same time, and of reads by the delivery service. */
+/**
+ * Maximum number of concurrent uploads. The same maximum applies separately to downloads and to reads by the delivery
+ * service.
+ */
 const MAX_TRANSFERS = 256;
 
 /** Creates the HTTP routes that transfer bytes of media, because RPCs cannot stream them. */
@@ -17,7 +20,8 @@ export function createPlainRoutes(
     () => new Semaphore({ total: maxTransfers }),
   ) as [Semaphore, Semaphore, Semaphore];
   const uploads = createUploadRoutes({ ...deps, permits: received });
-  // The delivery service has permits of its own, so that readers of published addresses never hinder publishing.
+  // The delivery service has permits of its own for reading files, so that clients that download files from published
+  // addresses never hinder publishing.
   const permitsOf = (caller: string) => (caller === "delivery" ? published : sent);
   const objects = createObjectRoutes({ ...deps, permitsOf });
   return (app) => {

@@ -29,8 +29,8 @@ import {
 } from "#src/routes/upload-body.ts";
 
 /**
- * The minimum rate of uploads from gateways. Gateways end the slow uploads of clients earlier, so this ends those of
- * gateways that have disappeared.
+ * The minimum rate of uploads from gateways. Gateways end the slow uploads of their clients earlier, so this rate only
+ * ends the uploads of gateways that have disappeared.
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
 

@@ -146,7 +146,10 @@ async function insert(
   });
 }
 
-/** Length of the imported file and of the file that platforms receive, if it is stored separately. */
+/**
+ * Returns the number of bytes that an import stores: those of the imported file, and those of the file that platforms
+ * receive if that file is stored separately.
+ */
 function storedBytes({ bytes, delivery }: InspectedMedia): number {
   return bytes + (delivery.kind === "rewritten" ? delivery.bytes : 0);
 }

@@ -27,11 +27,12 @@ const CALL_TIMEOUT_MS = 15_000;
  * parts.
  */
 const SOCKET_TIMEOUT_MS = 300_000;
-/** Maximum number of connections for calls that transfer no file. */
+/** Maximum number of connections to the S3 store for calls that transfer no file. */
 const MAX_CONTROL_SOCKETS = 50;
 /**
- * Maximum number of connections for reading files, and the same for writing them. It is higher than the number of
- * transfers that the media service allows, so that no transfer waits for the connection of a slow one.
+ * Maximum number of connections to the S3 store for reading files. The same maximum applies separately to writing
+ * files. It is higher than the number of transfers that the media service allows, so that no transfer waits until a
+ * slow transfer frees its connection.
  */
 export const MAX_STREAM_SOCKETS = 1_000;
 

@@ -48,8 +48,8 @@ export function createS3Store(
 }
 
 /**
- * Reads, writes and calls without a file have connections of their own. Otherwise slow readers would occupy the
- * connections that uploads, checks and deletions need.
+ * Reading files, writing files, and calls to the S3 store that transfer no file each have connections of their own.
+ * Otherwise slow readers would occupy the connections that uploads, checks and deletions need.
  */
 class S3Store implements ObjectStore {
   readonly hasUploadUrls = true;
@@ -81,7 +81,8 @@ class S3Store implements ObjectStore {
   async open(key: string, range?: ByteRange, signal?: AbortSignal) {
     requireRange(range);
     if (range?.length === 0) return await this.#openEmpty(key);
-    // The deadline ends when the store answers, because the bytes that follow may take any time.
+    // The deadline of a read no longer applies once the S3 store begins to answer, because the bytes of the object may
+    // take any time.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(timedOut(this.#openTimeoutMs)), this.#openTimeoutMs);
     try {

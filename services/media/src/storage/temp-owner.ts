@@ -2,24 +2,28 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 
-/** Field of `/proc/<pid>/stat` with the time at which the process started (man 5 proc_pid_stat). */
+/**
+ * Number of the field in `/proc/<pid>/stat` that contains the time at which the process started (man 5 proc_pid_stat).
+ */
 const START_FIELD = 22;
 
 const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 /**
- * Returns the text that identifies a process of this host, which is never given to another process; undefined when there
- * is no such process. On systems without `/proc` only the process id identifies it.
+ * Returns a text that identifies a process of this host, and that no other process gets, even with the same process id;
+ * undefined when there is no such process. On systems without `/proc`, the text depends only on the host and the
+ * process id.
  */
 async function identify(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Any other error means that the process belongs to another user.
+    // Any error other than `ESRCH` means that the process exists and belongs to another user.
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return undefined;
   }
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
-  // The second field, the name in parentheses, may contain spaces, so counting starts after the last parenthesis.
+  // The second field of `/proc/<pid>/stat`, the name of the command in parentheses, may contain spaces, so the fields
+  // are counted from the last parenthesis on.
   const start = stat.slice(stat.lastIndexOf(")") + 2).split(" ")[START_FIELD - 3] ?? "";
   return `${host}-${pid}-${start === "" ? 0 : start}`;
 }
@@ -30,8 +34,8 @@ export async function identifyOwner(): Promise<string> {
 }
 
 /**
- * Whether the owner of a temporary folder has ended. Returns undefined for a process of another host, for example of
- * another container that shares the folder.
+ * Whether the process that owns a temporary folder has ended. Returns undefined for a process of another host, for
+ * example of another container that shares the folder.
  */
 export async function hasEnded(owner: string): Promise<boolean | undefined> {
   const [ownerHost, pid] = owner.split("-");

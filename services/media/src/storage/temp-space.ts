@@ -6,11 +6,14 @@ import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { hasEnded, identifyOwner } from "#src/storage/temp-owner.ts";
 
 /**
- * Name of a temporary folder of the media service: with its owner, or without in releases before. Its parent folder may
- * contain other files.
+ * Pattern of the name of a temporary folder of the media service. The name contains the process that owns the folder,
+ * except in folders of earlier releases. The parent folder may also contain files of other programs.
  */
 const NAME = /^media-check-(?:([0-9a-f]{8}-\d+-\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Maximum time that a check or an import waits for space, after which its client tries again. */
+/**
+ * Maximum time that an upload check or an import waits for disk space. After that time it fails, and its client tries
+ * again.
+ */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 500;
 /** Maximum number of checks and imports of one workspace that wait for space. */
@@ -34,7 +37,7 @@ export interface TempSpaceOptions {
 /** A reservation of space for one file under inspection. */
 export interface SpaceRequest {
   readonly workspaceId: string;
-  /** Length of the file under inspection, or the longest that it may become. */
+  /** Length of the file under inspection; its maximum length while the file is not completely received. */
   readonly bytes: number;
   readonly signal: AbortSignal;
 }
@@ -99,11 +102,11 @@ export class TempSpace {
   }
 
   /**
-   * Deletes the temporary folders that killed processes left behind, and returns their number. A process calls it when
-   * it starts.
+   * Deletes the temporary folders that killed processes left behind, and returns their number. A process of the media
+   * service calls this function when it starts.
    *
-   * @param before Folders whose owner may still run, because it cannot be seen from here, are deleted only if they were
-   *   created before this time.
+   * @param before A folder is deleted only if it was created before this time, when it is not known whether the process
+   *   that owns it still runs, for example because that is a process of another host.
    */
   async removeAbandoned(before: Date): Promise<number> {
     let count = 0;

@@ -59,7 +59,7 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   };
 }
 
-/** Returns the request context of an RPC to the accounts service that these lookups share. */
+/** Returns the request context for an RPC to the accounts service that answers all these lookups of accounts. */
 function contextOf(lookups: readonly Lookup[]): RequestContext {
   return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }

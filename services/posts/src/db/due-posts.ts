@@ -18,7 +18,7 @@ export interface StartedBatch {
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
-  /** Scheduled time from which posts are started; null to start all of them. See `DueFloor`. */
+  /** Only posts that are scheduled for this time or later are started; null to start all due posts. See `DueFloor`. */
   readonly since?: Date | null;
 }
 
@@ -149,14 +149,15 @@ export async function extendTargets(
 export interface NextDue {
   /** Milliseconds until the next scheduled post is due, negative if it is late; null if no post is scheduled. */
   readonly dueMs: number | null;
-  /** A time below which there is no scheduled post, at least a minute before the database's time. */
+  /** A time before which the query found no scheduled post. It is at least a minute before the database's time. */
   readonly floor: Date;
 }
 
 /**
  * Returns the statement that finds the next scheduled post.
  *
- * @param since Scheduled time from which posts are found; null to find all of them. See `DueFloor`.
+ * @param since The statement finds only posts that are scheduled for this time or later; null to find all. See
+ *   `DueFloor`.
  */
 export function nextDue(sql: ISql, since: Date | null) {
   return sql<[NextDue]>`

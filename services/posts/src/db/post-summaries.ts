@@ -2,7 +2,7 @@ import type { PlatformId } from "@postrider/platforms/registry";
 import type { ISql } from "@postrider/shared/postgres";
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";
 
-/** The fields of a post that a list shows. */
+/** The fields of a post that a list of posts shows. */
 export interface PostSummaryRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -17,7 +17,7 @@ export interface PostSummaryRow {
   readonly updatedAt: Date;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetSummaryJson[];
-  /** Whether posts of the list follow the last post of the page. */
+  /** Whether the list contains further posts after the last post of this page. */
   readonly hasMore: boolean;
 }
 
@@ -43,17 +43,18 @@ export interface ListFilter {
 interface Page extends ListFilter {
   /** Maximum number of posts on the page. */
   readonly limit: number;
-  /** Approximate maximum size of the page, which its first post may exceed. */
+  /** Approximate maximum size of the page in bytes. The first post is on the page even if it is larger. */
   readonly maxBytes: number;
-  /** The position after which the page begins. */
+  /** Position in the list of posts after which the page begins. */
   readonly after?: { readonly effectiveAt: Date; readonly id: string } | undefined;
 }
 
 /**
- * Returns SQL that lists the posts of a page, and one more, latest `effective_at` first. One index per filter has this
- * order, so a late page costs no more than the first page. The platform is written into the SQL text, because Postgres
- * would not use the partial indexes for a parameter. The condition on `before` is omitted after the first page: it is
- * always true there, and with it Postgres would begin to read the index at `before` instead of `after`.
+ * Returns SQL that lists the posts of a page, and one more post, which shows that another page follows. Posts with the
+ * latest `effective_at` come first. One index per filter has this order, so a late page costs no more than the first
+ * page. The platform is written into the SQL text, because Postgres would not use the partial indexes for a parameter.
+ * The condition that posts are earlier than `before` is omitted after the first page: the condition is always true
+ * there, and with it Postgres would begin to read the index at `before` instead of `after`.
  */
 function listedPosts(sql: ISql, workspaceId: string, page: Page) {
   const { after, status, platform, createdVia, from, before } = page;

@@ -85,7 +85,7 @@ function postColumns(sql: ISql) {
     ) as attempts`;
 }
 
-/** Returns SQL that lists the given ids of posts, with their positions from 0. */
+/** Returns SQL for a table of the given ids of posts and their positions in the list, counted from 0. */
 function refRows(sql: ISql, refs: readonly PostRef[]) {
   return sql`
     select workspace_id, id, position::int - 1 as position
@@ -109,9 +109,12 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** A post of a batch that is limited in bytes. */
+/** A post that was read in a batch with a limited number of bytes. */
 export interface SizedPostRow extends PostRow {
-  /** Position from 0 of the first post of the batch that was not read; null when all were read. */
+  /**
+   * Position, counted from 0, of the first requested post that was not read, because the batch was full; null when all
+   * were read.
+   */
   readonly deferredFrom: number | null;
 }
 

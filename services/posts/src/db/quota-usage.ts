@@ -126,9 +126,10 @@ export async function listQuotaUsage(
  * counter that is missing counts as zero.
  */
 export async function deletePastCounters(sql: ISql, limit: number): Promise<number> {
-  // Periods of months and days sort in the order of time. `skip locked` lets counters that are in use wait for the next
-  // run, so that this statement never waits for a post. It reads the whole table, which is small once it is clean; an
-  // index on the period would cost more, because every new counter would write it.
+  // As texts, the periods of months and days sort in the order of time. `skip locked` leaves counters that another
+  // transaction uses to the next run, so that this statement never waits for the transaction of a post. The statement
+  // reads the whole table, which is small once old counters are deleted. An index on the period would cost more,
+  // because every new counter would have to be added to it.
   const deleted = await sql`
     delete from quota_usage
     where (workspace_id, subject, period) in (

@@ -3,31 +3,39 @@ import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
-/** Which targets the sweep claims. */
+/**
+ * Which targets the sweep claims at a time. The sweep asks the delivery service about targets without a recent report.
+ */
 export interface SilencePage {
-  /** Milliseconds without a report after which a target is silent. */
+  /** Milliseconds without a report of the delivery service after which a target counts as silent. */
   readonly silentMs: number;
   readonly limit: number;
-  /** Claims only targets that are silent since this time or a later one, as text of Postgres. */
+  /** Claims only targets whose silence began at this time or later. A Postgres timestamp as text. */
   readonly since: string;
 }
 
-/** The `since` of a sweep's first page. */
+/** Value of `since` with which a sweep claims its first page of targets: the page includes the longest silence. */
 export const FIRST_SILENCE = "-infinity";
 
 interface Silent {
-  /** Time since which the target was silent, as text of Postgres with all digits: the `since` of the next page. */
+  /**
+   * Time at which the silence of the target began: a Postgres timestamp as text, with all digits. The next page of the
+   * sweep starts at the time of the last target.
+   */
   readonly silentSince: string;
 }
 
-/** Longest time between two questions about a target, as a multiple of the period after which it counts as silent. */
+/**
+ * Longest time between two questions to the delivery service about a target, as a multiple of the time without a report
+ * after which the target counts as silent.
+ */
 const MAX_BACK_OFF = 8;
 
 /**
- * The time from which the sweep counts the silence of a target that it has just asked about. The questions about a
- * target become rarer while nothing changes: the next one follows after as long as the target has already been waiting,
- * at least after the period of silence, at most after eight of them, and up to a fifth earlier or later, so that targets
- * of the same moment spread.
+ * Returns the time from which the sweep counts the silence of a target about which it has just asked the delivery
+ * service. The questions about a target become rarer while nothing changes. The time until the next question is as long
+ * as the target has already been waiting, but at least `silentMs` and at most eight times `silentMs`. It is made up to
+ * a fifth shorter or longer at random, so that the questions about targets of the same moment spread.
  */
 function silentFrom(sql: ISql, silentMs: number) {
   const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
@@ -42,7 +50,10 @@ function silentFrom(sql: ISql, silentMs: number) {
 export interface SilentTarget extends TargetKey, PostRef, Silent {
   readonly accountId: string;
   readonly platform: string;
-  /** Whether its post is publishing and its deadline has passed, so that its publishing must not begin any more. */
+  /**
+   * Whether the post is publishing and the deadline of the target has passed, so that the publishing of the target must
+   * not begin any more.
+   */
   readonly isExpired: boolean;
 }
 

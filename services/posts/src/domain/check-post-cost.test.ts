@@ -8,7 +8,10 @@ import type { PostAccount, PostContent, PostOptions } from "./post.ts";
 const MAX_ACCOUNTS = 100;
 /** Maximum size in bytes of the content and the options of a request. */
 const MAX_BYTES = 256 * 1024;
-/** Size in bytes of a text that is large enough to show work that grows faster than the text. */
+/**
+ * Size in bytes of a large text. If the work of a check grew faster than the length of the text, the check would take
+ * noticeably long.
+ */
 const LARGE = 64 * 1024;
 
 const ACCOUNTS = new Map(

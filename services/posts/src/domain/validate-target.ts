@@ -38,7 +38,8 @@ function validateText(
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
-  // The length of such a text is not counted, because counting normalizes the text, which would take too long.
+  // The length of a text with a very long run of combining marks is not counted, because counting normalizes the text,
+  // which takes quadratic time.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
   const { maxHashtags, maxMentions, forbidden } = rules.text;
@@ -99,7 +100,9 @@ function attachedMedia(media: readonly TargetMedia[]): AttachedMedia {
   return media.some(({ kind }) => kind === "video") ? "video" : "image";
 }
 
-/** Refuses a run of more combining marks than any writing system uses: normalizing it takes quadratic time. */
+/**
+ * Refuses a text with a run of more combining marks than any writing system uses: normalizing it takes quadratic time.
+ */
 function longMarkRun(field: TargetField, text: string, count: TextCounter): TargetViolation[] {
   return above({ code: "forbidden_characters", field }, count(text, "long_mark_run"), MAX_MARKS);
 }

@@ -34,7 +34,7 @@ const oldestDue = createAgeGauge(
 );
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
-  /** Scheduled time from which posts are started; by default all of them are. See `DueFloor`. */
+  /** Only posts that are scheduled for this time or later are started. Default: all due posts. See `DueFloor`. */
   readonly since?: Date | null;
 };
 
@@ -98,7 +98,7 @@ export async function failMissedBatch({
 /**
  * Starts all posts that are due, or marks them as failed if they are too late. Returns whether there were any.
  *
- * @param dueMs Milliseconds until the earliest post is due, 0 or less.
+ * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is already due.
  */
 async function startOrFail(
   options: SchedulerDeps & { readonly logger: Logger },

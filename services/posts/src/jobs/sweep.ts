@@ -19,8 +19,8 @@ export async function sweepTargets(deps: SweepDeps): Promise<number> {
   const { sql, sweepAfterMs: silentMs } = deps;
   const page = { silentMs, limit: PAGE_TARGETS };
   let count = 0;
-  // Each page starts where the one before it ended, because the index entries of the targets that were asked about may
-  // still be there.
+  // Each page of silent targets starts where the previous page ended. A query for all silent targets would read the old
+  // index entries of the targets about which the sweep has just asked the delivery service.
   let targetsSince = FIRST_SILENCE;
   let deletionsSince = FIRST_SILENCE;
   for (;;) {

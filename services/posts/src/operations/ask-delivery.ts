@@ -25,8 +25,9 @@ type Question =
   | { readonly kind: "deletion"; readonly deletion: DeletionKey };
 
 /**
- * Asks the delivery service about targets and deletions, and applies its answers. A question or an answer that fails by
- * itself does not keep the others from their answers: questions and answers are halved down to it, and it is logged.
+ * Asks the delivery service about targets and deletions, and applies its answers. When a batch of questions or answers
+ * fails, its halves are tried separately, down to the single question or answer that fails, which is logged. The other
+ * questions are still answered.
  *
  * @throws When the delivery service or the database is unavailable.
  */
@@ -63,7 +64,10 @@ function logFailures(
   }
 }
 
-/** Asks about all questions with one RPC. Each answer is applied in a transaction, which locks posts in id order. */
+/**
+ * Sends all questions to the delivery service with one RPC. Each answer is applied in a transaction, which locks posts
+ * in id order.
+ */
 async function askTogether(deps: AskDeps, questions: readonly Question[]): Promise<void> {
   const targets = questions.flatMap((each) => (each.kind === "target" ? [each.target] : []));
   const deletions = questions.flatMap((each) => (each.kind === "deletion" ? [each.deletion] : []));
@@ -98,7 +102,10 @@ async function askTogether(deps: AskDeps, questions: readonly Question[]): Promi
     logFailures(deps, await tryHalving(missed, (part) => missTargets(deps, part)));
 }
 
-/** Applies answers of one kind together, and each half of them if that fails. */
+/**
+ * Applies answers of one kind in one transaction. If the transaction fails, each half of the answers is tried
+ * separately.
+ */
 async function apply<T extends { readonly workspaceId: string; readonly targetId: string }>(
   deps: AskDeps,
   answers: readonly T[],
@@ -142,7 +149,7 @@ async function requestDeletions(tx: TransactionSql, keys: readonly DeletionKey[]
 
 /**
  * Builds the requests to delete published targets once more, with the same data as the first time. As in
- * `requestPublishing`, a repetition keeps its id.
+ * `requestPublishing`, a repeated request has the same id as the first one.
  */
 function toRequests(deletions: readonly RequestedDeletion[]): OutboxEvent[] {
   const requests = Map.groupBy(deletions, ({ postId, requestedAt }) =>

@@ -12,8 +12,8 @@ type Deps = Pick<PostsDeps, "sql" | "tasks">;
 
 /**
  * Ends targets of one post whose publishing did not begin before their deadline and that the delivery service does not
- * know: it may never have received their request, or may be unable to take it. The delivery service closes them first,
- * so that a late request does not start them.
+ * know: it may never have received their publish request, or may be unable to process it. The delivery service closes
+ * the targets first, so that a publish request that arrives late does not start them.
  *
  * @param targets Targets of one post.
  */
@@ -32,14 +32,18 @@ export async function missTargets(
   try {
     ({ ended } = await tasks.cancelTargets({ postId: first.postId, targets: closed }));
   } catch (error) {
-    // An older request of a target may have published it; the next sweep asks again.
+    // An older publish request of a target may have published it, so no target is marked as failed yet. The next sweep
+    // asks the delivery service again.
     if (error instanceof ServiceError && error.reason === "post_publishing") return;
     throw error;
   }
   await sql.begin((tx) => failMissedTargets(tx, targets, ended));
 }
 
-/** Applies the outcomes of targets that had ended before they were closed, and marks the others as failed. */
+/**
+ * Applies the outcomes of targets that had ended before the delivery service closed them, and marks the other targets
+ * as failed.
+ */
 async function failMissedTargets(
   tx: TransactionSql,
   keys: readonly TargetKey[],

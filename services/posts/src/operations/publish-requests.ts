@@ -18,9 +18,10 @@ export async function requestPublishing(
 }
 
 /**
- * Builds one publish-request event for each post and due time. A request for the same targets has the same id, so that
- * delivery parks it once, however often the sweep repeats it. When no API request is being handled, the event names
- * the request that created the post as its cause.
+ * Builds one publish-request event for each post and due time. A publish request for the same targets has the same id,
+ * so that the delivery service, if it cannot process the request, stores it for later only once, however often the
+ * sweep repeats it. When no API request is being handled, the event names the API request that created the post as its
+ * cause.
  */
 function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>

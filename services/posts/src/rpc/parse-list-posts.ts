@@ -52,7 +52,10 @@ function endOf(date: Date): Date | undefined {
   return end.getUTCFullYear() > LAST_YEAR ? undefined : end;
 }
 
-/** Returns the first instant of a UTC date; undefined for a text that is not a date. Postgres has no year 0. */
+/**
+ * Returns the first instant of a UTC date; undefined for a text that is not a date. The year 0 does not count as a
+ * date, because Postgres does not have it.
+ */
 function parseDate(text: string): Date | undefined {
   if (!DATE.test(text) || text.startsWith("0000")) return undefined;
   const at = new Date(`${text}T00:00:00.000Z`);

@@ -18,7 +18,10 @@ function toTarget(
   };
 }
 
-/** Converts a post of a list to the message that ListPosts returns, in which all other fields are absent. */
+/**
+ * Converts a post of a list to the message that ListPosts returns, in which the fields that a list does not show are
+ * absent.
+ */
 export function toPostSummary(row: PostSummaryRow): MessageInitShape<typeof PostSchema> {
   return {
     id: row.id,

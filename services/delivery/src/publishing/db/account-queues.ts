@@ -9,21 +9,30 @@ export interface QueueLimits extends ClaimLimits {
   readonly maxPerWorkspace: number;
 }
 
-/** Maximum number of due accounts of one platform among which one claim chooses. It limits the duration of the statement. */
+/**
+ * Maximum number of accounts of one platform with due publish tasks that one claim considers. It limits the duration of the SQL
+ * statement.
+ */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * How long an account is left alone whose due tasks cannot be claimed for a reason that no instant ends, for example because
- * this process already works on another suspect.
+ * How long claims skip an account whose due tasks cannot be claimed, if it is not known when they can be, in milliseconds. For
+ * example, this process already works on another suspect (a task whose processes crashed repeatedly).
  */
 const RECHECK_MS = 200;
 
-/** SQL condition: a publish task is in work, in its steps, its publishing call or a search of the platform. */
+/**
+ * SQL condition: a publish task is in work, that is, in the steps before its publishing call, in that call, or in a
+ * search of the platform for its post.
+ */
 function isInWork(sql: ISql) {
   return sql`
     status in ('working', 'calling', 'reconciling') and wake_at > now()`;
 }
 
-/** Selects the platforms on which this process may publish. */
+/**
+ * Selects the platforms on which this process may publish: neither an operator's pause nor a hold after unanswered
+ * publishing calls stops them.
+ */
 export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`
     select platform
@@ -32,7 +41,10 @@ export function openPlatforms(sql: ISql, platforms: readonly string[]) {
     and platform not in (${heldPlatforms(sql)})`;
 }
 
-/** SQL condition: neither the account nor its workspace is paused, for a row with these columns. */
+/**
+ * SQL condition on a row with the columns `account_id` and `workspace_id`: neither the account nor the workspace is
+ * paused.
+ */
 export function isUnpaused(sql: ISql) {
   return sql`
     account_id::text not in (select key from pauses where kind = 'account')
@@ -40,8 +52,9 @@ export function isUnpaused(sql: ISql) {
 }
 
 /**
- * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if one may
- * be ready now, undefined if there is no task. Tasks of paused and held platforms do not count.
+ * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if a task
+ * may be ready now, undefined if there is no task. Tasks do not count if they wait to be published on a platform that is paused
+ * or whose publishing calls are held.
  */
 export async function findNextTaskMs(
   sql: ISql,
@@ -63,7 +76,10 @@ export async function findNextTaskMs(
   return row?.waitMs ?? undefined;
 }
 
-/** The tasks in work of each workspace on each platform, and the platforms and workspaces at their maximum. */
+/**
+ * Common table expressions: the number of publish tasks in work of each workspace on each platform, and the platforms
+ * and workspaces that have reached their maximum number.
+ */
 function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits) {
   return sql`
     in_work as materialized (
@@ -86,8 +102,9 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits
 }
 
 /**
- * Selects the accounts with a due publish task of each platform, those with a task that may be published and those with a call
- * to look for. Each platform is read on its own, so that neither a full platform nor the backlog of a paused one costs anything.
+ * Selects the accounts of each platform with a due publish task: accounts with a task that may be published, and accounts with
+ * a publishing call of unknown outcome, whose post is to be searched for. Each platform has its own subquery, so that the
+ * backlog of a platform that is paused or has its maximum number of tasks in work is not read.
  */
 function dueAccounts(sql: ISql, { platforms }: QueueLimits) {
   return sql`
@@ -120,17 +137,18 @@ function dueAccounts(sql: ISql, { platforms }: QueueLimits) {
 }
 
 /**
- * Locks the queues of accounts that may have a publish task to claim. The workspaces take turns on each platform: the free
- * places go to those with the fewest tasks in work, then to those that have waited longest. Accounts that another process has
- * locked are left to it.
+ * Locks the task queues of accounts that may have a publish task to claim. The workspaces take turns on each platform: the
+ * workspaces with the fewest tasks in work come first, and among equals the accounts that have waited longest. Accounts that
+ * another process has locked are left to that process.
  */
 export async function lockDueAccounts(
   tx: TransactionSql,
   limits: QueueLimits,
 ): Promise<readonly string[]> {
   const { limit, maxPerPlatform, maxPerWorkspace } = limits;
-  // The lock makes each change of the accounts' tasks that this transaction does not see wait for its end, and then lower the
-  // times that it writes. Skipping locked rows keeps a claim from ever waiting. Postgres checks the time again under the lock.
+  // Another transaction that changes tasks of these accounts, unseen by this one, waits at the lock until this transaction
+  // ends, and then lowers the times that this transaction has written to the queues. Skipping locked rows keeps a claim from
+  // ever waiting. Postgres checks the times again under the lock.
   const rows = await tx<{ accountId: string }[]>`
     with ${placesInUse(tx, limits)},
     due as (
@@ -162,8 +180,8 @@ export async function lockDueAccounts(
 }
 
 /**
- * Writes the next times of accounts that `lockDueAccounts` has locked. It must run as a statement of its own after that, so that
- * it sees every task that was committed before the lock.
+ * Stores, in the task queues that `lockDueAccounts` has locked, at what time the next task of each account is due. This must be
+ * a separate statement after the locking one, so that it sees every task that was committed before the lock.
  */
 export async function scheduleAccounts(
   tx: TransactionSql,

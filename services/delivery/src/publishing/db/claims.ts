@@ -19,7 +19,7 @@ export interface ClaimOptions extends QueueLimits {
   readonly mayTakeOver: boolean;
 }
 
-/** The claimed publish tasks, and whether another claim may find more tasks at once. */
+/** The claimed publish tasks, and whether another claim may find more tasks right now. */
 export interface Claimed {
   readonly tasks: readonly ClaimedTask[];
   readonly hasMore: boolean;
@@ -38,8 +38,8 @@ function crashes(sql: ISql) {
 }
 
 /**
- * Selects those of the accounts that have no task in work, and whether their tasks may be published. If they may not, their
- * calls with unknown outcomes are looked for all the same.
+ * Selects those of the accounts that have no task in work, and whether their tasks may be published. If they may not, the
+ * platforms are still searched for the posts of their publishing calls with unknown outcomes.
  */
 function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
@@ -60,8 +60,9 @@ function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: C
 }
 
 /**
- * Selects the oldest ready publish task of account `a` in status `s`. Tasks that a restore made uncertain are left out. A
- * queued task is left out while another generation of its target may be visible, because that has to end first.
+ * Selects the oldest ready publish task of account `a` in status `s`. Tasks whose outcome a restore from a backup made
+ * uncertain are left out. A queued task is left out while the post of another generation (publish request) of its target may be
+ * visible, because that generation has to end first.
  */
 function firstTask(sql: ISql, { suspectAfter, maxSuspects, mayTakeOver }: ClaimOptions) {
   return sql`
@@ -101,7 +102,10 @@ function claimedColumns(sql: ISql) {
     ) as handles`;
 }
 
-/** Claims the oldest ready publish task of each of the accounts, whose queues the transaction has locked. */
+/**
+ * Claims the oldest ready publish task of each of the accounts. The transaction has locked the task queues of these
+ * accounts.
+ */
 async function claimFirstTasks(
   tx: TransactionSql,
   accountIds: readonly string[],
@@ -158,7 +162,8 @@ export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Pro
     claimFirstTasks(tx, accountIds, options),
     scheduleAccounts(tx, accountIds),
   ]);
-  // An account without a claimable task has taken a place that another account can have now.
+  // An account without a claimable task has taken a place in this claim that another account can have in the next
+  // claim.
   const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
   return { tasks, hasMore };
 }

@@ -57,8 +57,9 @@ export function firstDueAt(sql: ISql) {
 
 /**
  * SQL condition: a restore from a backup made it uncertain whether the target of publish task `t` was published, and the
- * platform has not been searched for the post since then. The first due time counts, because an earlier generation or the
- * lost generation may have published the target. The table `publish_tasks` has the alias `t` and `deployment` the alias `d`.
+ * platform has not been searched for the post since then. The time at which the target was first due counts, because an earlier
+ * publish request (generation), or one that the restore lost, may have published the target. The table `publish_tasks` has the
+ * alias `t` and `deployment` the alias `d`.
  */
 export function isDoubtful(sql: ISql) {
   return isDoubtfulSince(sql, sql`d.restored_at`);
@@ -98,7 +99,7 @@ export async function findDeployment(
   | {
       readonly stored: DeploymentRow;
       readonly current: Deployment & DataCopy;
-      /** The database's time. */
+      /** The database's time when it read the deployment. */
       readonly readAt: Date;
     }
   | undefined
@@ -138,9 +139,9 @@ function dataUntil(sql: ISql, known: ReturnType<typeof sql>) {
 }
 
 /**
- * SQL expression: the time of the current restore, which has the same value everywhere in a statement. It is later than that
- * of any earlier restore, even if the clock of the machine is behind. It has whole milliseconds, so that a process that reads
- * the time and sends it back names the same restore.
+ * SQL expression: the time of the restore that is being recorded, which has the same value everywhere in a statement. It is
+ * later than the time of any earlier restore, even if the clock of the machine is behind. It has whole milliseconds, so that a
+ * process that reads the time and sends it back names the same restore.
  */
 function restoredNow(sql: ISql) {
   return sql`
@@ -150,7 +151,7 @@ function restoredNow(sql: ISql) {
 }
 
 /**
- * Columns that every restore writes, and their SQL values.
+ * Columns of the table `deployment` that are written when a restore from a backup is recorded, and their SQL values.
  *
  * @param known SQL expression for the time up to which the restored data is complete; null if it is not known.
  */
@@ -179,11 +180,12 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored from a backup. The publish tasks that were due become uncertain:
- * their posts are searched for before they are sent. If several processes notice the restore, one of them records it.
+ * Records that the deployment's own data was restored from a backup. The outcome of publish tasks that were due becomes
+ * uncertain: the platforms are searched for their posts before these are sent. If several processes notice the restore, only
+ * one of them records it.
  *
- * @param rememberedAt The latest `seenAt` that the process had read before it noticed the restore. If the restored data is
- *   older, the restore lost commits.
+ * @param rememberedAt The latest `seenAt` (when the data was last in use) that the process had read before it noticed the
+ *   restore. If the `seenAt` of the restored data is earlier, the restore lost commits.
  */
 export async function recordRestore(
   sql: ISql,

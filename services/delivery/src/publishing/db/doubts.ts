@@ -4,7 +4,10 @@ import { firstDueAt, isDoubtful, isDoubtfulSinceEarlier, ONE_RESTORE_HOURS } fro
 const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
-/** How long after a restore all due tasks are read at each check, and afterwards only at a thorough one. */
+/**
+ * How long after a restore from a backup each check for tasks with an uncertain outcome reads all due tasks.
+ * Afterwards, only a thorough check does so.
+ */
 const RECENT_RESTORE_MINUTES = 30;
 
 /**
@@ -28,10 +31,10 @@ function isWithoutStoredCall(sql: ISql) {
 }
 
 /**
- * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. A search that
- * starts too early may find a post with the same text that a person published. Content that became due after the restore
- * repeats a lost request. If the age of the backup is not known, the request was made at most as long ago as clients may
- * repeat a request.
+ * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore from a backup.
+ * A search that starts too early may find a post with the same text that a person published.
+ * Content that became due after the restore may repeat a request that the restore lost. If the age of the backup is not known,
+ * the lost request is assumed to be at most `ONE_RESTORE_HOURS` older than the restore.
  */
 function searchFrom(sql: ISql) {
   return sql`
@@ -41,14 +44,14 @@ function searchFrom(sql: ISql) {
 }
 
 /**
- * Changes the status of each ready publish task that a restore from a backup made uncertain to `unknown`. A publishing
- * call that the restored data does not contain may have published its post. The platform is searched for the post only
- * when every call that was open at the restore has ended. The raised fencing token stops a worker that holds the task
+ * Sets the status `unknown` for each ready publish task whose outcome a restore from a backup made uncertain: a publishing call
+ * that the restored data does not contain may have published its post. The platform is searched for the post only when every
+ * publishing call that was open at the restore has ended. The raised fencing token stops a worker that still holds the task
  * from beginning a call.
  *
  * @param visibleCallMs Maximum duration of a publishing call, in milliseconds.
- * @param isThorough Whether tasks are also looked for that became ready long after the restore. This reads all due tasks.
- * @returns Whether there may be more such tasks.
+ * @param isThorough Whether to look also for tasks that became ready long after the restore, which reads all due tasks.
+ * @returns Whether there may be more tasks whose outcome the restore made uncertain.
  */
 export async function doubtTasks(
   sql: ISql,

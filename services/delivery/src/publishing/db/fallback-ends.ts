@@ -2,16 +2,23 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { FallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 
-/** How long a task waits before its platform is searched again, in minutes. */
+/**
+ * How long a publish task whose result could not be recorded waits before its platform is searched for the post again,
+ * in minutes.
+ */
 const SEARCH_AGAIN_MINUTES = 10;
-/** How long after `publish_before` a task that could not be recorded is still searched for, in minutes. */
+/**
+ * How long after `publish_before` the platform is still searched for the post of a publish task whose result could not
+ * be recorded, in minutes.
+ */
 const GIVE_UP_MINUTES = 60;
 const MESSAGE = "the result could not be recorded; the log of the delivery service says why";
 
 /**
  * Ends a publish task, or lets its platform be searched later, without a decision and without an event for the posts
- * service. The sweep of the posts service finds the new state. Nothing changes if the task is no longer in the call or
- * the work that the end is about.
+ * service. The posts service learns the new state from its sweep, which regularly asks for targets without a recent
+ * report. Nothing changes if the task is no longer in the publishing call, or no longer held by the worker, that `end`
+ * names.
  */
 export async function endWithoutDecision(
   sql: ISql,
@@ -21,7 +28,8 @@ export async function endWithoutDecision(
   const { status } = end;
   const callNumber = end.callNumber ?? null;
   const fence = end.fence ?? null;
-  // The row lock of `open` keeps the task as it was when the number of its unknown calls was computed.
+  // The row lock in the subquery `open` keeps the task unchanged after its number of calls with unknown outcomes was
+  // computed.
   await sql`
     with open as (
       select t.target_id, t.generation,

@@ -3,8 +3,9 @@ import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.
 import { toHeldRows } from "./tasks.ts";
 
 /**
- * Common table expressions: `asked` are the keys, `ours` the locked tasks in work that the worker still holds. Tasks are
- * locked in the order of their keys, so that two statements with the same tasks cannot deadlock.
+ * Common table expressions: `asked` contains the given keys of publish tasks, and `ours` locks and contains those of these
+ * tasks that are in work and that the worker still holds. Tasks are locked in the order of their keys, so that two statements
+ * with the same tasks cannot deadlock.
  */
 function heldTasks(sql: ISql, held: readonly HeldKey[]) {
   return sql`

@@ -48,8 +48,8 @@ function visibleSibling(sql: ISql) {
 }
 
 /**
- * Common table expressions that lock the tasks whose publishing calls may begin unless their platform is held. `ours`
- * contains these tasks.
+ * Common table expressions that lock the tasks whose publishing calls may begin, unless publishing to their platform is
+ * held (stopped because calls got no answer). `ours` contains these tasks.
  */
 function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
   return sql`
@@ -92,8 +92,8 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
 
 /**
  * Common table expressions that select from `ours` the tasks whose publishing calls may begin. `allowed` contains all
- * tasks of platforms that are not held and of accounts on servers of their owners, and one probe of each platform that is
- * ready for it.
+ * tasks of platforms whose publishing calls are not held, and of accounts on servers of their owners. Of each platform whose calls are held and that is due for a
+ * probe (a call that tests whether the platform answers again), it contains one task.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`
@@ -124,7 +124,8 @@ function leaveOutHeld(sql: ISql) {
 /**
  * Records in one SQL statement, before the calls are sent, that publishing calls begin. A call may not begin in five
  * cases: its worker has lost the task to another worker, its `publish_before` has passed, another generation of its
- * target is or may be visible, a restore from a backup made its task uncertain, or the calls to its platform are held.
+ * target is or may be visible, a restore from a backup made its task uncertain, or the publishing calls to its platform
+ * are held because earlier ones got no answer.
  *
  * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same
  * content and an unknown outcome; then no call may begin.

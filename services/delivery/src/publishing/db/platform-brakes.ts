@@ -2,7 +2,8 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { PlatformBrake } from "#src/publishing/domain/platform-brake.ts";
 
 /**
- * Selects the platforms whose publishing calls are held and that are not to be probed yet. Their tasks are not claimed.
+ * Selects the platforms whose publishing calls are held because earlier ones got no answer, and whose next probe (a
+ * call that tests whether the platform answers again) is not due yet. Their tasks are not claimed.
  */
 export function heldPlatforms(sql: ISql) {
   return sql`
@@ -11,7 +12,7 @@ export function heldPlatforms(sql: ISql) {
     where probe_at > now()`;
 }
 
-/** SQL condition: publishing calls to the platform of task `t` are held. */
+/** SQL condition: publishing calls to the platform of task `t` are held because earlier ones got no answer. */
 export function isPlatformHeld(sql: ISql) {
   return sql`
     t.platform in (
@@ -26,7 +27,10 @@ function brakeColumns(sql: ISql) {
     platform, unknowns_in_row, account_id, is_several_accounts, failed_probes, held_since, probe_at`;
 }
 
-/** Returns the stored brakes of the given platforms. A platform without a row is not held. */
+/**
+ * Returns the stored brakes of the given platforms: rows that say whether publishing calls to a platform are held. The
+ * calls to a platform without a row are not held.
+ */
 export async function findBrakes(
   sql: ISql,
   platforms: readonly string[],
@@ -37,14 +41,17 @@ export async function findBrakes(
     where platform in ${sql(platforms)}`;
 }
 
-/** Locks the brakes of the given platforms, in the order of the platforms, so that two transactions cannot deadlock. */
+/**
+ * Locks and returns the brakes of the given platforms: rows that say whether publishing calls to a platform are held.
+ * They are locked in the order of the platforms, so that two transactions cannot deadlock.
+ */
 export async function lockBrakes(
   tx: TransactionSql,
   platforms: readonly string[],
 ): Promise<readonly PlatformBrake[]> {
   const inOrder = platforms.toSorted();
-  // A missing row is created first, because a row that does not exist cannot be locked. A concurrent transaction that
-  // creates the same row is waited for.
+  // The missing row of a platform is created first, because a row that does not exist cannot be locked. If a concurrent
+  // transaction creates the same row, the statement waits for that transaction.
   await tx`
     insert into platform_brakes (platform)
     select platform
@@ -58,7 +65,10 @@ export async function lockBrakes(
     for update`;
 }
 
-/** Writes the new state of locked brakes. */
+/**
+ * Writes the new state of platform brakes, which say whether publishing calls are held. The caller has locked their
+ * rows.
+ */
 export async function updateBrakes(
   tx: TransactionSql,
   brakes: readonly PlatformBrake[],
@@ -100,7 +110,7 @@ export async function releaseBrakes(sql: ISql): Promise<void> {
     where held_since is not null`;
 }
 
-/** Returns the platforms whose publishing calls are held. */
+/** Returns the platforms whose publishing calls are held because earlier ones got no answer. */
 export async function listHeldPlatforms(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ platform: string }[]>`
     select platform

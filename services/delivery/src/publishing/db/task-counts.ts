@@ -18,9 +18,10 @@ export interface TaskCount {
 }
 
 /**
- * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a held
- * platform, a rate limit or failures of its account, other work of its account, or another generation of its target that may be visible. A
- * task that waits only because its platform or workspace is at its maximum number of tasks in work is claimable.
+ * Counts the unfinished publish tasks. A task counts as claimable unless it waits for an operator's pause, a platform whose
+ * publishing calls are held, a rate limit or a pause after failures of its account, other work of its account, or another
+ * generation of its target that may be visible. A task that waits only because its platform or workspace is at its maximum
+ * number of tasks in work is claimable.
  */
 export async function countTasks(sql: ISql): Promise<readonly TaskCount[]> {
   return await sql<TaskCount[]>`

@@ -5,9 +5,9 @@ import { isInPlace, ONE_RESTORE_HOURS } from "./deployment.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Declares the restore at `restoredAt` lossless. The restore before it counts again, if there was one. The publish tasks that
- * the restore left in doubt are released later, in batches. The conditions are those of `findTrustRefusal`. They are repeated
- * here because another process may record a restore at the same time.
+ * Declares the restore at `restoredAt` lossless. If there was an earlier restore, that one counts as the latest restore again.
+ * The publish tasks whose outcome the lossless restore made uncertain are released later, in batches. The conditions are those
+ * of `findTrustRefusal`. They are repeated here because another process may record a restore at the same time.
  *
  * @returns False if nothing was changed.
  */
@@ -30,14 +30,15 @@ export async function trustRestore(
   return result.count > 0;
 }
 
-/** A publish task whose outcome only a restore made uncertain that an operator declared lossless later. */
+/** A publish task whose outcome is uncertain only because of a restore that an operator later declared lossless. */
 export interface TrustedDoubt extends TaskKey {
   readonly cause: ClaimedTask["cause"];
 }
 
 /**
- * Lists publish tasks that only the trusted restore left in doubt, including those that ended with an unknown outcome. A task
- * whose platform is being searched is left out until the search has ended.
+ * Lists publish tasks whose outcome is uncertain only because of the trusted restore (the one that an operator declared
+ * lossless), including tasks that ended with an unknown outcome. A task whose platform is being searched is left out until the
+ * search has ended.
  */
 export async function listTrustedDoubts(
   sql: ISql,
@@ -57,7 +58,10 @@ export async function listTrustedDoubts(
     limit ${limit}`;
 }
 
-/** Forgets that the trusted restore left the publish tasks in doubt, so that an earlier restore can do so again. */
+/**
+ * Removes from publish tasks the record that the trusted restore (declared lossless by an operator) made their outcome
+ * uncertain, so that an earlier restore can make it uncertain again.
+ */
 export async function forgetDoubts(sql: ISql, keys: readonly TaskKey[]): Promise<void> {
   await sql`
     update publish_tasks t

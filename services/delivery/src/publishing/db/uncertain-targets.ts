@@ -2,13 +2,15 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 
-/** A publish task of another target of an account, whose outcome is not known. */
+/**
+ * A publish task whose outcome is not known. It has the same account as the examined target, but is for another target.
+ */
 export interface UncertainTask extends TaskKey {
   readonly workspaceId: string;
 }
 
 /**
- * Returns the publish tasks of other targets of the account that may have published a post of which the data does not
+ * Returns the publish tasks of other targets of the account that may have published a post although the data does not
  * say so: their outcome is unknown, or a restore from a backup made them uncertain.
  */
 export async function listUncertainTasks(

@@ -9,13 +9,14 @@ const HELD = {
 } as const;
 
 /**
- * Decides what follows when the publishing calls to a platform are held. The task certainly published nothing, so it is
- * tried again, and the wait costs no retry. The user sees one attempt for it, however often the task is tried meanwhile.
+ * Decides what follows for a publish task when the publishing calls to its platform are held because earlier ones got no
+ * answer. The task certainly published nothing, so it is tried again, and the wait does not count as a retry. The user sees one
+ * attempt for the whole wait, however often the task is tried meanwhile.
  */
 export function onPlatformHeld(snapshot: TaskSnapshot, { probeMs }: BrakePolicy): Decision {
   const { task, now } = snapshot;
   const wakeAt = after(now, probeMs[0] ?? 0);
-  // An earlier call of the task whose outcome is unknown stays what the user sees.
+  // If an earlier publishing call of the task has an unknown outcome, the user continues to see that outcome.
   const isKnown = task.openUnknowns > 0 || task.errorMessage === HELD.message;
   if (isKnown) return { task, changes: [change({ ...task, status: "queued", wakeAt }, false)] };
   const held = { ...requeue(task, wakeAt, HELD), isAttemptOpen: false };

@@ -12,7 +12,10 @@ const REOPEN_MS = 5_000;
 
 type NotPublished = Exclude<Outcome, { kind: "published" }>;
 
-/** Returns the publish task with a later `wakeAt` if it is queued although its target was reported as failed. */
+/**
+ * Returns the publish task with a later `wakeAt` if it is queued again after its target was reported as failed to the
+ * posts service, which must learn first that the target is open again.
+ */
 export function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
   const earliest = after(now, REOPEN_MS);
   const isTooSoon =

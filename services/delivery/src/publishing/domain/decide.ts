@@ -16,7 +16,10 @@ import {
 import type { PublishingPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
-/** How long a task waits after the database did not answer whether its publishing call begins, in milliseconds. */
+/**
+ * How long a task waits after the database did not answer whether it recorded the beginning of the task's publishing
+ * call, in milliseconds.
+ */
 const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";
 
@@ -151,8 +154,8 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 
 /**
  * Decides what follows when a worker does not know whether the database recorded that its publishing call begins. If the
- * database did, the call was not sent. If it did not, the task is released; a statement that still runs then finds the
- * task queued and records nothing.
+ * beginning is recorded, the call ends as not sent. If not, the task is released; the recording statement, should it still run
+ * in the database, then finds the task queued and records nothing.
  */
 function onMarkLost(
   snapshot: TaskSnapshot,
@@ -160,7 +163,8 @@ function onMarkLost(
   policy: PublishingPolicy,
 ): Decision {
   const { task, attempt, now } = snapshot;
-  // Another worker that has claimed the task since can have recorded a call with the same number.
+  // The fencing token is compared too, because another worker that has since claimed the task can have recorded a call
+  // with the same number.
   if (attempt?.fence === fence && attempt.callNumber === callNumber)
     return onCalled(snapshot, callNumber, { kind: "not_sent" }, policy);
   if (task.fence !== fence || task.status !== "working") return nothing(snapshot);

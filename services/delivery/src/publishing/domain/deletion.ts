@@ -33,7 +33,10 @@ export interface DeletionTask extends HeldDeletion {
   readonly platform: string;
   /** The id that the platform gave the published post; empty if it is not known. */
   readonly externalId: string;
-  /** Whether this service published the post under this id for this target and account. No other post is deleted. */
+  /**
+   * Whether the delivery service itself published the post with this id, for this target and account. Otherwise the
+   * post is not deleted.
+   */
   readonly isPublishedByUs: boolean;
   readonly status: "queued" | "working" | "deleted" | "failed";
   /** No process acts on the deletion task before this instant. */

@@ -2,22 +2,28 @@ import type { Outcome } from "@postrider/platforms/publishing/outcome";
 import type { TaskEvent } from "./decision.ts";
 
 /**
- * How a publish task ends after an event about it whose decision could not be written, because of a fault in our code or
- * in the database. The task must not stay as it is: it would block its account.
+ * How a publish task ends if the decision that follows from an event about it could not be written, because of a fault in our
+ * code or in the database. The task must not stay in its current state, because it would block its account.
  */
 export interface FallbackEnd {
   /**
-   * `unknown` if the post may be visible: the platform is searched for it later. `failed` if it is certainly not visible;
-   * the user can retry it, unless an earlier call of the task has an unknown outcome.
+   * `unknown` if the post may be visible: the platform is searched for it later. `failed` if the post is certainly not visible:
+   * the user can retry, unless an earlier call of the task has an unknown outcome. `dropped` if the target is no longer wanted.
    */
   readonly status: "unknown" | "failed" | "dropped";
-  /** The publishing call that must still be the open one of the task; undefined if the event is not about a call. */
+  /**
+   * Number of the publishing call. The task ends only if this call is still open; undefined if the event is not about a
+   * call.
+   */
   readonly callNumber?: number;
-  /** The fencing token with which a worker must still hold the task; undefined if the event counts without it. */
+  /**
+   * The fencing token of the worker. The task ends only if it still has this token; undefined if the token does not
+   * matter.
+   */
   readonly fence?: number;
 }
 
-/** Outcomes of a publishing call after which the post is or may be visible. */
+/** Outcomes of a publishing call after which the post is visible on the platform or may be. */
 const VISIBLE: ReadonlySet<Outcome["kind"]> = new Set<Outcome["kind"]>([
   "published",
   "unknown",

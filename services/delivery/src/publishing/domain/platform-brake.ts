@@ -1,33 +1,40 @@
 import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
-/** Settings that decide when publishing calls to a platform are held. */
+/** Settings that decide when publishing calls to a platform are held (not sent) because earlier ones got no answer. */
 export interface BrakePolicy {
   /**
-   * Number of publishing calls in a row with an unknown outcome, of at least two accounts, after which a platform is held;
-   * 0 never holds one.
+   * Number of publishing calls in a row with an unknown outcome, of at least two accounts, after which further calls to the
+   * platform are held; with 0, calls are never held.
    */
   readonly holdAfterUnknowns: number;
-  /** Waits before the first, second … probe of a platform that is held, in milliseconds; the last value repeats. */
+  /**
+   * Waits in milliseconds before the first, second … probe of a platform, a publishing call that tests whether the
+   * platform answers again; the last value repeats.
+   */
   readonly probeMs: readonly number[];
 }
 
 /**
- * The brake of a platform. After several publishing calls in a row with an unknown outcome, the platform is held: only a
- * probe, one publishing call at a time, is sent until the platform answers one. A single account never causes a hold,
- * because the fault may be its own server, as on Bluesky; such an account is paused by itself.
+ * The brake of a platform: the state that decides whether its publishing calls are held. Calls are held after several calls in
+ * a row with an unknown outcome. Then only probes are sent, one publishing call at a time, until the platform answers one of
+ * them. The calls of a single account never cause a hold, because the fault may be its own server, as on Bluesky; such an
+ * account is paused by itself.
  */
 export interface PlatformBrake {
   readonly platform: string;
   readonly unknownsInRow: number;
-  /** The account of the first of these calls; null if there is none. */
+  /** The account of the first of the calls in a row with an unknown outcome; null if there is none. */
   readonly accountId: string | null;
-  /** Whether these calls are of more than one account. */
+  /** Whether the calls in a row with an unknown outcome belong to more than one account. */
   readonly isSeveralAccounts: boolean;
-  /** Number of probes with an unknown outcome since the platform is held. */
+  /** Number of probes (calls that test whether the platform answers again) that had an unknown outcome in this hold. */
   readonly failedProbes: number;
-  /** Null while publishing calls to the platform are not held. */
+  /** Time since which publishing calls to the platform are held; null while they are not held. */
   readonly heldSince: Date | null;
-  /** Time from which the next probe may be sent; null while publishing calls to the platform are not held. */
+  /**
+   * Time from which the next probe (a call that tests whether the platform answers again) may be sent; null while
+   * publishing calls to the platform are not held.
+   */
   readonly probeAt: Date | null;
 }
 
@@ -65,7 +72,10 @@ export function isAnswer(outcome: Outcome): boolean | undefined {
   }
 }
 
-/** Returns the brake of a platform on which no publishing call had an unknown outcome since the last answer. */
+/**
+ * Returns the brake of a platform whose publishing calls are not held: none had an unknown outcome since the last
+ * answer.
+ */
 export function releasedBrake(platform: string): PlatformBrake {
   const row = { unknownsInRow: 0, accountId: null, isSeveralAccounts: false };
   return { platform, ...row, failedProbes: 0, heldSince: null, probeAt: null };
@@ -90,7 +100,8 @@ function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): P
 }
 
 function isProbe({ calledAt }: CallSignal, { heldSince }: PlatformBrake): boolean {
-  // A call that was sent before the hold is not a probe and does not delay the next one.
+  // A publishing call that was sent before calls to the platform were held is not a probe, so it does not delay the
+  // next probe.
   return calledAt !== null && heldSince !== null && calledAt > heldSince;
 }
 
@@ -128,7 +139,7 @@ function next(
     : counted;
 }
 
-/** Returns the brake of a platform after publishing calls ended, in this order. */
+/** Returns the new brake of a platform after publishing calls have ended, in the order of `signals`. */
 export function nextBrake(
   brake: PlatformBrake,
   signals: readonly CallSignal[],

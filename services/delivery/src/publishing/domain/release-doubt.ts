@@ -3,8 +3,8 @@ import { reopen } from "./decide-late.ts";
 import { change, nothing, type Decision, type TaskSnapshot } from "./decision.ts";
 
 /**
- * Decides what follows for a publish task whose outcome only a restore made uncertain, when an operator declares that restore
- * lossless: the target was not published and is sent without a search.
+ * Decides what follows for a publish task whose outcome is uncertain only because of a restore from a backup, when an operator
+ * declares that restore lossless: the target was not published, and is sent without a search of the platform.
  */
 export function releaseDoubt(snapshot: TaskSnapshot): Decision {
   const { task, siblings, now } = snapshot;

@@ -8,17 +8,20 @@ export interface DataCopy {
   readonly timeline: number;
 }
 
-/** What the data records about restores from a backup. An id of a restore is its `restoredAt`. */
+/**
+ * What the stored data itself records about its restores from a backup. The time `restoredAt` of a restore identifies
+ * it.
+ */
 export interface RestoreRecord {
-  /** The latest restore because of which targets may have been published; null if there is none. */
+  /** Time of the latest restore that makes it uncertain whether targets were published; null if there is none. */
   readonly restoredAt: Date | null;
   /** Time up to which the restored data is complete; null if it is not known. */
   readonly dataUntil: Date | null;
-  /** The restore that can be declared lossless; null if no restore was recorded. */
+  /** Time of the restore that can be declared lossless; null if no restore was recorded. */
   readonly undoFor: Date | null;
-  /** The latest restore that is known to have lost commits. */
+  /** Time of the latest restore that is known to have lost commits. */
   readonly lossyAt: Date | null;
-  /** The restore that an operator declared lossless last. */
+  /** Time of the restore that an operator declared lossless last. */
   readonly trustedAt: Date | null;
 }
 
@@ -44,7 +47,9 @@ export function findRestore(
 
 /** Why an operator cannot declare the latest restore lossless. */
 export type TrustRefusal =
-  /** The data is in another place than it records, so a restore will be recorded soon. */
+  /**
+   * The data is in another Postgres timeline or table than it records: it was restored, and that will be recorded soon.
+   */
   | "unnoticed"
   | "not_restored"
   | "already_trusted"
@@ -55,14 +60,14 @@ export type TrustRefusal =
   | "too_old";
 
 /**
- * Maximum age of a restore that can be declared lossless, in milliseconds. An operator who declares a switchover lossless that
- * was not recorded as a restore must not release the doubts of an old restore.
+ * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover is not always recorded as a restore; an
+ * operator who declares it lossless must not release the tasks that an old restore made uncertain.
  */
 const TRUST_MS = 24 * 60 * 60_000;
 
 /**
- * Decides whether an operator can declare the latest restore lossless. After that, the targets that it left in doubt are sent
- * without a search.
+ * Decides whether an operator can declare the latest restore lossless. If so, the targets whose outcome that restore made
+ * uncertain can be sent without a search of the platform. Otherwise returns why not.
  */
 export function findTrustRefusal(
   stored: DataCopy & RestoreRecord & { readonly seenAt: Date },

@@ -1,15 +1,18 @@
 import type { TaskEvent } from "./decision.ts";
 
-/** Replaces a message of a platform that the database refused. */
+/** Text that is stored instead of a platform's message if the database refuses that message. */
 const NOT_STORED = "the platform's message could not be stored";
 /** Maximum length of a post id or link of a platform in an event that is recorded without the platform's text. */
 const MAX_LENGTH = 2_048;
 /** Maximum wait that a platform can ask for in an event that is recorded without the platform's text, in milliseconds. */
 const MAX_WAIT_MS = 24 * 60 * 60_000;
-/** Wait in milliseconds that replaces one that is not a number. */
+/** Wait in milliseconds that is recorded if the wait that a platform asks for is not a number. */
 const DEFAULT_WAIT_MS = 60_000;
 
-/** Whether Postgres accepts the text in JSON: it contains neither half a character nor the character U+0000. */
+/**
+ * Whether the text is short enough and Postgres accepts it in JSON: it has neither half a character nor the character
+ * U+0000.
+ */
 function isStorable(text: string): boolean {
   return text.length <= MAX_LENGTH && text.isWellFormed() && !text.includes("\0");
 }

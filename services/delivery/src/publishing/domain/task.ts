@@ -133,7 +133,10 @@ export interface AttemptKey {
 export interface Attempt extends AttemptKey {
   /** Number of the publish task's latest publishing call within the attempt. */
   readonly callNumber: number;
-  /** The fencing token of the worker that recorded that this call begins, or that began the attempt. */
+  /**
+   * The fencing token of the worker that recorded the beginning of the attempt's latest publishing call. While there is
+   * none, the token of the worker that began the attempt.
+   */
   readonly fence: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;

@@ -4,7 +4,10 @@ import { composeText } from "@postrider/platforms/text/compose-text";
 
 /** The parts of a post that differ when a reader can tell two posts of one account apart. */
 export interface HashedContent {
-  /** The text in the form in which the connector compares it, `PublishingConnector.comparableText`. */
+  /**
+   * The post's text in the form in which the platform's connector compares texts; see
+   * `PublishingConnector.comparableText`.
+   */
   readonly text: string;
   readonly title: string | undefined;
   /** Ids of the media in the order in which the post shows them. */

@@ -33,9 +33,15 @@ export interface TaskClaims extends AsyncDisposable {
 }
 
 const POLL_MS = 200;
-/** How often lost calls and uncertain tasks are looked for while no task is ready, because all of them can be paused. */
+/**
+ * Interval in milliseconds at which the process looks for lost publishing calls, and for tasks that a restore made uncertain,
+ * while no task is ready to be claimed. Such tasks exist even while all tasks are paused.
+ */
 const IDLE_LOOK_MS = 5_000;
-/** How often tasks are looked for that a restore made uncertain and that became ready long after it. */
+/**
+ * Interval in milliseconds at which the process looks for tasks whose outcome a restore made uncertain and that became
+ * ready long after that restore.
+ */
 const THOROUGH_LOOK_MS = 30_000;
 /**
  * Minimum time between two claims while publish tasks are in work. Claiming ten tasks costs about as much as claiming one.

@@ -3,7 +3,10 @@ import { CallPace } from "./call-pace.ts";
 
 const RUNNING = new AbortController().signal;
 
-/** Lets calls to a platform begin, and lists those that have begun. `end` ends the oldest of them. */
+/**
+ * Creates a `CallPace` for publishing calls. `begin` asks to begin calls to one platform, `begun` lists the open calls,
+ * and `end` ends the oldest open call.
+ */
 function openPace(holdAfterUnknowns = 5) {
   let now = 0;
   const pace = new CallPace({

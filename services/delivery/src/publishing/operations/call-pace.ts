@@ -2,14 +2,15 @@ import { maxOpenCalls } from "#src/publishing/domain/call-pace.ts";
 import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
 
 /**
- * How long publishing calls wait for the answers of the open calls before one more is sent, in milliseconds. Otherwise
- * one account whose server does not respond could delay all others of the platform until its call ends.
+ * How long waiting publishing calls to a platform wait for answers to its open calls before one more call is sent
+ * nevertheless, in milliseconds. Otherwise one account whose server does not respond could delay all other accounts of
+ * the platform until its call ends.
  */
 const EXTRA_CALL_MS = 5_000;
 
 interface PlatformCalls {
   open: number;
-  /** Each function lets a waiting publishing call begin. */
+  /** One function for each waiting publishing call. Calling the function lets that publishing call begin. */
   readonly waiting: Set<() => void>;
   answeredAt: number | undefined;
   isUnanswered: boolean;
@@ -19,11 +20,13 @@ interface PlatformCalls {
 interface CallPaceOptions {
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** If no platform is ever held, any number of publishing calls may be open at a time. */
+  /** If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a time. */
   readonly settings: Pick<BrakePolicy, "holdAfterUnknowns">;
 }
 
-/** Limits how many publishing calls of this process to one platform are open while it is not known whether it answers. */
+/**
+ * Limits how many publishing calls of this process to one platform are open while it is not known whether the platform answers.
+ */
 export class CallPace {
   readonly #options: CallPaceOptions;
   readonly #platforms = new Map<string, PlatformCalls>();
@@ -34,7 +37,7 @@ export class CallPace {
 
   /**
    * Resolves when a publishing call to the platform may begin, or when the signal is aborted. Disposing of the result
-   * ends the call; `learn` has to be called before that.
+   * counts the publishing call as ended; its outcome has to be passed to `learn` before.
    */
   async enter(platform: string, signal: AbortSignal): Promise<Disposable> {
     const calls = this.#of(platform);
@@ -43,7 +46,10 @@ export class CallPace {
     return { [Symbol.dispose]: () => this.#leave(calls) };
   }
 
-  /** Notes whether the platform answered a publishing call; undefined if its outcome says nothing about that. */
+  /**
+   * Stores whether the platform answered a publishing call. Changes nothing if `isAnswered` is undefined, because the
+   * outcome of the call does not say whether the platform answered.
+   */
   learn(platform: string, isAnswered: boolean | undefined): void {
     if (isAnswered === undefined) return;
     const calls = this.#of(platform);

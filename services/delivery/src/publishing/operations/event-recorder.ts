@@ -38,13 +38,17 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
-/** How often an event is recorded that the database or our code refuses, with and then without the platform's text. */
+/**
+ * How many times the recorder tries to record an event that the database or our code refuses: as many times with the
+ * platform's text as then without it.
+ */
 const TRIES_PER_FORM = 3;
 
 /**
- * Records what the workers of the process learned about publish tasks, and what follows from it. While the database is
- * unavailable it retries, because the result of a publishing call is stored nowhere else. An event that the database or
- * our code refuses is recorded without the platform's text, or ends its publish task without a decision.
+ * Records the events that the workers of the process report about publish tasks, and the decisions that follow from
+ * them. While the database is unavailable, the recorder tries again, because the result of a publishing call is stored
+ * nowhere else. An event that the database or our code refuses is recorded without the platform's text, or ends its
+ * publish task without a decision.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -113,8 +117,9 @@ export class EventRecorder {
   }
 
   /**
-   * Records an event that was refused once: twice more as it is, because the cause may be another transaction, and then
-   * without the platform's text. If all that is refused, the task ends without a decision.
+   * Tries again to record an event that the database or our code refused: twice more unchanged, because another
+   * transaction may have caused the refusal, and then without the platform's text. If every try is refused, the publish
+   * task ends without a decision.
    */
   async #recordRefused({ event, cause }: Entry): Promise<Recorded> {
     await this.#keepSuccess(event);

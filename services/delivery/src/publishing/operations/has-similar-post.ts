@@ -5,12 +5,18 @@ import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
 import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import type { PublishContext, TaskInputs } from "./publish-context.ts";
 
-/** Maximum number of uncertain tasks of an account whose contents are compared; with more, any may be similar. */
+/**
+ * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account
+ * has more, a similar post is assumed to exist.
+ */
 const MAX_TASKS = 500;
 /** Maximum number of contents that one call of the posts service returns. */
 const BATCH = 100;
 
-/** Returns two hashes of a content: of the text and the title as a search compares them, and of the media too. */
+/**
+ * Returns two hashes of a post's content: one of the text and the title as a search of the platform compares them, and
+ * one that includes the media too.
+ */
 function toHashes(
   connector: PublishingConnector,
   { text: sent, title, media }: TargetContent,
@@ -24,8 +30,9 @@ function toHashes(
 }
 
 /**
- * Whether the account has another target with the same text and other media whose outcome is not known either. Targets
- * with the same media are interchangeable: readers see the same, whichever of them is taken for the published one.
+ * Whether the account has another target whose outcome is not known, with the same text but other media. Targets with
+ * the same text and media are interchangeable: readers see the same post, whichever target is taken for the published
+ * one.
  */
 export async function hasSimilarPost(
   { deps }: PublishContext,

@@ -22,8 +22,8 @@ function toCallKey({ task, content, connector }: TaskInputs) {
 }
 
 /**
- * Records that the publishing call begins. If the database does not answer, the call may be recorded as begun. It is not
- * sent, and that is what is learned; otherwise its outcome would count as unknown.
+ * Records that the publishing call begins. If the database does not answer, the call may be recorded as begun, but it is not
+ * sent. This is reported as an event, because otherwise the outcome of the call would later count as unknown.
  */
 export async function markCall(
   { deps, marker }: PublishContext,

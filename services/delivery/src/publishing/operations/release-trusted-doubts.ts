@@ -15,8 +15,9 @@ interface ReleaseOptions {
 }
 
 /**
- * Releases the publish tasks that only a restore left in doubt which an operator declared lossless later. Each batch is one
- * transaction, so that a process that stops in between leaves the rest to the next run. Several processes can run it at once.
+ * Releases the publish tasks whose outcome is uncertain only because of a restore that an operator later declared lossless.
+ * Each batch of tasks is one transaction: if the process stops between two batches, the next run releases the rest. Several
+ * processes can run this function at once.
  */
 export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): Promise<void> {
   for (;;) {
@@ -28,7 +29,8 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
         tx,
         targetIds.map((targetId) => ({ targetId, number: 0 })),
       );
-      // The tasks are listed again under their locks, because another process may have released them in the meantime.
+      // The tasks are listed again after they are locked, because another process may have released them in the
+      // meantime.
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
       const doubted = new Set(doubts.map(nameTask));

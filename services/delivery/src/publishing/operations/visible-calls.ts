@@ -36,7 +36,7 @@ export class CallMarker {
 
   /**
    * Records that a publishing call begins; only then may the worker send the call. Throws if the database does not
-   * answer; then the call may be recorded as begun, but the worker may not send it.
+   * answer: the call may then be recorded as begun, but the worker may not send it.
    */
   mark(request: MarkRequest): Promise<MarkResult> {
     return this.#batcher.submit(request);
@@ -61,8 +61,8 @@ export class CallMarker {
   }
 
   /**
-   * Returns why a publishing call may not begin. If the database does not answer, the task is released like one whose
-   * account is busy, because the other calls of the same statement have begun.
+   * Returns why a publishing call may not begin. If the database does not answer, it returns `busy`, so that the task
+   * is released. An error would also reach the workers whose calls the same SQL statement has recorded as begun.
    */
   async #explain(request: MarkRequest): Promise<Unmarked> {
     try {

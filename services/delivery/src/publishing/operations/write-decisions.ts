@@ -59,8 +59,8 @@ export async function writeDecisions(
   // late answer can continue the task.
   const ended = tasks.filter((task) => isFinal(task.status) && task.openUnknowns === 0);
   const updates = decisions.flatMap(toTargetUpdates);
-  // The events are built before the statements begin. If building them failed in between, no code would wait for the
-  // statements, and their rejections would end the process.
+  // The events are built before the SQL statements begin. If building an event failed after they had begun, no code
+  // would wait for the statements, and a statement that fails would then end the process.
   const events = updates.map((update) =>
     causedBy(targetUpdated(update), causes.get(update.task.targetId)),
   );

@@ -16,7 +16,10 @@ import {
 import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 
-/** Stores what platforms returned to publishing calls and what is still needed after the decisions. */
+/**
+ * Stores the handles (upload ids and similar values) that platforms returned to publishing calls, and records published
+ * targets whose post id must still be requested from the platform.
+ */
 export async function writeHandles(
   tx: TransactionSql,
   sealing: HandleSealing,
@@ -32,7 +35,10 @@ export async function writeHandles(
   if (questions.length > 0) await insertQuestions(tx, questions);
 }
 
-/** Counts the failures of the accounts of the decisions, and pauses accounts that a platform limits or that fail repeatedly. */
+/**
+ * Updates the number of failures in a row of the accounts that the decisions are about. Pauses accounts that a platform limits
+ * or that fail repeatedly.
+ */
 export async function gateAccounts(
   tx: TransactionSql,
   policy: RetryPolicy,
@@ -77,7 +83,7 @@ function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platf
   return { platform, isAnswered, accountId, calledAt };
 }
 
-/** Returns what the outcomes of publishing calls say about their platforms, by platform. */
+/** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
 function toSignals(
   decisions: ReadonlyMap<TaskEvent, Decision>,
 ): ReadonlyMap<string, readonly CallSignal[]> {
@@ -86,8 +92,8 @@ function toSignals(
 }
 
 /**
- * Holds the platforms that left several publishing calls in a row without an answer, and releases those that answered.
- * Nothing is locked or written while platforms answer.
+ * Stops (holds) the publishing calls to platforms that left several calls in a row without an answer, and allows them
+ * again for platforms that answered. Nothing is locked or written while all platforms answer.
  */
 export async function brakePlatforms(
   tx: TransactionSql,

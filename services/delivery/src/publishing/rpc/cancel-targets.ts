@@ -22,8 +22,8 @@ const MAX_TARGETS = 100;
 const MAX_TRIES = 3;
 
 /**
- * A cancellation may name a platform that this version does not support: no task of it can exist, and the cancellation
- * keeps a later version from creating one.
+ * A cancellation may name a platform that this version of the service does not support: no publish task for that
+ * platform can exist yet, and the cancellation keeps a later version from creating one.
  */
 function toCancellations({ postId, targets }: CancelTargetsRequest): readonly Cancellation[] {
   if (targets.length > MAX_TARGETS)

@@ -54,7 +54,10 @@ function limited(budget: WorkspaceBudget, now: number): AdmissionResult {
  * and that count the request.
  */
 export function createAnswers(addresses: AddressLimits): Answers {
-  /** Counts a request towards the limit of its remote address, and returns the answer with the state of the limit. */
+  /**
+   * Counts a refused request towards the rate limit of its remote address, and returns the refusal with the state of
+   * this limit.
+   */
   function charge(
     kind: "unauthenticated" | "workspace_required" | "workspace_forbidden",
     address: string,
@@ -72,8 +75,8 @@ export function createAnswers(addresses: AddressLimits): Answers {
   }
 
   /**
-   * Answers a request with a valid API key that does not select a workspace. No workspace can pay for the request, so
-   * it counts towards the limit of its remote address.
+   * Refuses a request whose API key is valid, but which does not name a workspace that the key may use. The request
+   * cannot count towards the rate limit of a workspace, so it counts towards that of its remote address.
    */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
     const isNamed = record.source.workspaceId !== undefined;

@@ -30,8 +30,8 @@ export interface LookUpWaiter {
  */
 export interface KeyLookUps {
   /**
-   * Refuses to look up an API key for a remote address that has sent too many unknown ones. An API key that was valid
-   * within the last day is always looked up, so its owner is not harmed by another client of the same address.
+   * Refuses to look up an API key for a remote address that has sent too many unknown API keys. An API key that was
+   * valid within the last day is always looked up, so its owner is not harmed by another client of the same address.
    */
   refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined;
   /**

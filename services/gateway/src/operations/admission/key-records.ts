@@ -38,7 +38,7 @@ export interface KeyRecord {
    * belong to the named one.
    */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
-  /** The API key and workspace about which the accounts service is asked again when the answers are too old. */
+  /** The API key and workspace about which the accounts service is asked again when its stored answers are too old. */
   readonly source: AdmissionSource;
   /** Time until which the gateway uses the stored answers without asking the accounts service again. */
   readonly freshUntil: number;
@@ -46,7 +46,10 @@ export interface KeyRecord {
   readonly usableUntil: number;
 }
 
-/** The stored answer of the accounts service about a valid API key. There is one per key, whatever requests name. */
+/**
+ * The stored answer of the accounts service about a valid API key. There is one stored answer per API key, whichever
+ * workspaces the requests name.
+ */
 interface StoredKey {
   readonly keyId: string;
   readonly keyHash: Uint8Array;
@@ -85,8 +88,8 @@ export interface AnsweredQuery {
 
 export interface KeyRecords {
   /**
-   * Finds what is known about a request with the API key that names this workspace, or names none. Returns undefined
-   * when only the accounts service can tell.
+   * Finds the stored answers for a request that has this API key and names this workspace, or names no workspace if
+   * `workspaceId` is undefined. Returns undefined when the gateway must ask the accounts service.
    */
   find(key: string, workspaceId: string | undefined): KeyRecord | undefined;
   /** Whether a recent answer of the accounts service says that the API key is not valid. */
@@ -104,7 +107,10 @@ export interface KeyRecords {
 
 type Admitted = NonNullable<AdmissionGrant["key"]>;
 
-/** Returns the times until which an answer about a query that was sent at `sentAt` is used. */
+/**
+ * Returns the times until which the gateway uses the answer of the accounts service to a query that was sent at
+ * `sentAt`.
+ */
 function lifeOf(sentAt: number, ttlMs: number) {
   const freshUntil = sentAt + Math.min(ttlMs, MAX_TTL_MS);
   return { freshUntil, usableUntil: freshUntil + OUTAGE_MS };
@@ -132,7 +138,10 @@ function toStoredKey(
   };
 }
 
-/** Returns the workspace that a request uses, or that it uses none, or that only the accounts service can tell. */
+/**
+ * Returns the workspace that a request uses; `none` when the request does not select a workspace of its API key;
+ * `unknown` when only the accounts service can tell.
+ */
 function choose(
   { workspaceIds, workspaceCount }: StoredKey,
   named: string | undefined,
@@ -161,7 +170,10 @@ function toRecord(
   };
 }
 
-/** Stores the answers about workspaces, and the number of requests that each workspace may still make. */
+/**
+ * Stores the answers of the accounts service about workspaces, and the number of requests that each workspace may still
+ * make.
+ */
 class WorkspaceRecords {
   readonly #stored = new BoundedMap<string, StoredWorkspace>(MAX_RECORDS);
 

@@ -32,8 +32,8 @@ export function newBrowserSecret(): string {
  * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from a browser that has
  * shown our page.
  *
- * @param subject The secret that identifies the authorization in this step: of its connect link before the browser is
- *   sent to the platform, the OAuth state afterwards. The name of the cookie contains only its hash.
+ * @param subject The secret that identifies the authorization in this step: the secret of its connect link before the
+ *   browser is sent to the platform, and the OAuth state afterwards. The name of the cookie contains only its hash.
  */
 export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
   const { protocol, pathname } = new URL(publicUrl);

@@ -66,14 +66,15 @@ async function showLink(
   const found = await authorizations.findTicket({ ticket });
   const { outcome, platform, workspaceName, authorizeOrigin } = found;
   if (outcome !== "open") return sendPage(reply, { page: toConnectPage(outcome) });
-  // The secret is new each time: a cookie that the browser already has may have been planted.
+  // The secret in the cookie is new each time that the page is shown, because an attacker may have planted the cookie
+  // that the browser already has.
   reply.header("set-cookie", browserCookieOf(ticket, publicUrl).write(newBrowserSecret()));
   return sendPage(reply, { page: "open", platform, workspace: workspaceName }, authorizeOrigin);
 }
 
 /**
  * Returns the headers that move the browser's secret from the cookie of the connect link to the cookie of the OAuth
- * state, which is all that the platform sends back.
+ * state. The platform sends only the OAuth state back, not the secret of the connect link.
  */
 function moveCookie(ticket: string, authorizeUrl: string, browser: string, publicUrl: string) {
   const state = new URL(authorizeUrl).searchParams.get("state") ?? "";
@@ -116,7 +117,10 @@ async function finish(
   return sendPage(reply, { page: toConnectPage(outcome), platform, usernames });
 }
 
-/** Whether the request itself is wrong, such as a query that is not valid UTF-8: no link of ours leads to it. */
+/**
+ * Whether the error was caused by a wrong request, such as one whose query is not valid UTF-8. No link that Postrider
+ * issues leads to such a request.
+ */
 function isClientFault(error: Error & { readonly statusCode?: number }): boolean {
   if (error instanceof ServiceError) return error.kind === "invalid";
   return error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;

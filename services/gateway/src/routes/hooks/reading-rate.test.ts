@@ -15,7 +15,10 @@ class Connection extends EventEmitter {
     return this;
   }
 
-  /** Gives the connection bytes to send. */
+  /**
+   * Simulates that the gateway writes this number of bytes to the connection, which sends them as fast as the client
+   * reads.
+   */
   write(bytes: number): void {
     this.bytesWritten += bytes;
     this.writableLength += bytes;
@@ -38,7 +41,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Lets intervals pass in each of which the client reads this number of bytes; returns whether it was disconnected. */
+/**
+ * Lets this number of check intervals pass, in each of which the client reads `readBytes` bytes. Returns whether the
+ * client was disconnected.
+ */
 function isClosedAfter(intervals: number, readBytes: number): boolean {
   for (let interval = 0; interval < intervals; interval += 1) {
     connection.writableLength -= Math.min(readBytes, connection.writableLength);

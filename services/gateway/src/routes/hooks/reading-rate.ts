@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 
 type Connection = Pick<Socket, "bytesWritten" | "writableLength" | "destroy" | "once">;
 
-/** What a connection had sent at the last check. */
+/** How many bytes a connection had sent at the last check of its reading rate, and whether it had unsent bytes. */
 interface Progress {
   sentBytes: number;
   hadUnsent: boolean;
@@ -13,9 +13,10 @@ interface Progress {
 
 /**
  * Closes each connection whose client reads an answer more slowly than the minimum rate, on average over an interval of
- * `stallMs`. Otherwise a client that reads single bytes would make the gateway hold its answer for hours. A connection
- * without unsent bytes is never closed: then the client waits for the gateway. The interval must be long, because the
- * operating system takes further bytes only after much of its send buffer, up to megabytes, has been read.
+ * `stallMs`. Otherwise a client that reads a single byte at a time would make the gateway hold its answer for hours. A
+ * connection without unsent bytes is never closed: then the client waits for the gateway. The interval must be long,
+ * because the operating system takes further bytes only after much of its send buffer, up to megabytes, has been read
+ * by the client.
  *
  * @returns A function that stops the checks.
  */

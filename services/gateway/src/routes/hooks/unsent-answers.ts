@@ -5,9 +5,15 @@ import { Semaphore, type Share } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 
 const MEBIBYTE = 1024 * 1024;
-/** Answers below this size do not count as unsent, because the rate limit bounds their sum. */
+/**
+ * Answers with fewer bytes do not count towards the limits on unsent answers, because the rate limit of requests bounds
+ * their sum.
+ */
 const SMALL_BYTES = 64 * 1024;
-/** Maximum size of a piece of a large answer. Only whole pieces show that the client reads. */
+/**
+ * A large answer is sent in pieces of at most this number of bytes. The gateway notices that the client reads only when
+ * a whole piece has been sent.
+ */
 const PIECE_BYTES = 16 * 1024;
 const RETRY_AFTER_MS = 1_000;
 
@@ -18,7 +24,9 @@ export interface UnsentLimits {
   readonly bytesWithoutWorkspace: number;
   /** Maximum number of such bytes of one workspace, or of one remote network without a workspace. */
   readonly bytesPerCaller: number;
-  /** How long a request waits for its share before it is refused. */
+  /**
+   * How long a request waits until bytes are reserved for its large answer. After that time, the request is refused.
+   */
   readonly maxWaitMs: number;
 }
 
@@ -45,7 +53,10 @@ function expectedBytes({ routeOptions, bodyBytes }: FastifyRequest): number {
   return Math.max(routeOptions.config.answerBytes ?? 0, fromBody);
 }
 
-/** Splits a large answer, because a connection whose single large piece is being sent shows no progress. */
+/**
+ * Splits a large answer into pieces. While one large piece is being sent, the connection does not show how much of it
+ * was sent.
+ */
 function* piecesOf(answer: Buffer): Generator<Buffer> {
   for (let start = 0; start < answer.length; start += PIECE_BYTES)
     yield answer.subarray(start, start + PIECE_BYTES);
@@ -80,15 +91,16 @@ function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budge
 
 /**
  * Limits the bytes of large answers that one workspace can make the gateway hold. A client that does not read its
- * answers would otherwise fill the memory of the gateway. A request whose answer may be large waits for its share before
- * anything is read for it. A large answer to a request that only reads is refused when it exceeds the share. The answer
- * to a request that has changed something is always sent.
+ * answers would otherwise fill the memory of the gateway. Before any data are read for an answer that may be large, the
+ * request waits until the bytes of the answer are reserved from the limit of its workspace. When nothing was reserved
+ * and a request that only reads has a large answer that exceeds the limit, the request is refused. The answer to a
+ * request that has changed something is always sent.
  */
 export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits = LIMITS): void {
   const budgetOf = createBudgets(limits);
   const held = new WeakMap<FastifyRequest, Disposable>();
 
-  /** Holds a share until the answer is sent or the connection is closed. */
+  /** Keeps the reserved bytes of an answer until the answer is sent or the connection is closed. */
   const hold = (request: FastifyRequest, reply: FastifyReply, permit: Disposable): void => {
     held.set(request, permit);
     finished(reply.raw, () => permit[Symbol.dispose]());

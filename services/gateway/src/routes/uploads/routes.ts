@@ -15,8 +15,8 @@ type Deps = Pick<ServerDeps, "mediaBytes"> & Pick<Patience, "transferRate">;
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 /**
- * Matches every text that can be the token of an upload grant. It is sent to the media service in a header, so it must
- * not contain a character that a header cannot carry.
+ * Matches every text that can be the token of an upload grant. The token is sent to the media service in a header, so
+ * it must not contain a character that a header cannot carry.
  */
 const TOKEN = /^[!-~]{1,512}$/;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
