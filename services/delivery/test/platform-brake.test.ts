@@ -113,7 +113,10 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
 });
 
-/** Publishes targets on a platform that does not answer, until the platform is held. */
+/**
+ * Publishes targets on a platform that answers every publishing call with HTTP 502, until publishing to it is held
+ * back.
+ */
 async function holdPlatform(count: number) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await openDatabase());
@@ -238,7 +241,8 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   );
 
   expect(marked.flat()).toHaveLength(1);
-  // No further probe is sent before the call of this one must have ended.
+  // The platform gets no second probe (a publishing call that tests whether it answers again) before the first probe
+  // must have ended.
   expect(await readProbeWait(sql)).toBeGreaterThanOrEqual(60);
 });
 

@@ -31,10 +31,10 @@ function isWithoutStoredCall(sql: ISql) {
 }
 
 /**
- * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore. A search that
- * starts too early may find a post with the same text that a person published. Content that became due after the restore
- * repeats a lost request. If the age of the backup is not known, the request was made at most as long ago as clients may
- * repeat a request.
+ * SQL expression: the time from which a platform is searched for the post of publish task `t` after a restore from a backup.
+ * A search that starts too early may find a post with the same text that a person published.
+ * Content that became due after the restore may repeat a request that the restore lost. If the age of the backup is not known,
+ * the lost request is assumed to be at most `ONE_RESTORE_HOURS` older than the restore.
  */
 function searchFrom(sql: ISql) {
   return sql`

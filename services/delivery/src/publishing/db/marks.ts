@@ -92,8 +92,8 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
 
 /**
  * Common table expressions that select from `ours` the tasks whose publishing calls may begin. `allowed` contains all
- * tasks of platforms that are not held and of accounts on servers of their owners, and one probe of each platform that is
- * ready for it.
+ * tasks of platforms whose publishing calls are not held, and of accounts on servers of their owners. Of each platform whose
+ * calls are held and that is due for a probe (a call that tests whether the platform answers again), it contains one task.
  */
 function leaveOutHeld(sql: ISql) {
   return sql`

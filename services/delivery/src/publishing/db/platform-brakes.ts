@@ -110,7 +110,7 @@ export async function releaseBrakes(sql: ISql): Promise<void> {
     where held_since is not null`;
 }
 
-/** Returns the platforms whose publishing calls are held. */
+/** Returns the platforms whose publishing calls are held because earlier ones got no answer. */
 export async function listHeldPlatforms(sql: ISql): Promise<readonly string[]> {
   const rows = await sql<{ platform: string }[]>`
     select platform

@@ -100,7 +100,8 @@ function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): P
 }
 
 function isProbe({ calledAt }: CallSignal, { heldSince }: PlatformBrake): boolean {
-  // A call that was sent before the hold is not a probe and does not delay the next one.
+  // A publishing call that was sent before calls to the platform were held is not a probe, so it does not delay the
+  // next probe.
   return calledAt !== null && heldSince !== null && calledAt > heldSince;
 }
 

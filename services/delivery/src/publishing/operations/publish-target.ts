@@ -79,7 +79,8 @@ async function tryOnce(
   await using local = prepared.parts;
   // Whether a server of the account's owner answers says nothing about the platform.
   const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
-  // A call that sends media does not wait. It can take minutes, and its platform tells what became of an upload.
+  // A publishing call that sends media does not wait for other calls to the platform: such calls can take minutes, and
+  // the platform can later say what became of an upload.
   const isPaced = local.bytes === 0 && !isForeignHost;
   using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
   if (interrupted.aborted) return RELEASE_NOW;

@@ -83,7 +83,7 @@ function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platf
   return { platform, isAnswered, accountId, calledAt };
 }
 
-/** Returns what the outcomes of publishing calls say about their platforms, by platform. */
+/** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
 function toSignals(
   decisions: ReadonlyMap<TaskEvent, Decision>,
 ): ReadonlyMap<string, readonly CallSignal[]> {
