@@ -148,7 +148,7 @@ export function readSettings(read: EnvReader) {
     ),
     deploymentId: read
       .about(
-        "Name of this deployment. If the database holds another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
+        "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     publicUrl: readPublicUrl(read),

@@ -84,14 +84,14 @@ function readBrake(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform that all processes together publish at a time. At most half of them belong to one workspace.",
+      "Maximum number of targets of one platform that all processes together publish at a time. One workspace can use at most half of them.",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
       .about(
-        "Deadline of the platform call that makes a post visible. A call that uploads files gets more time, by their size.",
+        "Deadline of the platform call that makes a post visible. A call that uploads files gets additional time in proportion to their size.",
         {
           level: "advanced",
         },
@@ -118,7 +118,7 @@ function readPublishing(read: EnvReader) {
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read
       .about(
-        "Factor for the waits before Postrider searches a platform for a post whose response was lost. The guarantees hold with 1.",
+        "Factor for the waits before Postrider searches a platform for a post whose response was lost. With a value below 1, a post may be published twice; use it only in tests.",
         { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
@@ -167,7 +167,7 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     deploymentId: read
       .about(
-        "Name of this deployment. If the database holds another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
+        "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     handleKeys: readSealingKeys(

@@ -13,7 +13,7 @@ const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$
 const MEBIBYTE = 1024 * 1024;
 
 let app: FastifyInstance;
-/** The in-memory services' handlers for the current request. */
+/** Replaces handlers of the in-memory services. Each test sets the handlers that it needs. */
 let peers: NonNullable<Peers["posts"]> = {};
 let admission: AdmissionResult = admitted();
 

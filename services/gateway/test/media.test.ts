@@ -18,7 +18,7 @@ import {
 type MediaPeer = NonNullable<Peers["media"]>;
 
 let app: FastifyInstance;
-/** The in-memory media service's handlers for the current request. */
+/** The RPC handlers of the in-memory media service. Each test sets the handlers that it needs. */
 let peer: MediaPeer = {};
 let admission: AdmissionResult = admitted();
 let calls: unknown[] = [];

@@ -180,12 +180,15 @@ test.each([
     { startsOn: "2028-02-29", endsOn: "2028-02-29" },
     { startsOn: "2028-02-29", endsOn: "2028-02-29" },
   ],
-])("POST /queue-slots accepts the period %j", async (period, expected) => {
-  const answer = await ask(create({ ...body, ...period }));
-  expect(answer.statusCode).toBe(201);
-  const { startsOn, endsOn } = seen[0] as { startsOn?: string; endsOn?: string };
-  expect({ startsOn, endsOn }).toEqual({ startsOn: undefined, endsOn: undefined, ...expected });
-});
+])(
+  "POST /queue-slots accepts the first and last date %j of a queue slot rule",
+  async (period, expected) => {
+    const answer = await ask(create({ ...body, ...period }));
+    expect(answer.statusCode).toBe(201);
+    const { startsOn, endsOn } = seen[0] as { startsOn?: string; endsOn?: string };
+    expect({ startsOn, endsOn }).toEqual({ startsOn: undefined, endsOn: undefined, ...expected });
+  },
+);
 
 const all = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 const faulty: readonly [object, string[]][] = [

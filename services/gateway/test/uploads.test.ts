@@ -223,7 +223,7 @@ test("the refusal of an upload by the media service reaches a client that is sti
   expect((await put()).status).toBe(204);
 });
 
-test("the refusal of an upload by the media service reaches a client that closes its connection afterwards", async () => {
+test("the refusal of an upload reaches a client that asked with Connection: close to end the connection after the answer", async () => {
   media.handle((_request, response) => refuse(response, conflict("upload_already_received")));
   const answers = Array.from({ length: 5 }, async (_, index) => {
     const client = httpRequest(`${url}/uploads/${MEDIA_ID}?token=t${index}`, {

@@ -21,7 +21,7 @@ const PATH = `/api/v1/posts/${POST_ID}`;
 const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
 
 let app: FastifyInstance;
-/** The in-memory posts service's handlers for the current request. */
+/** The RPC handlers of the in-memory posts service. Each test sets the handlers that it needs. */
 let peers: Posts = {};
 let admission: AdmissionResult = admitted();
 let calls: string[] = [];

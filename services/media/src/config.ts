@@ -49,7 +49,7 @@ function readLimits(read: EnvReader) {
       .seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read
       .about(
-        "How long media are kept whose upload was never completed; media of a large file as long as its upload may take, if that is longer.",
+        "How long media whose upload was never completed are kept. Media of a large file are kept as long as its upload may take, if that is longer.",
         { level: "advanced" },
       )
       .seconds("MEDIA_PENDING_SECONDS", 86_400),

@@ -29,7 +29,7 @@ export function readSettings(read: EnvReader) {
       .seconds("SWEEP_SECONDS", 60),
     sweepAfterMs: read
       .about(
-        "Age of a target's last update from which the posts service asks the delivery service about it.",
+        "Time since the last update of a target after which the posts service asks the delivery service about the target.",
         {
           level: "advanced",
         },

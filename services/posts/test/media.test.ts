@@ -212,7 +212,7 @@ test("CreatePost reads the clock of the database before it claims media", async 
   expect(order).toEqual(["clock read", "use noted"]);
 });
 
-test("CreatePost stores a post without media even if its process was suspended", async () => {
+test("CreatePost stores a post that has no media even if the process of the posts service was suspended during the request", async () => {
   const workspace = workspaceWithMedia();
   behindMs = [6 * MINUTES];
   expect((await workspace.create()).status).toBe("publishing");

@@ -34,10 +34,12 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
     .optionalString("KAFKA_USERNAME");
   const login = read.when(username !== undefined);
   const mechanism = login
-    .about("SASL mechanism for `KAFKA_USERNAME`.", { level: "advanced" })
+    .about("SASL mechanism with which `KAFKA_USERNAME` authenticates to Kafka.", {
+      level: "advanced",
+    })
     .oneOf("KAFKA_SASL_MECHANISM", MECHANISMS, "scram-sha-512");
   const password = login
-    .secret("Password of `KAFKA_USERNAME`; required with it.", { default: "" })
+    .secret("Password of `KAFKA_USERNAME`; required when `KAFKA_USERNAME` is set.", { default: "" })
     .string("KAFKA_PASSWORD");
   if (mechanism === "plain" && username !== undefined && !isEncrypted)
     read.fail(

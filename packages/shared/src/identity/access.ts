@@ -88,7 +88,10 @@ export function createAccess(options: AccessOptions): Access {
     },
     authorize: (caller, allowed, what) => {
       if (allowed.includes(caller) || caller === ANY_CALLER) return;
-      logger.warn({ caller, rpc: what }, "a caller was refused an RPC that it never needs");
+      logger.warn(
+        { caller, rpc: what },
+        "a caller was refused an RPC that no code of this caller uses; check whether its key was stolen",
+      );
       throw new ConnectError(`${caller} may not call ${what}`, Code.PermissionDenied);
     },
     callersOf: (method) => callers[method] ?? [],

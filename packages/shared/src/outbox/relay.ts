@@ -137,7 +137,7 @@ class Relay {
     const { logger, topic } = this.#options;
     logger.warn(
       { err: failure.error, topic, count: rows },
-      "the event bus was too slow for all events of a pass; the rest follows in smaller requests",
+      "the event bus did not accept all events of the outbox in time; the rest is sent in smaller requests",
     );
     return true;
   }

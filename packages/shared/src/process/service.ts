@@ -80,9 +80,12 @@ export function readProcessConfig(
       .about("Lowest level of the log lines that a process writes.")
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
-      .about("Folder of files that make a process stop or crash at a named point in the code.", {
-        level: "tests",
-      })
+      .about(
+        "For tests: folder of files that make a process stop or crash at a named point in the code.",
+        {
+          level: "tests",
+        },
+      )
       .optionalString("FAILPOINTS_DIR"),
     tracing: readTracingConfig(read),
   };

@@ -101,7 +101,7 @@ export class CredentialRefresher implements AsyncDisposable {
     if (result.kind === "refused") return await this.#endRefused(current, claim, log);
     this.#deps.logger.warn(
       log,
-      "the platform did not answer a token refresh; it can be tried again after 5 s",
+      "the platform did not answer a token refresh; the refresh can be tried again after 5 s",
     );
     // Without an answer it is still unknown whether the process whose lease was taken over has new tokens, so the next
     // refusal must stay provisional.

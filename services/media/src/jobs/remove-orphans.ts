@@ -72,7 +72,7 @@ export async function removeOrphansWhenDue(
   if (count > 0)
     deps.logger.info(
       { job: "remove-orphans", count },
-      "deleted stored objects that no row in the database references",
+      "stored objects that no row in the database references were deleted",
     );
   return true;
 }

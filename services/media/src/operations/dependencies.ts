@@ -18,7 +18,7 @@ export interface MediaDependencies {
   readonly limits: SizeLimits;
   /** Maximum number of bytes that a workspace without a limit of its own may store. */
   readonly storageBytes: number;
-  /** Limits the transactions that read the storage of workspaces. */
+  /** Limits how many transactions read the used storage of workspaces at the same time. */
   readonly storageTurns: StorageTurns;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;

@@ -56,7 +56,7 @@ export function startSweep(options: SweepDeps & { readonly everyMs: number }): A
     onError: (error) =>
       logger.warn(
         { err: error, job: "sweep" },
-        "the delivery service could not be asked about targets without a recent update; the next sweep tries again",
+        "the delivery service could not be asked about targets without a recent update; the next periodic check tries again",
       ),
   });
 }

@@ -59,7 +59,10 @@ test.each([
     "https://a.host.bsky.network.example.com",
     true,
   ],
-])("a Bluesky repository on %s", (_what, pdsUrl, expected) => {
-  const attributes = pdsUrl === undefined ? {} : { pdsUrl };
-  expect(isOwnersHost({ ...account, attributes })).toBe(expected);
-});
+])(
+  "isForeignHost of the Bluesky connector tells whether an account's repository is on a server of its owner: %s",
+  (_what, pdsUrl, expected) => {
+    const attributes = pdsUrl === undefined ? {} : { pdsUrl };
+    expect(isOwnersHost({ ...account, attributes })).toBe(expected);
+  },
+);

@@ -37,7 +37,7 @@ export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionCla
     onError: (error) =>
       options.logger.warn(
         { err: error },
-        "deletions could not be claimed; claiming is tried again",
+        "tasks that delete posts from platforms could not be claimed; claiming is tried again",
       ),
   });
   deletions.onFree = () => loop.nudge();

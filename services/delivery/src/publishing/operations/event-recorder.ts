@@ -150,7 +150,7 @@ export class EventRecorder {
       refusedEventsTotal.inc({ recorded: "nothing" });
       logger.error(
         { err: error, targetId, event: kind },
-        "nothing could be recorded about a target; it continues as if its process had crashed",
+        "the result of work on a target could not be recorded in any form; when its lease ends, another worker continues with the target as after a crash",
       );
     }
   }

@@ -85,7 +85,7 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
     const { logger, settings } = context.deps;
     logger.warn(
       { err: error, targetId: task.targetId },
-      "the platform could not be searched for a post whose publishing call has an unknown outcome; it is searched again",
+      "the platform could not be searched for a post whose publishing call has an unknown outcome; the search is repeated later",
     );
     const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
     return { kind: "look_again", afterMs, isIncomplete: true };

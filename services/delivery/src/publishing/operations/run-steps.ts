@@ -141,7 +141,7 @@ async function tryToRun<T>(
     if (interrupted.aborted) return RELEASE_NOW;
     deps.logger.warn(
       { err: error, targetId: task.targetId },
-      "a step before the publishing call threw an error; it is tried again, unless its media no longer exists",
+      "a step before the publishing call threw an error; the step is tried again, unless the media of the post no longer exist",
     );
     if (!(error instanceof MediaUnreadable))
       return {
