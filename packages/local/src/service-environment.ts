@@ -135,7 +135,7 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;
 
-/** Returns those settings of the caller that are passed on to a service. */
+/** Returns the environment variables of the launcher that a service it starts inherits. */
 export function passedOn(settings: Environment): Environment {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !notPassedOn.test(name)));
 }

@@ -184,8 +184,8 @@ test.each(["monotonic", "wall"] as const)(
       ...STILL_CLOCKS,
       [held]: () => {
         reads += 1;
-        // The process reads its clocks for the first time before the publishing call is marked as begun. After that, the
-        // process is suspended for a minute.
+        // The process first reads its clocks, then records that the publishing call begins, and is suspended for a minute
+        // between these two steps.
         if (reads === 2) skewMs = 60_000;
         return STILL_CLOCKS[held]() + skewMs;
       },

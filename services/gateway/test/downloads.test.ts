@@ -113,7 +113,7 @@ test("a media URL returns the file with a safe name and type, and needs no API k
   });
 });
 
-test("a media URL for platforms returns the file that platforms receive", async () => {
+test("a media URL that is made for platforms returns the converted copy of the file, not the uploaded file", async () => {
   serve();
   const answer = await get(tokenFor({ ...CLAIMS, rendition: "delivery" }));
   expect(media.seen[0]?.url).toContain("rendition=delivery");

@@ -40,7 +40,7 @@ test("when the data in the database belongs to another deployment, the deploymen
   ]);
   expect(lines.map(({ msg, reason }) => ({ msg, reason }))).toEqual([
     {
-      msg: "publishing is held: the data belongs to another database or deployment; `postrider recovery adopt` takes it over",
+      msg: "publishing is stopped: the database says that its data belongs to another database or deployment; if this deployment shall use the data, run `postrider recovery adopt`",
       reason: "database",
     },
     { msg: "publishing resumes: the data belongs to this deployment", reason: undefined },

@@ -47,7 +47,7 @@ export class DeploymentGuard {
     else
       logger.error(
         { reason },
-        `${activity} is held: the data belongs to another database or deployment; \`postrider recovery adopt\` takes it over`,
+        `${activity} is stopped: the database says that its data belongs to another database or deployment; if this deployment shall use the data, run \`postrider recovery adopt\``,
       );
   }
 }

@@ -1,7 +1,10 @@
 /** The minimum rate of a transfer of bytes. Slower transfers are ended. */
 export interface MinimumRate {
   readonly bytesPerSecond: number;
-  /** Maximum time without a byte, in milliseconds. A fast transfer saves time for later pauses, up to this maximum. */
+  /**
+   * Maximum time without a byte, in milliseconds. Bytes that arrive faster than `bytesPerSecond` give a transfer back the
+   * time that it used up by being slow, up to this maximum.
+   */
   readonly stallMs: number;
 }
 

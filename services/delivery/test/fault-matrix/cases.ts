@@ -10,7 +10,7 @@ export interface Step {
   /** Number of calls with the same name in the simulator that publishing this kind of post makes before this step. */
   readonly after?: number;
   readonly isVisible?: true;
-  /** Media files for this step, if publishing the kind's own files does not include the step. */
+  /** Media files with which the publishing of this kind of post includes this step. Absent if the usual files of the kind do. */
   readonly media?: readonly TestMedia[];
 }
 
