@@ -36,14 +36,13 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]): Promise<voi
 }
 
 /**
- * Locks the publish tasks of targets in the database, calls `start`, waits until `waiting` other SQL statements wait
- * for a lock, and releases the locks.
+ * Locks the publish tasks of targets in the database, starts each SQL statement when the earlier ones wait for a lock, and
+ * releases the locks when all of them wait.
  */
 async function holdUntilWaiting(
   { sql }: TestDatabase,
   targets: readonly TestTarget[],
-  start: () => void,
-  waiting: number,
+  statements: readonly (() => void)[],
 ): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`
@@ -51,16 +50,18 @@ async function holdUntilWaiting(
       from publish_tasks
       where target_id in ${tx(targets.map(({ targetId }) => targetId))}
       for update`;
-    start();
-    await eventually(async () => {
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count
-        from pg_stat_activity
-        where datname = current_database()
-        and application_name = 'test-marker'
-        and wait_event_type = 'Lock'`;
-      return row?.count === waiting;
-    });
+    for (const [index, start] of statements.entries()) {
+      start();
+      await eventually(async () => {
+        const [row] = await sql<{ count: number }[]>`
+          select count(*)::int as count
+          from pg_stat_activity
+          where datname = current_database()
+          and application_name = 'test-marker'
+          and wait_event_type = 'Lock'`;
+        return row?.count === index + 1;
+      });
+    }
   });
 }
 
@@ -83,8 +84,7 @@ test("two processes that record the start of publishing calls for the same two a
   await holdUntilWaiting(
     database,
     [ay, bx],
-    () => started.push(markAll(a, [ax, ay]), markAll(b, [by, bx])),
-    2,
+    [() => started.push(markAll(a, [ax, ay])), () => started.push(markAll(b, [by, bx]))],
   );
 
   const results = (await Promise.all(started)).flat();
@@ -97,32 +97,37 @@ test("two processes that record the start of publishing calls for the same two a
   await Promise.all([a, b].map((sql) => sql.end({ timeout: 1 })));
 });
 
-test("a statement that renews leases and one that records the start of publishing calls do not deadlock when they lock the same tasks in opposite order", async () => {
-  await using database = await openDatabase();
-  const world = new World();
-  const tasks = [1, 2, 3, 4].map(() => world.addTarget());
-  await takeInWork(database.sql, tasks);
-  const [first, second, third, last] = tasks as [TestTarget, TestTarget, TestTarget, TestTarget];
-  const sql = openProcess(database);
-  const marked: ReturnType<typeof markAll>[] = [];
-  const renewed: ReturnType<typeof renewLeases>[] = [];
+test.each([
+  ["records the start of publishing calls", "renews leases", false],
+  ["renews leases", "records the start of publishing calls", true],
+])(
+  "a statement that %s and then one that %s do not deadlock when they lock the same tasks, and no lease counts as lost",
+  async (_first, _second, isRenewedFirst) => {
+    await using database = await openDatabase();
+    const world = new World();
+    const tasks = [1, 2, 3, 4].map(() => world.addTarget());
+    await takeInWork(database.sql, tasks);
+    const [first, second, third, last] = tasks as [TestTarget, TestTarget, TestTarget, TestTarget];
+    const sql = openProcess(database);
+    const marked: ReturnType<typeof markAll>[] = [];
+    const renewed: ReturnType<typeof renewLeases>[] = [];
 
-  // When each of the two SQL statements has to wait, it has already locked a task that the other statement needs, too.
-  await holdUntilWaiting(
-    database,
-    [second, third],
-    () => {
-      marked.push(markAll(sql, [first, second, last]));
-      renewed.push(renewLeases(sql, [last, third, first].map(toHeld), 60_000));
-    },
-    2,
-  );
+    const mark = () => marked.push(markAll(sql, [first, second, last]));
+    const renew = () => renewed.push(renewLeases(sql, [last, third, first].map(toHeld), 60_000));
 
-  expect((await Promise.all(marked)).flat().map(({ kind }) => kind)).toEqual([
-    "marked",
-    "marked",
-    "marked",
-  ]);
-  expect((await Promise.all(renewed)).flat()).toHaveLength(3);
-  await sql.end({ timeout: 1 });
-});
+    // The two SQL statements need two of the same tasks, and they name them in opposite order.
+    await holdUntilWaiting(
+      database,
+      [second, third],
+      isRenewedFirst ? [renew, mark] : [mark, renew],
+    );
+
+    expect((await Promise.all(marked)).flat().map(({ kind }) => kind)).toEqual([
+      "marked",
+      "marked",
+      "marked",
+    ]);
+    expect((await Promise.all(renewed)).flat()).toHaveLength(3);
+    await sql.end({ timeout: 1 });
+  },
+);

@@ -4,10 +4,10 @@ import { toHeldRows } from "./tasks.ts";
 
 /**
  * Common table expressions: `asked` contains the given keys of publish tasks, and `ours` locks and contains those of these
- * tasks that are in work and that the worker still holds. Tasks are locked in the order of their keys, so that two statements
- * with the same tasks cannot deadlock.
+ * tasks that have one of the statuses and that the worker still holds. Tasks are locked in the order of their keys, so that two
+ * statements with the same tasks cannot deadlock.
  */
-function heldTasks(sql: ISql, held: readonly HeldKey[]) {
+function heldTasks(sql: ISql, held: readonly HeldKey[], statuses: readonly string[]) {
   return sql`
     asked as (
       select target_id, generation, fence
@@ -15,11 +15,11 @@ function heldTasks(sql: ISql, held: readonly HeldKey[]) {
         as k(target_id uuid, generation int, fence bigint)
     ),
     ours as materialized (
-      select t.target_id, t.generation
+      select t.target_id, t.generation, t.status
       from asked k
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
-      where t.status in ('working', 'reconciling')
+      where t.status in ${sql(statuses)}
       order by t.target_id, t.generation
       for update of t
     )`;
@@ -37,22 +37,18 @@ export async function renewLeases(
   leaseMs: number,
 ): Promise<readonly TaskKey[]> {
   return await sql<TaskKey[]>`
-    with ${heldTasks(sql, held)},
+    with ${heldTasks(sql, held, ["working", "reconciling", "calling"])},
     renewed as (
       update publish_tasks t
       set wake_at = now() + ${leaseMs} * interval '1 millisecond'
       from ours k
       where t.target_id = k.target_id
       and t.generation = k.generation
-      returning t.target_id, t.generation
+      and k.status <> 'calling'
     )
+    -- The locked rows show a publishing call that began while this statement waited for the lock.
     select target_id, generation
-    from renewed
-    union
-    select t.target_id, t.generation
-    from publish_tasks t
-    join asked k on k.target_id = t.target_id and k.generation = t.generation and k.fence = t.fence
-    where t.status = 'calling'`;
+    from ours`;
 }
 
 /**
@@ -65,7 +61,7 @@ export async function releaseTasks(
   delayMs: number,
 ): Promise<void> {
   await sql`
-    with ${heldTasks(sql, held)}
+    with ${heldTasks(sql, held, ["working", "reconciling"])}
     update publish_tasks t
     set status = case when t.status = 'reconciling' then 'unknown' else 'queued' end,
       wake_at = now() + ${delayMs} * interval '1 millisecond',
