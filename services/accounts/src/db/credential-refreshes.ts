@@ -95,6 +95,22 @@ export async function writeRefreshedTokens(
 
 type Lease = Pick<RefreshClaim, "leaseToken">;
 
+/** Postpones the next refresh of a credential by some seconds and replaces the lease token, unless the lease was taken over. */
+async function postponeRefresh(
+  sql: Sql,
+  key: AccountKey,
+  { leaseToken }: Lease,
+  pause: { readonly seconds: number; readonly nextToken: string | null },
+): Promise<void> {
+  await sql`
+    update credentials
+    set refresh_lease_until = now() + ${pause.seconds}::int * interval '1 second',
+      refresh_lease_token = ${pause.nextToken}
+    where workspace_id = ${key.workspaceId}
+    and account_id = ${key.accountId}
+    and refresh_lease_token = ${leaseToken}`;
+}
+
 /**
  * Ends the refresh lease of a credential after a failed refresh, and lets no process claim it for some seconds. Changes
  * nothing when another process has taken the lease over.
@@ -102,16 +118,10 @@ type Lease = Pick<RefreshClaim, "leaseToken">;
 export async function endRefreshLease(
   sql: Sql,
   key: AccountKey,
-  { leaseToken }: Lease,
-  pauseSeconds: number,
+  lease: Lease,
+  seconds: number,
 ): Promise<void> {
-  await sql`
-    update credentials
-    set refresh_lease_until = now() + ${pauseSeconds}::int * interval '1 second',
-      refresh_lease_token = null
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and refresh_lease_token = ${leaseToken}`;
+  await postponeRefresh(sql, key, lease, { seconds, nextToken: null });
 }
 
 /**
@@ -121,15 +131,10 @@ export async function endRefreshLease(
 export async function shortenRefreshLease(
   sql: Sql,
   key: AccountKey,
-  { leaseToken }: Lease,
-  pauseSeconds: number,
+  lease: Lease,
+  seconds: number,
 ): Promise<void> {
-  await sql`
-    update credentials
-    set refresh_lease_until = now() + ${pauseSeconds}::int * interval '1 second'
-    where workspace_id = ${key.workspaceId}
-    and account_id = ${key.accountId}
-    and refresh_lease_token = ${leaseToken}`;
+  await postponeRefresh(sql, key, lease, { seconds, nextToken: lease.leaseToken });
 }
 
 /**
