@@ -9,8 +9,9 @@ import { startEmbeddedPostgres } from "@postrider/local/embedded-postgres";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import { newId } from "@postrider/shared/ids";
 import { openSql } from "@postrider/shared/postgres";
-import { migrate } from "@postrider/shared/postgres/migrations";
-import { provisionDatabase, serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
+import { provisionDatabase } from "@postrider/shared/postgres/provision";
+import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS } from "../services/delivery/src/config.ts";
 import { createHandleSealing } from "../services/delivery/src/publishing/db/handles.ts";
@@ -138,11 +139,11 @@ async function pause(ms: number): Promise<void> {
 async function openDatabase() {
   const folder = makeTestFolder("bench");
   const cluster = await startEmbeddedPostgres({ dataDir: join(folder, "data") });
-  const role = { service: "delivery", password: "bench" };
+  const role = { service: "delivery", password: "bench", migrationPassword: "bench" };
   await provisionDatabase(cluster.url, [role]);
+  await migrateDatabase(migrationDatabaseUrl(cluster.url, role), MIGRATIONS);
   const url = serviceDatabaseUrl(cluster.url, role);
   const sql = openSql({ url, poolSize: 10, applicationName: "bench" });
-  await migrate(sql, MIGRATIONS);
   return {
     sql,
     [Symbol.asyncDispose]: async () => {

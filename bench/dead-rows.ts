@@ -10,8 +10,9 @@ import { readOutboxBacklog } from "@postrider/shared/outbox";
 import { OutboxFloor } from "@postrider/shared/outbox/floor";
 import { nextRows } from "@postrider/shared/outbox/pass";
 import { openSql, type Sql } from "@postrider/shared/postgres";
-import { migrate } from "@postrider/shared/postgres/migrations";
-import { provisionDatabase, serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
+import { provisionDatabase } from "@postrider/shared/postgres/provision";
+import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
@@ -22,14 +23,14 @@ const POSTS_BATCH_ROWS = 5_000;
 const WARM_UPS = 3;
 const SAMPLES = 50;
 
-const role = { service: "posts", password: "bench" };
+const role = { service: "posts", password: "bench", migrationPassword: "bench" };
 await using cluster = await startEmbeddedPostgres({
   dataDir: join(makeTestFolder("bench"), "data"),
 });
 await provisionDatabase(cluster.url, [role]);
+await migrateDatabase(migrationDatabaseUrl(cluster.url, role), MIGRATIONS);
 const sql = open(serviceDatabaseUrl(cluster.url, role));
 const backup = open(cluster.url);
-await migrate(sql, MIGRATIONS);
 
 function open(url: string): Sql {
   return openSql({ url, poolSize: 2, applicationName: "bench" });

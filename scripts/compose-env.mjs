@@ -24,6 +24,10 @@ const settings = {
   POSTS_DATABASE_PASSWORD: secret(),
   MEDIA_DATABASE_PASSWORD: secret(),
   DELIVERY_DATABASE_PASSWORD: secret(),
+  ACCOUNTS_MIGRATION_PASSWORD: secret(),
+  POSTS_MIGRATION_PASSWORD: secret(),
+  MEDIA_MIGRATION_PASSWORD: secret(),
+  DELIVERY_MIGRATION_PASSWORD: secret(),
   ...Object.fromEntries(
     identities.map(({ name, privateKey }) => [`${name.toUpperCase()}_IDENTITY_KEYS`, privateKey]),
   ),

@@ -137,15 +137,20 @@ describe.each([
   });
 
   test.each(WITH_SCHEMA)(
-    "the compose service %s starts after its migrations, whose only setting is the database URL of the service",
+    "the compose service %s starts after its migrations, whose only setting is the connection of the service's migration role",
     (name) => {
       const services = read();
       const migrations = get(services, `${name}-migrations`);
       expect(Object.keys(get(services, name).depends_on ?? {})).toContain(`${name}-migrations`);
       expect(migrations.image).toBe(get(services, name).image);
       expect(migrations.entrypoint).toEqual(["node", "src/migrate.ts"]);
-      const { DATABASE_URL } = get(services, name).environment ?? {};
-      expect(migrations.environment).toEqual({ DATABASE_URL });
+      const { DATABASE_URL = "" } = get(services, name).environment ?? {};
+      const url = new URL(DATABASE_URL);
+      const roles = get(services, "roles").environment ?? {};
+      expect(url.password).toBe(roles[`${name.toUpperCase()}_DATABASE_PASSWORD`]);
+      url.username += "_migration";
+      url.password = roles[`${name.toUpperCase()}_MIGRATION_PASSWORD`] ?? "";
+      expect(migrations.environment).toEqual({ MIGRATION_DATABASE_URL: url.toString() });
     },
   );
 

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { describeSettings } from "../../packages/shared/src/config.ts";
+import { readMigrationSettings } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { SERVICES, settingsOf } from "../services/settings.ts";
 import { formatReference } from "./table.ts";
@@ -15,7 +17,10 @@ function renderDocument(committed: string): string {
   if (before === undefined || after === undefined)
     throw new Error(`${DOCUMENT} lacks the lines between which the tables go: ${BEGIN} and ${END}`);
   const services = SERVICES.map((process) => ({ process, settings: settingsOf(process) }));
-  const tables = formatReference(services, [{ process: "simulator", settings: simulatorSettings }]);
+  const tables = formatReference(services, [
+    { process: "migrations", settings: describeSettings(readMigrationSettings) },
+    { process: "simulator", settings: simulatorSettings },
+  ]);
   return `${before}${BEGIN}\n\n${tables}\n\n${END}${after}`;
 }
 

@@ -1,5 +1,9 @@
 import { describeSettings, EnvReader } from "../../packages/shared/src/config.ts";
-import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/process/service.ts";
+import {
+  readBusConfig,
+  readDatabaseConfig,
+  readMigrationSettings,
+} from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
 import { isService, READERS } from "../services/settings.ts";
 import { readEnvironment, type Variable } from "./environment.ts";
@@ -12,18 +16,34 @@ const NODE_VARIABLES = ["NODE_OPTIONS"];
 
 const DATABASES = ["accounts", "posts", "media", "delivery"] as const;
 
-const passwordOf = (service: string): string => `${service.toUpperCase()}_DATABASE_PASSWORD`;
+/** The two roles of a service: the setting of each role's connection, its name, and the setting of its password. */
+const rolesOf = (service: string) =>
+  [
+    {
+      url: "DATABASE_URL",
+      role: `postrider_${service}`,
+      password: `${service.toUpperCase()}_DATABASE_PASSWORD`,
+    },
+    {
+      url: "MIGRATION_DATABASE_URL",
+      role: `postrider_${service}_migration`,
+      password: `${service.toUpperCase()}_MIGRATION_PASSWORD`,
+    },
+  ] as const;
 
 /** The settings that each program reads, by the container image and the command of the program. */
 const PROGRAMS: Readonly<Record<string, Read>> = {
   ...READERS,
   ...Object.fromEntries(
-    DATABASES.map((service) => [`${service} node src/migrate.ts`, readDatabaseConfig]),
+    DATABASES.map((service) => [`${service} node src/migrate.ts`, readMigrationSettings]),
   ),
   "cli topics create": readBusConfig,
   "cli topics grant": readBusConfig,
   "cli database provision": (read) =>
-    ["DATABASE_URL", ...DATABASES.map(passwordOf)].map((name) => read.secret("-").string(name)),
+    [
+      "DATABASE_URL",
+      ...DATABASES.flatMap((service) => rolesOf(service).map(({ password }) => password)),
+    ].map((name) => read.secret("-").string(name)),
   simulator: (read) => simulatorSettings.map(({ name }) => read.optionalString(name)),
 };
 
@@ -41,6 +61,7 @@ const OWN = new Set([
   "KAFKA_USERNAME",
   "KAFKA_PASSWORD",
   ...describeSettings(readDatabaseConfig).map(({ name }) => name),
+  ...describeSettings(readMigrationSettings).map(({ name }) => name),
 ]);
 
 /** A container with a Postrider image, and the container's environment. */
@@ -130,20 +151,23 @@ function checkAgreement(processes: readonly Process[]): readonly string[] {
   );
 }
 
-/** Checks that `database provision` creates each role with the password that the role's service uses. */
+/** Checks that `database provision` creates each role with the password that the role's processes use. */
 function checkPasswords(processes: readonly Process[]): readonly string[] {
   const provision = processes.find(({ program }) => program === "cli database provision");
   if (provision === undefined) return [];
-  return DATABASES.flatMap((service) => {
-    const password = provision.variables.get(passwordOf(service))?.value;
-    return processes
-      .filter(({ image, variables }) => {
-        const url = URL.parse(variables.get("DATABASE_URL")?.value ?? "");
-        const isSame = url?.username === `postrider_${service}` && url.password === password;
-        return image === service && !isSame;
-      })
-      .map(
-        ({ where }) => `${where}: DATABASE_URL has another role or password than is provisioned`,
-      );
-  });
+  return DATABASES.flatMap((service) =>
+    rolesOf(service).flatMap(({ url: setting, role, password }) => {
+      const provisioned = provision.variables.get(password)?.value;
+      return processes
+        .filter(({ image, variables }) => {
+          const value = variables.get(setting)?.value;
+          const url = URL.parse(value ?? "");
+          const isSame = url?.username === role && url.password === provisioned;
+          return image === service && value !== undefined && !isSame;
+        })
+        .map(
+          ({ where }) => `${where}: ${setting} has another role or password than is provisioned`,
+        );
+    }),
+  );
 }

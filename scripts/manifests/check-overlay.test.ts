@@ -120,11 +120,11 @@ test("the settings of each service contain the addresses of exactly the services
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(
-  "the migrations of the %s service read only the database settings",
+  "the migrations of the %s service read only the connection of its migration role",
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(
-      /function readMigrationConfig\(\) \{\s+return loadConfig\(process\.env, readDatabaseConfig\);/,
+      /function readMigrationConfig\(\) \{\s+return loadConfig\(process\.env, readMigrationSettings\);/,
     );
   },
 );

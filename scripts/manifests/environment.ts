@@ -19,6 +19,7 @@ type Kind = "ConfigMap" | "Secret";
 /** Sample values for Secrets that the operator creates; each has the form that the code requires. */
 const SAMPLES: Readonly<Record<string, string>> = {
   DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
+  MIGRATION_DATABASE_URL: "postgres://user:password@database.example.internal:5432/postrider",
   CREDENTIAL_KEYS: `k1:${Buffer.alloc(32, 1).toString("base64")}`,
   IDENTITY_KEYS: Buffer.alloc(32, 3).toString("base64url"),
   TRUSTED_IDENTITIES: `gateway:${Buffer.alloc(32, 4).toString("base64url")}`,

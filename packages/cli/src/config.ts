@@ -91,7 +91,7 @@ export function readSettings(
   };
 }
 
-/** The services that have a schema and a database role. */
+/** The services that have a schema and database roles. */
 const SCHEMAS = ["accounts", "posts", "media", "delivery"] as const;
 
 function readDatabaseSetup(read: EnvReader) {
@@ -100,6 +100,7 @@ function readDatabaseSetup(read: EnvReader) {
     roles: SCHEMAS.map((service) => ({
       service,
       password: read.string(`${service.toUpperCase()}_DATABASE_PASSWORD`),
+      migrationPassword: read.string(`${service.toUpperCase()}_MIGRATION_PASSWORD`),
     })),
   };
 }
@@ -110,7 +111,7 @@ function readBusSetup(read: EnvReader) {
   return { brokers, security: readKafkaSecurity(read) };
 }
 
-/** Reads the connection of the database owner and a password for each role. Throws when one of them is missing. */
+/** Reads the connection of the database owner and the passwords of each service's runtime role and migration role. Throws when one of them is missing. */
 export const loadDatabaseSetup = () => loadConfig(process.env, readDatabaseSetup);
 
 /** Reads the address and the security settings of Kafka. Throws when `KAFKA_BROKERS` is missing. */

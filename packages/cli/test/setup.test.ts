@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { openSql, type Sql } from "@postrider/shared/postgres";
-import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -26,6 +26,10 @@ const VARIABLES = [
   "POSTS_DATABASE_PASSWORD",
   "MEDIA_DATABASE_PASSWORD",
   "DELIVERY_DATABASE_PASSWORD",
+  "ACCOUNTS_MIGRATION_PASSWORD",
+  "POSTS_MIGRATION_PASSWORD",
+  "MEDIA_MIGRATION_PASSWORD",
+  "DELIVERY_MIGRATION_PASSWORD",
   "KAFKA_BROKERS",
 ] as const;
 
@@ -46,11 +50,14 @@ const PASSWORDS = {
   POSTS_DATABASE_PASSWORD: PASSWORD,
   MEDIA_DATABASE_PASSWORD: PASSWORD,
   DELIVERY_DATABASE_PASSWORD: PASSWORD,
+  ACCOUNTS_MIGRATION_PASSWORD: PASSWORD,
+  POSTS_MIGRATION_PASSWORD: PASSWORD,
+  MEDIA_MIGRATION_PASSWORD: PASSWORD,
+  DELIVERY_MIGRATION_PASSWORD: PASSWORD,
 };
 
-/** Lists the schemas in which the role of a service may create tables. */
-async function readSchemas(service: string): Promise<readonly string[]> {
-  const url = serviceDatabaseUrl(database.ownerUrl, { service, password: PASSWORD });
+/** Lists the schemas in which the role of a connection may create tables. */
+async function readSchemas(url: string): Promise<readonly string[]> {
   const sql: Sql = openSql({ url, poolSize: 1, applicationName: "test" });
   try {
     const rows = await sql<{ name: string }[]>`
@@ -63,7 +70,7 @@ async function readSchemas(service: string): Promise<readonly string[]> {
   }
 }
 
-test("`database provision` creates a separate schema for each service, and can be repeated", async () => {
+test("`database provision` creates for each service a schema in which only its migration role may create tables, and can be repeated", async () => {
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });
@@ -73,7 +80,11 @@ test("`database provision` creates a separate schema for each service, and can b
   expect(stdout).toBe(`${printed}\n`);
   const again = await postrider(env, "database", "provision");
   expect(again).toEqual({ exitCode: 0, printed, errors: "" });
-  for (const service of services) expect(await readSchemas(service)).toEqual([service]);
+  for (const service of services) {
+    const role = { service, password: PASSWORD, migrationPassword: PASSWORD };
+    expect(await readSchemas(migrationDatabaseUrl(database.ownerUrl, role))).toEqual([service]);
+    expect(await readSchemas(serviceDatabaseUrl(database.ownerUrl, role))).toEqual([]);
+  }
 });
 
 test("`database provision` names all missing variables at once and shows no password", async () => {
@@ -81,7 +92,8 @@ test("`database provision` names all missing variables at once and shows no pass
   const { exitCode, errors } = await postrider(env, "database", "provision");
   expect(exitCode).toBe(1);
   for (const service of ["ACCOUNTS", "MEDIA", "DELIVERY"])
-    expect(errors).toContain(`${service}_DATABASE_PASSWORD is required`);
+    for (const role of ["DATABASE", "MIGRATION"])
+      expect(errors).toContain(`${service}_${role}_PASSWORD is required`);
   expect(errors).not.toContain("not to be shown");
   expect(errors).not.toContain(new URL(database.ownerUrl).password);
 });

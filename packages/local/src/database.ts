@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
-import { provisionDatabase, serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import { provisionDatabase } from "@postrider/shared/postgres/provision";
+import { migrationDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import { root } from "#src/layout.ts";
 import type { Secrets } from "#src/secrets.ts";
 import { databaseServices } from "#src/services.ts";
@@ -15,6 +16,7 @@ export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promi
   const roles = databaseServices.map((service) => ({
     service,
     password: secrets.rolePasswords[service],
+    migrationPassword: secrets.migrationPasswords[service],
   }));
   try {
     await provisionDatabase(ownerUrl, roles);
@@ -27,7 +29,7 @@ export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promi
     roles.map(async (role) => {
       const folder = join(root, "services", role.service, "migrations");
       if (existsSync(folder)) {
-        await migrateDatabase(serviceDatabaseUrl(ownerUrl, role), folder);
+        await migrateDatabase(migrationDatabaseUrl(ownerUrl, role), folder);
       }
     }),
   );

@@ -27,10 +27,11 @@ test("a second start of a stack uses the secrets of the first start", () => {
 
 test("two installations share no secret", () => {
   const texts = [makeSecrets(), makeSecrets()].flatMap(
-    ({ rolePasswords, identityKeys, ...rest }) => [
+    ({ rolePasswords, migrationPasswords, identityKeys, ...rest }) => [
       ...Object.values(identityKeys),
       ...Object.values(rest),
       ...Object.values(rolePasswords),
+      ...Object.values(migrationPasswords),
     ],
   );
 
@@ -48,12 +49,13 @@ test("each process has a private key of its own, and the credential key has a na
 
 test("secrets that an older version did not generate are added to the secrets file, and the stored secrets stay", () => {
   const made = makeSecrets();
-  const { mediaKey: _, identityKeys, ...older } = makeSecrets();
+  const { mediaKey: _, migrationPasswords: _passwords, identityKeys, ...older } = makeSecrets();
   const { gateway } = identityKeys;
 
   expect(mergeSecrets({ ...older, identityKeys: { gateway } }, made)).toEqual({
     ...older,
     mediaKey: made.mediaKey,
+    migrationPasswords: made.migrationPasswords,
     identityKeys: { ...made.identityKeys, gateway },
   });
 });

@@ -13,7 +13,10 @@ import { type DatabaseService, databaseServices } from "#src/services.ts";
 export interface Secrets {
   /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
+  /** Passwords of the runtime roles, with which the services connect. */
   readonly rolePasswords: Readonly<Record<DatabaseService, string>>;
+  /** Passwords of the migration roles, which no service is given. */
+  readonly migrationPasswords: Readonly<Record<DatabaseService, string>>;
   /** The private keys with which the services and the operator's tool prove who they are, as settings. */
   readonly identityKeys: IdentityKeyTexts;
   /** Encryption keys for the credentials of accounts, as `kid:base64`, the newest first. */
@@ -40,16 +43,21 @@ function makeSealingKey(): string {
   return `k1:${randomBytes(32).toString("base64")}`;
 }
 
+function makePasswords(): Record<DatabaseService, string> {
+  return {
+    accounts: randomSecret(),
+    posts: randomSecret(),
+    media: randomSecret(),
+    delivery: randomSecret(),
+  };
+}
+
 /** Generates new secrets. */
 export function makeSecrets(): Secrets {
   return {
     ownerPassword: randomSecret(),
-    rolePasswords: {
-      accounts: randomSecret(),
-      posts: randomSecret(),
-      media: randomSecret(),
-      delivery: randomSecret(),
-    },
+    rolePasswords: makePasswords(),
+    migrationPasswords: makePasswords(),
     identityKeys: makeIdentityKeys(),
     credentialKeys: makeSealingKey(),
     handleKeys: makeSealingKey(),
@@ -85,14 +93,10 @@ export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
   const kept = isRecord(stored) ? stored : {};
   const text = (value: unknown, otherwise: string): string =>
     typeof value === "string" && value !== "" ? value : otherwise;
-  const passwords = isRecord(kept.rolePasswords) ? kept.rolePasswords : {};
-  const rolePasswords = { ...made.rolePasswords };
-  for (const service of databaseServices) {
-    rolePasswords[service] = text(passwords[service], made.rolePasswords[service]);
-  }
   return {
     ownerPassword: text(kept.ownerPassword, made.ownerPassword),
-    rolePasswords,
+    rolePasswords: mergePasswords(kept.rolePasswords, made.rolePasswords),
+    migrationPasswords: mergePasswords(kept.migrationPasswords, made.migrationPasswords),
     identityKeys: mergeIdentityKeys(kept.identityKeys, made.identityKeys),
     credentialKeys: text(kept.credentialKeys, made.credentialKeys),
     handleKeys: text(kept.handleKeys, made.handleKeys),
@@ -100,6 +104,14 @@ export function mergeSecrets(stored: unknown, made: Secrets): Secrets {
     platformAppSecret: text(kept.platformAppSecret, made.platformAppSecret),
     ...demoOf(kept.demo),
   };
+}
+
+function mergePasswords(stored: unknown, made: Secrets["rolePasswords"]): Secrets["rolePasswords"] {
+  if (!isRecord(stored)) return made;
+  const known = databaseServices.filter(
+    (service) => typeof stored[service] === "string" && stored[service] !== "",
+  );
+  return { ...made, ...Object.fromEntries(known.map((service) => [service, stored[service]])) };
 }
 
 function mergeIdentityKeys(stored: unknown, made: IdentityKeyTexts): IdentityKeyTexts {

@@ -31,6 +31,7 @@ test("a service connects with its own database role and never sees the password 
     `postgres://postrider_posts:${secrets.rolePasswords.posts}@127.0.0.1:5000/postgres`,
   );
   expect(JSON.stringify(environment)).not.toContain(secrets.rolePasswords.accounts);
+  expect(JSON.stringify(environment)).not.toContain(secrets.migrationPasswords.posts);
   expect(JSON.stringify(environment)).not.toContain("owner");
 });
 

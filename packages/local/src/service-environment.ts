@@ -1,5 +1,5 @@
 import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
-import { serviceDatabaseUrl } from "@postrider/shared/postgres/provision";
+import { serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import type { Secrets } from "#src/secrets.ts";
 import { databaseServices, type ServiceName } from "#src/services.ts";
 import { type TimeSettings, timeEnvironment } from "#src/time-settings.ts";

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 async function emptySchema(): Promise<void> {
-  await database.sql`drop table schema_migrations, outbox, parked_events, effects`;
+  await database.migrationSql`drop table schema_migrations, outbox, parked_events, effects`;
 }
 
 /**
@@ -26,7 +26,7 @@ async function emptySchema(): Promise<void> {
  */
 async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   const pools = Array.from({ length: REPLICAS }, (_, index) =>
-    openSql({ url: database.url, poolSize: 1, applicationName: `migrate-${index}` }),
+    openSql({ url: database.migrationUrl, poolSize: 1, applicationName: `migrate-${index}` }),
   );
   try {
     // All connections are open before the first statement, so that the migrations really start together.
@@ -56,7 +56,7 @@ test("a process that has to migrate a schema waits without a time limit while an
     await mayEnd.promise;
   });
   await isLocked.promise;
-  const slow = openSql({ url: database.url, poolSize: 1, applicationName: "migrate" });
+  const slow = openSql({ url: database.migrationUrl, poolSize: 1, applicationName: "migrate" });
   await slow`set statement_timeout = '100ms'`;
   const migrated = migrate(slow, FOLDER);
   await eventually(async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await sql`truncate outbox`;
+  await database.migrationSql`truncate outbox`;
 });
 
 afterAll(() => database[Symbol.asyncDispose]());
@@ -123,7 +123,7 @@ test("the floor of the outbox (lowest id that relays read) starts at the beginni
   await passEvents(3_000);
   await advanceTwice(floor);
   expect(floor.id).toBeGreaterThan(3_000);
-  await sql`alter sequence outbox_id_seq restart with 1`;
+  await database.migrationSql`alter sequence outbox_id_seq restart with 1`;
   await sql.begin((tx) => appendKeys(tx, ["older"]));
   await floor.advance(sql);
   expect((await nextRows(sql, floor.id)).map(({ key }) => key)).toEqual(["older"]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   trouble = undefined;
-  await database.sql`truncate outbox, parked_events, effects`;
+  await database.migrationSql`truncate outbox, parked_events, effects`;
 });
 
 afterAll(() => database[Symbol.asyncDispose]());

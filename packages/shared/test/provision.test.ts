@@ -1,12 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
-import { provisionDatabase, serviceDatabaseUrl } from "#src/postgres/provision.ts";
+import { provisionDatabase } from "#src/postgres/provision.ts";
+import { migrationDatabaseUrl, serviceDatabaseUrl } from "#src/postgres/service-role.ts";
 
 // Roles belong to the cluster, which tests share, so this test has roles of its own.
 const name = `provision_${randomBytes(4).toString("hex")}`;
 const services = [`${name}_one`, `${name}_two`];
-const roles = services.map((service) => ({ service, password: "secret" }));
+const roles = services.map((service) => ({
+  service,
+  password: "secret",
+  migrationPassword: "other secret",
+}));
 
 let cluster: Sql;
 let ownerUrl: string;
@@ -26,7 +31,9 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster.unsafe(`drop database if exists ${name} with (force)`);
-  for (const service of services) await cluster.unsafe(`drop role if exists postrider_${service}`);
+  for (const service of services)
+    for (const role of [`postrider_${service}`, `postrider_${service}_migration`])
+      await cluster.unsafe(`drop role if exists ${role}`);
   await cluster.unsafe(`drop role if exists ${name}`);
   await cluster.end({ timeout: 1 });
 });
@@ -43,9 +50,9 @@ async function as<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
 test("a database owner who is not a superuser can provision the database twice with different passwords, and cannot read a service's tables", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one] = services;
-  const changed = roles.map((role) => ({ ...role, password: "changed" }));
+  const changed = roles.map((role) => ({ ...role, migrationPassword: "changed" }));
   await provisionDatabase(ownerUrl, changed);
-  const url = serviceDatabaseUrl(ownerUrl, { service: one ?? "", password: "changed" });
+  const url = migrationDatabaseUrl(ownerUrl, { service: one ?? "", migrationPassword: "changed" });
   await as(url, async (sql) => {
     await sql.unsafe("create table things (id int)");
     await expect(sql.unsafe(`create table ${services[1]}.things (id int)`)).rejects.toThrow(

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 
 beforeEach(async () => {
-  await database.sql`truncate outbox, parked_events`;
+  await database.migrationSql`truncate outbox, parked_events`;
 });
 
 afterAll(() => database[Symbol.asyncDispose]());

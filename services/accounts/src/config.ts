@@ -8,6 +8,7 @@ import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
+  readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
@@ -163,7 +164,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env) {
 
 /** Reads the configuration of the accounts service's migration command, which needs only the database. */
 export function readMigrationConfig() {
-  return loadConfig(process.env, readDatabaseConfig);
+  return loadConfig(process.env, readMigrationSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

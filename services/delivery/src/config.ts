@@ -9,6 +9,7 @@ import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
+  readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
@@ -190,7 +191,7 @@ export function readConfig() {
 
 /** Reads the configuration of the migration command, which needs only the database settings. */
 export function readMigrationConfig() {
-  return loadConfig(process.env, readDatabaseConfig);
+  return loadConfig(process.env, readMigrationSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

@@ -111,7 +111,7 @@ test("whatever the order of concurrent claims and changes of publish tasks, late
         );
         expect(await findLostAccounts(sql)).toEqual([]);
       }
-      await sql`truncate publish_tasks, account_queues`;
+      await database.migrationSql`truncate publish_tasks, account_queues`;
     }),
     { numRuns: 40, endOnFailure: true, examples: [[LOST_WORKER]] },
   );

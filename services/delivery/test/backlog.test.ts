@@ -267,7 +267,7 @@ test("the tasks that the previous release left in the database are claimed after
   await set(crashed, "working");
   await set(done, "published");
 
-  await migrate(sql, MIGRATIONS);
+  await migrate(database.migrationSql, MIGRATIONS);
 
   expect(new Set(names(await claim(sql)))).toEqual(new Set([queued, unknown, crashed]));
   rmSync(folder, { recursive: true });

@@ -162,7 +162,7 @@ test("an account never has two publishing calls open at a time", async () => {
 
 test("the unique index on open calls is needed: without it, an account can have two publishing calls open at a time", async () => {
   await using database = await openDatabase();
-  await database.sql`drop index publish_tasks_one_calling`;
+  await database.migrationSql`drop index publish_tasks_one_calling`;
   const { first, second } = await claimTwoOfOneAccount(database.sql);
 
   expect(await markCalls(database.sql, [toMark(first, "one")])).toHaveLength(1);

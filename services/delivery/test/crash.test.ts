@@ -323,7 +323,7 @@ test("when the database refuses to record a published target, the success is sto
   await eventually(() => world.calls.length === 1);
   await dying.crash();
   // The database constraint makes every decision fail, as a fault in our code would.
-  await database.sql`alter table publish_tasks add constraint fault check (status <> 'published')`;
+  await database.migrationSql`alter table publish_tasks add constraint fault check (status <> 'published')`;
   const sql = openSql({ url: database.url, poolSize: 2, applicationName: "test-faulty" });
   const recorder = new EventRecorder(publishingDeps(world, sql));
   void recorder.record({
@@ -339,7 +339,7 @@ test("when the database refuses to record a published target, the success is sto
     async () => (await listAttempts(database.sql, target))[0]?.externalId === "kept",
   );
   await sql.end({ timeout: 0 });
-  await database.sql`alter table publish_tasks drop constraint fault`;
+  await database.migrationSql`alter table publish_tasks drop constraint fault`;
   await using _next = startWorker(database, world, { settings: SHORT });
 
   await untilStatus(database.sql, target, "published");

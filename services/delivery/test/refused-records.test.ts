@@ -34,7 +34,9 @@ async function publishBoth(
   const second = world.addTarget({ accountId });
   world.reactions = [() => outcome];
   if (fault !== undefined)
-    await sql.unsafe(`alter table publish_tasks add constraint fault check (${fault})`);
+    await database.migrationSql.unsafe(
+      `alter table publish_tasks add constraint fault check (${fault})`,
+    );
   {
     await using _worker = startWorker(database, world, { settings: { visibleCallMs: 60_000 } });
     await request(sql, first, second);
@@ -139,7 +141,7 @@ test("a success that the database refuses to record does not block the account o
   const accountId = randomUUID();
   const first = world.addTarget({ accountId, dueAt: new Date(Date.now() - 60_000) });
   const second = world.addTarget({ accountId });
-  await sql.unsafe(`
+  await database.migrationSql.unsafe(`
     alter table publish_tasks
     add constraint fault check (target_id <> '${first.targetId}' or status <> 'published')`);
   {
@@ -151,7 +153,7 @@ test("a success that the database refuses to record does not block the account o
   expect(await listAttempts(sql, first)).toMatchObject([
     { outcome: "published", externalId: "id-1" },
   ]);
-  await sql`alter table publish_tasks drop constraint fault`;
+  await database.migrationSql`alter table publish_tasks drop constraint fault`;
   await sql`update publish_tasks set wake_at = now()`;
   await using _worker = startWorker(database, world);
 

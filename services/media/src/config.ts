@@ -9,6 +9,7 @@ import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
 import {
   readBusConfig,
   readDatabaseConfig,
+  readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
 import { readStorageConfig } from "#src/storage/open-object-store.ts";
@@ -97,7 +98,7 @@ export function readConfig() {
 
 /** The configuration of the migration command of the media service, which needs only the database. */
 export function readMigrationConfig() {
-  return loadConfig(process.env, readDatabaseConfig);
+  return loadConfig(process.env, readMigrationSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

@@ -5,6 +5,7 @@ import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
   readDatabaseConfig,
+  readMigrationSettings,
   readProcessConfig,
 } from "@postrider/shared/process/service";
 
@@ -49,7 +50,7 @@ export function readConfig() {
 
 /** The configuration of the migration command of the posts service, which needs only the database. */
 export function readMigrationConfig() {
-  return loadConfig(process.env, readDatabaseConfig);
+  return loadConfig(process.env, readMigrationSettings);
 }
 
 export type Config = ReturnType<typeof readConfig>;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await posts.sql`truncate posts, outbox cascade`;
+  await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.tasks.clear();
   posts.peers.deletions.clear();
   posts.peers.calling.clear();

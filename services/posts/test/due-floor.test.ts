@@ -47,7 +47,7 @@ test("the scheduler's search for due posts skips posts that were already started
 test("the scheduler searches for due posts from a time before the next due post and at least a minute before the database's time", async () => {
   const { sql } = posts;
   const scheduleAt = async (offset: string): Promise<number> => {
-    await sql`truncate posts cascade`;
+    await posts.migrationSql`truncate posts cascade`;
     await sql`
       insert into posts (id, workspace_id, status, content, options, media_ids, media, scheduled_at, created_via,
         created_at, updated_at)

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await posts.sql`truncate posts, outbox cascade`;
+  await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.accountsAreUp = true;
 });
 

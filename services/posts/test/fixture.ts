@@ -270,6 +270,8 @@ export async function startPosts(
   return {
     database,
     sql,
+    /** Connects with the migration role, which may truncate and change tables. */
+    migrationSql: database.migrationSql,
     peers,
     nudges,
     posts,

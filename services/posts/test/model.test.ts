@@ -25,7 +25,7 @@ async function runLane(seeds: readonly number[]): Promise<readonly [number, numb
   await using posts = await startPosts();
   let [steps, lateSuccesses] = [0, 0];
   for (const seed of seeds) {
-    await posts.sql`truncate posts, outbox, quota_usage, idempotency_keys cascade`;
+    await posts.migrationSql`truncate posts, outbox, quota_usage, idempotency_keys cascade`;
     const run = new ModelRun(posts, randomOf(seed));
     const done: string[] = [];
     try {

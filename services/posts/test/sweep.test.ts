@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 beforeEach(async () => {
-  await posts.sql`truncate posts, outbox cascade`;
+  await posts.migrationSql`truncate posts, outbox cascade`;
   posts.peers.tasks.clear();
   posts.peers.askedTargets.length = 0;
   posts.peers.closed.clear();

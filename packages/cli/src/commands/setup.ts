@@ -51,7 +51,7 @@ export const setupCommands: readonly Command[] = [
     words: "database provision",
     synopsis: "",
     summary:
-      "create a role and a schema for each service, or change the passwords; needs DATABASE_URL of the owner and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_DATABASE_PASSWORD",
+      "create a schema, a runtime role and a migration role for each service, or change the passwords; needs DATABASE_URL of the owner, and ACCOUNTS_, POSTS_, MEDIA_ and DELIVERY_ each with DATABASE_PASSWORD and MIGRATION_PASSWORD",
     options: {},
     run: provision,
   },

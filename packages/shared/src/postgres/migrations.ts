@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql, TransactionSql } from "#src/postgres.ts";
+import { restrictRuntime } from "#src/postgres/runtime-rights.ts";
 
 /** A migration of the database schema, read from a file such as `0001_create_posts.sql`. */
 interface Migration {
@@ -61,6 +62,7 @@ export async function migrate(sql: Sql, folder: string): Promise<readonly number
       if (done.length > 0) return;
       await tx`set local lock_timeout = '2s'`;
       await tx.unsafe(migration.text);
+      await restrictRuntime(tx);
       await tx`insert into schema_migrations (version, name) values (${migration.version}, ${migration.name})`;
       applied.push(migration.version);
     });

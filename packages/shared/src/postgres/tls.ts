@@ -19,24 +19,42 @@ function parseAddress(url: string): Address {
   return { host, parameters: new URLSearchParams(query) };
 }
 
+/** Reads the connection string of a service's runtime role. */
+export function readDatabaseUrl(read: EnvReader): string {
+  return readConnectionString(
+    read,
+    "DATABASE_URL",
+    "Connection string of Postgres, with the runtime role of the service that reads it. In production connections to other machines use `sslmode=verify-full`, with `sslrootcert=<file>` for a private certificate authority; inside a trusted network say `sslmode=disable`.",
+  );
+}
+
+/**
+ * Reads the connection string of a service's migration role. In development it may be missing; then one role, that of
+ * `DATABASE_URL`, owns the tables and uses them.
+ */
+export function readMigrationDatabaseUrl(read: EnvReader): string {
+  const isDevelopment = read.find("POSTRIDER_ENV") === "development";
+  if (isDevelopment && !read.has("MIGRATION_DATABASE_URL")) return readDatabaseUrl(read);
+  return readConnectionString(
+    read,
+    "MIGRATION_DATABASE_URL",
+    "Connection string of Postgres for `node src/migrate.ts`, with the migration role of the service. Only migrations get it, because this role may change and drop tables. With `POSTRIDER_ENV=development` the default is `DATABASE_URL`.",
+  );
+}
+
 /**
  * Reads a connection string. In production a connection to another machine verifies the certificate and the name of the
  * server, unless the string says `sslmode=disable`: a connection that is only encrypted can be
  * redirected to another server.
  */
-export function readDatabaseUrl(read: EnvReader): string {
-  const url = read
-    .secret(
-      "Connection string of Postgres, with the database role of the service that reads it. In production connections to other machines use `sslmode=verify-full`, with `sslrootcert=<file>` for a private certificate authority; inside a trusted network say `sslmode=disable`.",
-      { level: "needed" },
-    )
-    .string("DATABASE_URL");
+function readConnectionString(read: EnvReader, name: string, description: string): string {
+  const url = read.secret(description, { level: "needed" }).string(name);
   const { host, parameters } = parseAddress(url);
   if (url === "" || LOOPBACK.test(host) || read.find("POSTRIDER_ENV") === "development") return url;
   const mode = parameters.get("sslmode") ?? "";
   if (UNVERIFIED.has(mode))
     read.fail(
-      "DATABASE_URL",
+      name,
       `has sslmode=${mode}, which does not verify the server; use sslmode=verify-full, with sslrootcert=<file> for a private authority, or sslmode=disable inside a trusted network`,
     );
   return mode === "" ? `${url}${url.includes("?") ? "&" : "?"}sslmode=verify-full` : url;

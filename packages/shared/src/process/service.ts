@@ -9,7 +9,7 @@ import { createAccess, type CallerTable } from "#src/identity/access.ts";
 import { readIdentity, type OwnIdentity, type TrustConfig } from "#src/identity/settings.ts";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { PoolWait } from "#src/postgres/pool-wait.ts";
-import { readDatabaseUrl } from "#src/postgres/tls.ts";
+import { readDatabaseUrl, readMigrationDatabaseUrl } from "#src/postgres/tls.ts";
 import { watchDatabase } from "#src/postgres/watch.ts";
 import { createLogger, type Logger } from "#src/telemetry/logger.ts";
 import { describeProcess } from "#src/telemetry/metrics.ts";
@@ -104,6 +104,11 @@ export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
       )
       .boolean("DATABASE_PREPARE", true),
   };
+}
+
+/** Reads the settings of a service's migration command. */
+export function readMigrationSettings(read: EnvReader): Pick<DatabaseConfig, "databaseUrl"> {
+  return { databaseUrl: readMigrationDatabaseUrl(read) };
 }
 
 export function readBusConfig(read: EnvReader): BusConfig {

@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { migrate } from "#src/postgres/migrations.ts";
+import { provisionDatabase } from "#src/postgres/provision.ts";
 import {
-  provisionDatabase,
+  migrationDatabaseUrl,
   serviceDatabaseUrl,
   type ServiceRole,
-} from "#src/postgres/provision.ts";
+} from "#src/postgres/service-role.ts";
 
 declare module "vitest" {
   // oxlint-disable-next-line typescript/consistent-type-definitions -- only an interface can be merged
@@ -29,12 +30,16 @@ export interface TestDatabaseOptions {
 
 /** A migrated database for one test file. Disposing of it drops the database. */
 export interface TestDatabase extends AsyncDisposable {
-  /** A connection pool with the service's own role. */
+  /** A connection pool with the service's runtime role, which owns nothing, as in production. */
   readonly sql: Sql;
+  /** A connection pool with the service's migration role, for tests that change or empty tables. */
+  readonly migrationSql: Sql;
   /** A connection pool of the cluster's owner, for operations that the service's role may not execute. */
   readonly ownerSql: Sql;
-  /** Connection string with the service's role. */
+  /** Connection string with the service's runtime role. */
   readonly url: string;
+  /** Connection string with the service's migration role. */
+  readonly migrationUrl: string;
   /** The owner's connection string for the same test database. */
   readonly ownerUrl: string;
 }
@@ -49,7 +54,11 @@ const TEMPLATE_LOCK = 7_263_401;
 /** Creates a test database from a template, which is migrated once per service and set of migrations. */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
-  const role: ServiceRole = { service: options.service, password: PASSWORD };
+  const role: ServiceRole = {
+    service: options.service,
+    password: PASSWORD,
+    migrationPassword: PASSWORD,
+  };
   const name = `test_${options.service}_${randomBytes(6).toString("hex")}`;
   await using cluster = openOwner(clusterUrl);
   const template = await ensureTemplate(cluster.sql, clusterUrl, role, options.migrationsFolder);
@@ -59,13 +68,21 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
   const poolSize = options.poolSize ?? 5;
   const sql = openSql({ url, poolSize, applicationName: `test-${options.service}` });
   const ownerSql = openSql({ url: ownerUrl, poolSize: 2, applicationName: "test-owner" });
+  const migrationUrl = migrationDatabaseUrl(ownerUrl, role);
+  const migrationSql = openSql({
+    url: migrationUrl,
+    poolSize: 1,
+    applicationName: "test-migration",
+  });
   return {
     sql,
+    migrationSql,
     ownerSql,
     url,
+    migrationUrl,
     ownerUrl,
     async [Symbol.asyncDispose]() {
-      await Promise.all([sql.end({ timeout: 1 }), ownerSql.end({ timeout: 1 })]);
+      await Promise.all([sql, migrationSql, ownerSql].map((pool) => pool.end({ timeout: 1 })));
       await using owner = openOwner(clusterUrl);
       await owner.sql.unsafe(`drop database ${name} with (force)`);
     },
@@ -83,6 +100,16 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
+/** The files that decide what `provisionDatabase` creates. */
+const PROVISIONING = [
+  "bus.sql",
+  "bus-rights.ts",
+  "ownership.ts",
+  "provision.ts",
+  "runtime-rights.ts",
+  "service-role.ts",
+];
+
 /**
  * Returns the name of a template database. It contains a hash of the migrations, so that a changed migration leads to a
  * new template.
@@ -90,8 +117,7 @@ function withDatabase(url: string, name: string): string {
 function templateName(service: string, folder: string): string {
   const hash = createHash("sha256");
   const shared = new URL("../postgres/", import.meta.url).pathname;
-  for (const file of ["bus.sql", "bus-rights.ts", "provision.ts"])
-    hash.update(readFileSync(join(shared, file)));
+  for (const file of PROVISIONING) hash.update(readFileSync(join(shared, file)));
   for (const file of readdirSync(folder).toSorted()) {
     hash.update(file).update(readFileSync(join(folder, file)));
   }
@@ -131,7 +157,7 @@ async function makeTemplate(
   const draftUrl = withDatabase(clusterUrl, draft);
   await provisionDatabase(draftUrl, [role]);
   const sql = openSql({
-    url: serviceDatabaseUrl(draftUrl, role),
+    url: migrationDatabaseUrl(draftUrl, role),
     poolSize: 1,
     applicationName: "test-migrate",
   });

@@ -48,7 +48,7 @@ export async function findMigrationFaults(
       const text = await readFile(path, "utf8");
       const before = await fillTables(database.sql, namesIn(text, LINES.unwritten));
       await copyFile(path, join(folder, name));
-      const fault = await migrate(database.sql, folder).then(() => undefined, toText);
+      const fault = await migrate(database.migrationSql, folder).then(() => undefined, toText);
       if (fault !== undefined) return [...faults, `${name} fails on data: ${fault}`];
       const removed = namesIn(text, LINES.removed);
       const kept = before.flatMap((filled) => withoutRemoved(filled, removed));

@@ -1,0 +1,79 @@
+import type { TransactionSql } from "#src/postgres.ts";
+
+/**
+ * Executes the statements that bring the rights of a runtime role on the tables and sequences of a schema to what they should
+ * be. The current role must be the migration role, and only what it owns is changed. It does nothing when the rights are right.
+ *
+ * The audit log (a table `audit_log`, and its partitions) can only be read and extended, and the list of applied migrations can
+ * only be read. In all other tables the runtime role reads and writes rows; it never may truncate, change or drop a table.
+ */
+async function setRights(tx: TransactionSql, schema: string, runtime: string): Promise<void> {
+  const statements = await tx<{ statement: string }[]>`
+    with relations as (
+      select
+        c.oid,
+        case c.relkind when 'S' then 'sequence ' else 'table ' end || c.oid::regclass as name,
+        case
+          -- The relay of the outbox reads the last value of the table's sequence.
+          when c.relkind = 'S' then array['SELECT', 'USAGE']
+          when c.relname = 'audit_log' or starts_with(c.relname, 'audit_log_') then array['SELECT', 'INSERT']
+          when c.relname = 'schema_migrations' then array['SELECT']
+          else array['SELECT', 'INSERT', 'UPDATE', 'DELETE']
+        end as wanted,
+        array(
+          select privilege_type
+          from aclexplode(c.relacl)
+          where grantee = ${runtime}::regrole
+        ) as present
+      from pg_class as c
+      where c.relnamespace = ${schema}::regnamespace
+      and c.relowner = current_user::regrole
+      and c.relkind in ('r', 'p', 'v', 'm', 'S')
+    ),
+    changes as (
+      select 1 as step, 'revoke' as verb, 'from' as word, name, unnest(present) as privilege, wanted as other
+      from relations
+      union all
+      select 2, 'grant', 'to', name, unnest(wanted), present
+      from relations
+    )
+    select format('%s %s on %s %s %I', verb, string_agg(privilege, ', '), name, word, ${runtime}::text) as statement
+    from changes
+    where privilege <> all (other)
+    group by step, verb, name, word
+    order by step, name`;
+  for (const { statement } of statements) await tx.unsafe(statement);
+}
+
+/**
+ * Grants the runtime role of a service the rights on everything that the migration role has created in the schema, and on
+ * everything that it will create. The current role must be the migration role.
+ */
+export async function grantRuntime(
+  tx: TransactionSql,
+  schema: string,
+  runtime: string,
+): Promise<void> {
+  await tx.unsafe(`grant usage on schema ${schema} to ${runtime}`);
+  const future = `alter default privileges in schema ${schema} grant`;
+  await tx.unsafe(`${future} select, insert, update, delete on tables to ${runtime}`);
+  await tx.unsafe(`${future} select, usage on sequences to ${runtime}`);
+  await setRights(tx, schema, runtime);
+}
+
+/**
+ * Takes the rights that the default privileges of the migration role grant on new tables, and that go too far, from the runtime
+ * roles. It belongs into the transaction of each migration, so that a new audit log can never be changed. It does nothing
+ * where the current role has no default privileges, because one role is used for everything.
+ */
+export async function restrictRuntime(tx: TransactionSql): Promise<void> {
+  const roles = await tx<{ schema: string; runtime: string }[]>`
+    select distinct current_schema() as schema, acl.grantee::regrole::text as runtime
+    from pg_default_acl as d
+    cross join aclexplode(d.defaclacl) as acl
+    where d.defaclrole = current_user::regrole
+    and d.defaclnamespace = current_schema()::regnamespace
+    and acl.grantee <> d.defaclrole
+    and acl.grantee <> 0`;
+  for (const { schema, runtime } of roles) await setRights(tx, schema, runtime);
+}

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import { toScramVerifier } from "./scram.ts";
+
+test("toScramVerifier returns the keys of the example exchange in RFC 7677", () => {
+  const salt = Buffer.from("W22ZaJ0SNY7soEsUEjb6gQ==", "base64");
+  // The RFC shows only proofs of these keys; the keys were checked against the proofs in another implementation.
+  expect(toScramVerifier("pencil", salt)).toBe(
+    "SCRAM-SHA-256$4096:W22ZaJ0SNY7soEsUEjb6gQ==$WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=:wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=",
+  );
+});
+
+test("toScramVerifier uses a new salt for each call, and its result does not contain the password", () => {
+  const first = toScramVerifier("a password");
+  expect(toScramVerifier("a password")).not.toBe(first);
+  expect(first).toMatch(/^SCRAM-SHA-256\$4096:[\w+/]{22}==\$[\w+/]{43}=:[\w+/]{43}=$/);
+});
