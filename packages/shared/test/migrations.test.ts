@@ -46,7 +46,6 @@ test("ten processes that migrate an empty schema at once succeed, and each migra
 });
 
 test("a process that has to migrate a schema waits without a time limit while another process migrates it", async () => {
-  const { sql } = database;
   await emptySchema();
   const isLocked = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();
@@ -60,7 +59,7 @@ test("a process that has to migrate a schema waits without a time limit while an
   await slow`set statement_timeout = '100ms'`;
   const migrated = migrate(slow, FOLDER);
   await eventually(async () => {
-    const waiting = await sql`
+    const waiting = await database.ownerSql`
       select 1
       from pg_stat_activity
       where application_name = 'migrate'

@@ -1,5 +1,6 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
+import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -28,6 +29,7 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   let nudge = (): void => undefined;
+  limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };

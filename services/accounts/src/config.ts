@@ -4,6 +4,7 @@ import type { AuthorizationSettings } from "@postrider/platforms/authorization/r
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
+import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -155,6 +156,7 @@ export function readSettings(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: readPlatforms(read, simulator),
+    outbound: readOutboundRules(read),
   };
 }
 

@@ -2,6 +2,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
@@ -124,6 +125,7 @@ function startClaims(
   },
 ): TaskClaims {
   const { sql, logger, peers, onEvents } = options;
+  limitForeignHosts(config.platforms.bluesky.outbound);
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
   const deps = {
     sql,

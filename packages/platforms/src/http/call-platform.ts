@@ -1,6 +1,6 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
-import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import { Agent, request, type Dispatcher } from "undici";
+import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
   MAX_ANSWER_BYTES,
@@ -23,7 +23,6 @@ export interface NoAnswer {
   readonly message: string;
 }
 
-export const CONNECT_TIMEOUT_MS = 5000;
 /** Time limit in milliseconds of a platform call without a body; a body extends it by the time to upload it. */
 const CALL_TIMEOUT_MS = 30_000;
 
@@ -32,8 +31,7 @@ const CALL_TIMEOUT_MS = 30_000;
  */
 const agent = new Agent({ connections: 32, connectTimeout: CONNECT_TIMEOUT_MS });
 
-export const connectPublic = createPublicConnector({ connectMs: CONNECT_TIMEOUT_MS });
-const publicAgent = new Agent({ connections: 8, connect: connectPublic });
+const foreignAgent = new Agent({ connections: 8, connect: connectForeign });
 
 /**
  * Makes a platform call that does not publish anything. The call is not retried; the caller decides about retries. Its
@@ -63,7 +61,7 @@ async function send(
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
       headersTimeout: timeoutMs,
       bodyTimeout: CALL_TIMEOUT_MS,
-      dispatcher: call.isForeign === true ? publicAgent : agent,
+      dispatcher: call.isForeign === true ? foreignAgent : agent,
     });
     const text = await readText(answer.body);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));

@@ -1,6 +1,7 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
 import { Client, type Dispatcher } from "undici";
-import { CONNECT_TIMEOUT_MS, connectPublic, type NoAnswer } from "./call-platform.ts";
+import type { NoAnswer } from "./call-platform.ts";
+import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
   MAX_ANSWER_BYTES,
@@ -140,7 +141,7 @@ export async function sendOnce(call: PlatformRequest, guard: SendGuard): Promise
   const url = new URL(call.url);
   const client = new Client(url.origin, {
     ...(call.isForeign === true
-      ? { connect: connectPublic }
+      ? { connect: connectForeign }
       : { connectTimeout: CONNECT_TIMEOUT_MS }),
     // The timer below is the only deadline of the publishing call. After a pause of the process, undici's own timers
     // would end the call before undici reads an answer that has already arrived.

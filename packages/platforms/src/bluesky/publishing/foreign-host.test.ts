@@ -1,6 +1,9 @@
 import { createServer, type AddressInfo, type Server } from "node:net";
+import { EnvReader } from "@postrider/shared/config";
+import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callPlatform } from "#src/http/call-platform.ts";
+import { limitForeignHosts } from "#src/http/foreign-hosts.ts";
 import { sendOnce } from "#src/http/send-once.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { isOwnersHost, lookForRecord, toRequest } from "./xrpc.ts";
@@ -39,11 +42,38 @@ test("the Bluesky connector does not connect to a private address that an accoun
   expect(connections).toBe(0);
 });
 
+/** Calls the account's repository host in every way in which the Bluesky connector calls it, with these outbound settings. */
+async function callHost(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
+  limitForeignHosts(readOutboundRules(new EnvReader(env)));
+  const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
+  try {
+    return [
+      (await sendOnce(visible, guard)).kind,
+      (await callPlatform(visible, signal)).kind,
+      await lookForRecord(BASE_URL, account, "rkey", signal),
+    ];
+  } finally {
+    limitForeignHosts({ allow: [] });
+  }
+}
+
+test("the Bluesky connector connects to the repository host of an account only as OUTBOUND_ALLOW and OUTBOUND_DENY say", async () => {
+  const { port } = new URL(account.attributes.pdsUrl ?? "");
+  const OUTBOUND_ALLOW = `127.0.0.1:${port}`;
+  const refused = ["not_connected", "no_answer", "unreadable"];
+  const before = connections;
+  expect(await callHost({ OUTBOUND_ALLOW, OUTBOUND_DENY: "127.0.0.0/8" })).toEqual(refused);
+  expect(connections).toBe(before);
+  expect(await callHost({ OUTBOUND_ALLOW })).toEqual(["answer", "answer", "present"]);
+  expect(connections).toBe(before + 3);
+});
+
 test("the Bluesky connector connects to a private address that the operator configured as the host of Bluesky", async () => {
   const { pdsUrl = "" } = account.attributes;
   const configured = { ...account, attributes: {} };
+  const connectionsBefore = connections;
   expect(await lookForRecord(pdsUrl, configured, "rkey", signal)).toBe("present");
-  expect(connections).toBe(1);
+  expect(connections).toBe(1 + connectionsBefore);
 });
 
 test.each([
