@@ -8,7 +8,7 @@
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
 #
 # For your own package registry add --secret id=npmrc,src=$HOME/.npmrc
-ARG NODE_IMAGE=node:24-slim
+ARG NODE_IMAGE=node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS tools
 ENV CI=true \

@@ -95,9 +95,11 @@ describe.each([
     for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:\d+$/);
   });
 
-  test("every container image in compose.yaml is pinned to an exact version", () => {
+  test("every container image in compose.yaml is ours, or has an exact version and a digest", () => {
     for (const { image } of Object.values(read()))
-      expect(image).toMatch(/^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?)$/);
+      expect(image).toMatch(
+        /^(postrider\/[a-z]+:dev|[a-z/]+:v?\d+\.\d+(\.\d+)?(-[a-z]+)?@sha256:[0-9a-f]{64})$/,
+      );
   });
 
   test("every Postrider container in compose.yaml has restricted rights", () => {

@@ -1,0 +1,50 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../check/run-command.ts";
+
+/** Files that name container images of others: the base image of ours, and the images of Postgres, Kafka and the S3 store. */
+const FILES = ["Dockerfile", "compose.yaml", "deploy/compose/*.yaml", "deploy/k8s/**/*.yaml"];
+
+/** Matches the reference of an image in a Dockerfile (`ARG …_IMAGE=` and `FROM`), a compose file or a Kubernetes manifest. */
+const REFERENCE = /^(ARG \w+_IMAGE=|FROM (?:--\S+ )*|\s*(?:- )?image: )(["']?)([^\s"'$]+)/gm;
+const DIGEST = /@sha256:[0-9a-f]{64}$/;
+
+/** Lists the paths of the files that name container images, relative to the root of the checkout. */
+export function listImageFiles(): readonly string[] {
+  return globSync(FILES, { cwd: root }).filter((file) => existsSync(join(root, file)));
+}
+
+/** Reads a file of the checkout. */
+export function readImageFile(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+/** Whether a reference is an image of others: not one of ours, and not a stage of a Dockerfile. */
+function isForeign(reference: string): boolean {
+  return /[:/@]/.test(reference) && !/^postrider\//.test(reference);
+}
+
+/** Lists the references in a file to images of others, each with its tag and, where it is pinned, its digest. */
+export function findImages(text: string): readonly string[] {
+  const references = [...text.matchAll(REFERENCE)].map(([, , , reference = ""]) => reference);
+  return [...new Set(references.filter(isForeign))];
+}
+
+/** Lists the references in a file to images that are not pinned by digest, so that a new push to their tag replaces them. */
+export function findUnpinned(text: string): readonly string[] {
+  return findImages(text).filter((reference) => !DIGEST.test(reference));
+}
+
+/** Returns the reference of an image without its digest. */
+export function toTag(reference: string): string {
+  return reference.replace(DIGEST, "");
+}
+
+/** Returns the text of a file in which each image has the digest that `digests` has for its tag. */
+export function pinImages(text: string, digests: ReadonlyMap<string, string>): string {
+  return text.replaceAll(REFERENCE, (all, before: string, quote: string, reference: string) => {
+    const tag = toTag(reference);
+    const digest = digests.get(tag);
+    return digest === undefined ? all : `${before}${quote}${tag}@${digest}`;
+  });
+}
