@@ -21,7 +21,7 @@ export function readImageFile(file: string): string {
 
 /** Whether a reference is an image of others: not one of ours, and not a stage of a Dockerfile. */
 function isForeign(reference: string): boolean {
-  return /[:/@]/.test(reference) && !/^postrider\//.test(reference);
+  return /[:/@]/.test(reference) && !reference.startsWith("postrider/");
 }
 
 /** Lists the references in a file to images of others, each with its tag and, where it is pinned, its digest. */
