@@ -136,6 +136,14 @@ create table accounts.schema_migrations (
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
 
+create table accounts.sealing (
+  only_row boolean not null default true,
+  stage text not null,
+  constraint sealing_pkey PRIMARY KEY (only_row),
+  constraint sealing_only_row_check CHECK (only_row),
+  constraint sealing_stage_check CHECK ((stage = ANY (ARRAY['unbound'::text, 'resealing'::text, 'bound'::text])))
+);
+
 create table accounts.workspaces (
   id uuid not null,
   name text not null,

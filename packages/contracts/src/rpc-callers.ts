@@ -20,6 +20,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.CredentialService/BatchGetCredentials": ["delivery"],
   "postrider.accounts.v1.CredentialService/ListSealingKeys": ["operator"],
   "postrider.accounts.v1.CredentialService/RefreshCredential": ["delivery"],
+  "postrider.accounts.v1.CredentialService/ResealCredentials": ["operator"],
   "postrider.accounts.v1.PlatformService/ListPlatforms": ["gateway", "posts", "operator"],
   "postrider.accounts.v1.RecoveryService/AdoptData": ["operator"],
   "postrider.accounts.v1.RecoveryService/GetRecovery": ["operator"],

@@ -44,7 +44,7 @@ export async function startApp(config: Config): Promise<App> {
   const routes = createRoutes(deps);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const used = (await listSealingKeyUses(sql)).map(({ keyId }) => keyId);
+  const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
   requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, sql, logger });

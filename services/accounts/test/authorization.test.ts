@@ -238,7 +238,7 @@ test("the database contains only hashes of the secrets of an authorization, and 
     .update(row?.codeVerifier ?? "")
     .digest("base64url");
   expect(hash).not.toBe(challenge);
-  expect(row?.codeVerifier).toMatch(/^v1\.k1\./);
+  expect(row?.codeVerifier).toMatch(/^v1\.k1\+bound\./);
   const back = await press(authorizeUrl, "approve");
   await finish(back, browser);
   const after = await fixture.sql`

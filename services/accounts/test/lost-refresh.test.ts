@@ -12,18 +12,14 @@ interface BrokenReplica extends AsyncDisposable {
   repair(): void;
 }
 
-function isWriteOfTokens([strings]: readonly unknown[]): boolean {
-  return Array.isArray(strings) && strings.join("").includes("set access_token =");
-}
-
 function createBrokenReplica(): BrokenReplica {
   let isBroken = true;
   const sql = new Proxy(fixture.sql, {
-    apply: (target, thisArgument, parameters: unknown[]): unknown => {
-      if (!isBroken || !isWriteOfTokens(parameters))
-        return Reflect.apply(target as unknown as () => unknown, thisArgument, parameters);
+    get: (target, name): unknown => {
+      // Tokens are stored in a transaction, and claiming a refresh lease is not one.
+      if (!isBroken || name !== "begin") return Reflect.get(target, name);
       const error = new Error("the connection was closed");
-      return Promise.reject(Object.assign(error, { code: "CONNECTION_CLOSED" }));
+      return () => Promise.reject(Object.assign(error, { code: "CONNECTION_CLOSED" }));
     },
   });
   const app = fixture.createReplica({ sql });

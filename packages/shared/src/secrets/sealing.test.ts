@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { seal, SealError, unseal, type SealingKey } from "./sealing.ts";
+import { isBoundText, seal, SealError, unseal, type SealingKey } from "./sealing.ts";
 
 const place = { table: "credentials", rowId: "row-1", column: "access_token" };
 const older: SealingKey = { id: "k1", secret: randomBytes(32) };
@@ -49,6 +50,67 @@ test("any text can be encrypted and decrypted, and a change of any character of 
       expect(() => unseal([newer], place, changed)).toThrow(SealError);
     }),
   );
+});
+
+const bound = {
+  ...place,
+  boundTo: { workspace_id: "w1", "attributes.pdsUrl": "https://a.example" },
+};
+
+test("a text that was encrypted with values to bind to can be decrypted only with the same values", () => {
+  const sealed = seal([newer], bound, "secret token", nonce());
+  const { workspace_id: workspaceId, ...attributes } = bound.boundTo;
+  const inOtherOrder = { ...attributes, workspace_id: workspaceId };
+  expect(unseal([newer], { ...place, boundTo: inOtherOrder }, sealed)).toBe("secret token");
+  for (const boundTo of [
+    {},
+    attributes,
+    { ...bound.boundTo, workspace_id: "w2" },
+    { ...bound.boundTo, "attributes.pdsUrl": "https://b.example" },
+    { ...bound.boundTo, "attributes.more": "" },
+  ])
+    expect(() => unseal([newer], { ...place, boundTo }, sealed)).toThrow(SealError);
+  for (const other of [{ rowId: "row-2" }, { column: "refresh_token" }, { table: "tickets" }])
+    expect(() => unseal([newer], { ...bound, ...other }, sealed)).toThrow(SealError);
+});
+
+test("no two different lists of values to bind to are interchangeable, whatever characters the values contain", () => {
+  const values = fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 3 }), {
+    maxKeys: 3,
+    noNullPrototype: true,
+  });
+  const canOpen = (one: Record<string, string>, other: Record<string, string>): boolean => {
+    const sealed = seal([newer], { ...place, boundTo: one }, "text", nonce());
+    try {
+      return unseal([newer], { ...place, boundTo: other }, sealed) === "text";
+    } catch {
+      return false;
+    }
+  };
+  fc.assert(
+    fc.property(values, values, (one, other) => {
+      expect(canOpen(one, other)).toBe(isDeepStrictEqual(one, other));
+    }),
+  );
+  const similar = [{ a: "b", c: "d" }, { a: "b|c|d" }, { "a|b": "c|d" }, { ab: "", c: "d" }, {}];
+  const opened = similar.map((one) => similar.filter((other) => canOpen(one, other)));
+  expect(opened).toEqual(similar.map((each) => [each]));
+});
+
+test("a text that is not bound is refused where a bound text is expected, and the other way round", () => {
+  const unboundText = seal([newer], place, "text", nonce());
+  const boundText = seal([newer], bound, "text", nonce());
+  expect([unboundText, boundText].map(isBoundText)).toEqual([false, true]);
+  expect(() => unseal([newer], bound, unboundText)).toThrow("not bound");
+  expect(() => unseal([newer], place, boundText)).toThrow("bound");
+  const relabelled = boundText.replace("+bound", "");
+  expect(() => unseal([newer], place, relabelled)).toThrow(SealError);
+});
+
+test("a value to bind to that is not a text makes decryption fail, and does not stand for the same text", () => {
+  const sealed = seal([newer], { ...place, boundTo: { port: "1" } }, "text", nonce());
+  const boundTo = { port: 1 } as unknown as Record<string, string>;
+  expect(() => unseal([newer], { ...place, boundTo }, sealed)).toThrow(SealError);
 });
 
 test.each(["", "v1", "v2.k1.a.b.c", "v1.k1.a.b.c", "plain"])(

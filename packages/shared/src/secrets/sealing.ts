@@ -20,6 +20,12 @@ export interface SealedPlace {
   readonly table: string;
   readonly rowId: string;
   readonly column: string;
+  /**
+   * The values beside the text that decide to whom it belongs and where it is sent, for example the id of a workspace and
+   * the address of a server. A text that was encrypted with these values (a bound text) can only be decrypted with the same
+   * values, so that changing them in the database is useless, too. Undefined = the text is not bound to any values.
+   */
+  readonly boundTo?: Readonly<Record<string, string>>;
 }
 
 /** Error for an encrypted text that cannot be decrypted. Its message never contains the text. */
@@ -37,12 +43,55 @@ export class SealError extends Error {
   }
 }
 
-function associatedData(place: SealedPlace, keyId: string): Buffer {
-  return Buffer.from([place.table, place.rowId, place.column, keyId].join("|"));
+/**
+ * Follows the key id of a bound text. A key id cannot contain it, so a release that knows no bound texts takes it for the id of
+ * a key that is not configured, and not for a damaged text.
+ */
+const BOUND_MARK = "+bound";
+
+/** Returns the second part of sealed texts: the id of the key, and whether the texts are bound. */
+export function sealedKeyPart(keyId: string, isBound: boolean): string {
+  return isBound ? keyId + BOUND_MARK : keyId;
+}
+
+/** Returns the id of the key, and whether the texts are bound, from the second part of sealed texts. */
+export function parseSealedKeyPart(part: string): { keyId: string; isBound: boolean } {
+  const isBound = part.endsWith(BOUND_MARK);
+  return { keyId: isBound ? part.slice(0, -BOUND_MARK.length) : part, isBound };
+}
+
+/** Whether a sealed text is bound to values beside it (`boundTo` of its place). */
+export function isBoundText(sealed: string): boolean {
+  return parseSealedKeyPart(sealed.split(".")[1] ?? "").isBound;
 }
 
 /**
- * Encrypts a text with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url.
+ * Encodes texts so that no other list of texts has the same encoding: each text follows its length in bytes, and the order of
+ * `boundTo` is that of its names.
+ */
+function encodeTexts(texts: readonly unknown[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      // A value that the database returns may have another type than the code declares, if it was changed there.
+      if (typeof text !== "string") throw new TypeError("a value to bind to is not a text");
+      const bytes = Buffer.from(text);
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(bytes.length);
+      return [length, bytes];
+    }),
+  );
+}
+
+function associatedData({ table, rowId, column, boundTo }: SealedPlace, keyId: string): Buffer {
+  const place = [table, rowId, column, keyId];
+  if (boundTo === undefined) return Buffer.from(place.join("|"));
+  const names = Object.keys(boundTo).toSorted();
+  return encodeTexts([...place, ...names.flatMap((name) => [name, boundTo[name]])]);
+}
+
+/**
+ * Encrypts a text with the newest key, as `v1.<key id>.<nonce>.<ciphertext>.<tag>` in base64url; the key id of a bound text
+ * is followed by `+bound`.
  *
  * @param keys Encryption keys, newest first.
  * @param nonce 12 random bytes, never used twice.
@@ -60,17 +109,25 @@ export function seal(
   cipher.setAAD(associatedData(place, key.id));
   const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   const parts = [Buffer.from(nonce), ciphertext, cipher.getAuthTag()];
-  return ["v1", key.id, ...parts.map((part) => part.toString("base64url"))].join(".");
+  const keyPart = sealedKeyPart(key.id, place.boundTo !== undefined);
+  return ["v1", keyPart, ...parts.map((part) => part.toString("base64url"))].join(".");
 }
 
 /**
- * Decrypts a text that `seal` encrypted for this table, row and column.
+ * Decrypts a text that `seal` encrypted for this table, row, column and the same values to bind to. A text that is not bound is
+ * refused for a place with values to bind to.
  *
  * @throws SealError
  */
 export function unseal(keys: readonly SealingKey[], place: SealedPlace, sealed: string): string {
-  const [version, keyId = "", nonce = "", ciphertext = "", tag = ""] = sealed.split(".");
+  const [version, keyPart = "", nonce = "", ciphertext = "", tag = ""] = sealed.split(".");
   if (version !== "v1") throw new SealError("the sealed text has an unknown form", true);
+  const { keyId, isBound } = parseSealedKeyPart(keyPart);
+  if (isBound !== (place.boundTo !== undefined))
+    throw new SealError(
+      `the sealed text is ${isBound ? "" : "not "}bound to its row's values`,
+      true,
+    );
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined) throw new SealError(`the key ${keyId} is not configured`);
   try {

@@ -107,13 +107,16 @@ export async function upsertAccounts(
     returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at`;
 }
 
+/** The fields of an account that `lockAccount` returns. */
+type LockedAccount = Pick<AccountRow, "id" | "platform" | "externalId" | "status">;
+
 /** Locks the row of an account until the transaction ends. */
 export async function lockAccount(
   tx: TransactionSql,
   key: AccountKey,
-): Promise<Pick<AccountRow, "id" | "platform" | "status"> | undefined> {
-  const [row] = await tx<Pick<AccountRow, "id" | "platform" | "status">[]>`
-    select id, platform, status
+): Promise<LockedAccount | undefined> {
+  const [row] = await tx<LockedAccount[]>`
+    select id, platform, external_id, status
     from accounts
     where workspace_id = ${key.workspaceId}
     and id = ${key.accountId}

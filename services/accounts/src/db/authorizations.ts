@@ -1,4 +1,5 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 /**
  * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the browser is at the
@@ -97,7 +98,7 @@ export interface BrowserBinding {
  * concurrent calls for one link, exactly one returns true.
  */
 export async function openAuthorization(
-  sql: Sql,
+  sql: ISql,
   linkHash: Uint8Array,
   { stateHash, browserHash, codeVerifier }: BrowserBinding,
 ): Promise<boolean> {
@@ -121,6 +122,8 @@ export interface ClaimedAuthorization {
   readonly platform: string;
   /** The PKCE code verifier, encrypted (sealed) for storage. */
   readonly codeVerifier: string;
+  /** Whether a code verifier is accepted that is not bound to the authorization's data. */
+  readonly isUnboundAccepted: boolean;
 }
 
 /**
@@ -139,7 +142,7 @@ export async function claimAuthorization(
     and browser_hash = ${browserHash}
     and status = 'opened'
     and expires_at > now()
-    returning id, workspace_id, platform, code_verifier`;
+    returning id, workspace_id, platform, code_verifier, ${isUnboundAccepted(sql)} as is_unbound_accepted`;
   return row;
 }
 
@@ -183,5 +186,37 @@ export async function setAuthorizationFailed(
     set status = 'failed',
       failure = ${failure},
       code_verifier = null
+    where id = ${id}`;
+}
+
+/** An authorization whose browser is at the platform, with the sealed code verifier and the data that it can be bound to. */
+export type OpenAuthorization = Pick<
+  ClaimedAuthorization,
+  "id" | "workspaceId" | "platform" | "codeVerifier"
+> &
+  Pick<BrowserBinding, "stateHash" | "browserHash">;
+
+/** Locks the open authorizations; there are those of the last 10 minutes. */
+export async function lockOpenAuthorizations(
+  tx: TransactionSql,
+): Promise<readonly OpenAuthorization[]> {
+  return await tx<OpenAuthorization[]>`
+    select id, workspace_id, platform, state_hash, browser_hash, code_verifier
+    from oauth_tickets
+    where status = 'opened'
+    and expires_at > now()
+    order by id
+    for update`;
+}
+
+/** Replaces the sealed code verifier of an authorization that `lockOpenAuthorizations` found in the same transaction. */
+export async function setCodeVerifier(
+  tx: TransactionSql,
+  id: string,
+  codeVerifier: string,
+): Promise<void> {
+  await tx`
+    update oauth_tickets
+    set code_verifier = ${codeVerifier}
     where id = ${id}`;
 }

@@ -3,9 +3,12 @@ import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
+import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 /** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
-export interface RefreshClaim {
+export interface RefreshClaim extends AccountKey {
+  readonly platform: string;
+  readonly externalId: string;
   /** Identifies the refresh lease. Only the process that holds the lease may end it or give up the credential. */
   readonly leaseToken: string;
   /**
@@ -16,6 +19,7 @@ export interface RefreshClaim {
   /** The refresh token, encrypted (sealed) for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
+  readonly isUnboundAccepted: boolean;
   /**
    * The database's time before the platform is called. The lifetimes of the new tokens are counted from this time, so
    * the accounts service never takes an expired token for valid.
@@ -51,9 +55,12 @@ export async function claimRefresh(
     set refresh_lease_until = now() + interval '30 seconds',
       refresh_lease_token = ${newId()}
     from held
+    join accounts a on a.id = held.account_id
     where c.account_id = held.account_id
+    and a.workspace_id = ${key.workspaceId}
     returning c.refresh_lease_token as lease_token, held.is_taken_over, c.refresh_token, c.attributes,
-      now() as claimed_at`;
+      a.workspace_id, a.id as account_id, a.platform, a.external_id, now() as claimed_at,
+      ${isUnboundAccepted(sql)} as is_unbound_accepted`;
   return row;
 }
 

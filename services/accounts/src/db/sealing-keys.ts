@@ -1,19 +1,40 @@
-import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { parseSealedKeyPart, sealedKeyPart } from "@postrider/shared/secrets/sealing";
+import type { SealingStage } from "#src/db/sealing-stage.ts";
 
 /** A sealing key, which encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
+  /** Whether these tokens are bound to the data of their accounts. */
+  readonly isBound: boolean;
   readonly credentials: number;
 }
 
-/** Lists the ids of the sealing keys that encrypted the stored tokens, each with its number of credentials. */
+/** Lists the sealing keys that encrypted the stored tokens, bound and unbound ones apart, each with its number of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
-  const rows = await sql<{ keyId: string; credentials: string }[]>`
-    select split_part(access_token, '.', 2) as key_id, count(*) as credentials
+  const rows = await sql<{ keyPart: string; credentials: string }[]>`
+    select split_part(access_token, '.', 2) as key_part, count(*) as credentials
     from credentials
     where access_token is not null
     group by 1`;
-  return rows.map(({ keyId, credentials }) => ({ keyId, credentials: Number(credentials) }));
+  return rows.map(({ keyPart, credentials }) => ({
+    ...parseSealedKeyPart(keyPart),
+    credentials: Number(credentials),
+  }));
+}
+
+/** What tokens are sealed with when they need not be sealed again. */
+export interface CurrentSealing {
+  readonly newestKeyId: string;
+  readonly stage: SealingStage;
+}
+
+/** Whether tokens are sealed with an older key, or are not bound although they should be. */
+function isStale(
+  { keyId, isBound }: Pick<SealingKeyUse, "keyId" | "isBound">,
+  { newestKeyId, stage }: CurrentSealing,
+): boolean {
+  return keyId !== newestKeyId || (!isBound && stage !== "unbound");
 }
 
 /** The encrypted (sealed) tokens of an account, as they are stored. */
@@ -23,37 +44,64 @@ export interface SealedTokens {
   readonly refreshToken: string | null;
 }
 
-/**
- * Locks credentials that are not encrypted with the newest sealing key, in the order of their account ids.
- *
- * @param after The last account id of the previous batch. A credential that cannot be decrypted is therefore read only
- *   once in a run of the job.
- */
+/** Sealed tokens that have to be sealed again, and the data of their account to which they are bound. */
+export interface StaleTokens extends SealedTokens {
+  readonly workspaceId: string;
+  readonly platform: string;
+  readonly externalId: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+interface Page {
+  /** The last account id of the previous page. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Returns SQL for a page of credentials that are stale as `isStale` says, in the order of their account ids. */
+function stalePage(sql: ISql, { newestKeyId, stage }: CurrentSealing, { after, limit }: Page) {
+  const bound = sealedKeyPart(newestKeyId, true);
+  const first = stage === "unbound" ? newestKeyId : bound;
+  // "Not the newest sealing key" is written as two ranges, because an index cannot serve "not equal".
+  return sql`
+    select c.account_id, c.access_token, c.refresh_token, c.attributes, a.workspace_id, a.platform, a.external_id
+    from credentials c
+    join accounts a on a.id = c.account_id
+    where (
+      split_part(c.access_token, '.', 2) < ${first}
+      or split_part(c.access_token, '.', 2) > ${first}
+    )
+    and split_part(c.access_token, '.', 2) <> ${bound}
+    and c.account_id > ${after}
+    order by c.account_id
+    limit ${limit}`;
+}
+
+/** Reads a page of credentials that have to be sealed again, also those that other transactions have locked. */
+export async function listStaleCredentials(
+  sql: ISql,
+  current: CurrentSealing,
+  page: Page,
+): Promise<readonly StaleTokens[]> {
+  return await sql<StaleTokens[]>`${stalePage(sql, current, page)}`;
+}
+
+/** Locks a page of credentials that have to be sealed again. */
 export async function lockStaleCredentials(
   tx: TransactionSql,
-  newestKeyId: string,
-  after: string,
-  limit: number,
-): Promise<readonly SealedTokens[]> {
-  // "Not the newest sealing key" is written as two ranges, because an index cannot serve "not equal". `skip locked`
-  // gives each replica different rows. It also skips a credential that is being refreshed, because the refresh encrypts
-  // it with the newest key anyway.
-  return await tx<SealedTokens[]>`
-    select account_id, access_token, refresh_token
-    from credentials
-    where (
-      split_part(access_token, '.', 2) < ${newestKeyId}
-      or split_part(access_token, '.', 2) > ${newestKeyId}
-    )
-    and account_id > ${after}
-    order by account_id
-    limit ${limit}
-    for update skip locked`;
+  current: CurrentSealing,
+  page: Page,
+): Promise<readonly StaleTokens[]> {
+  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh seals it as it
+  // should be sealed, and otherwise a later round finds it.
+  return await tx<StaleTokens[]>`
+    ${stalePage(tx, current, page)}
+    for update of c skip locked`;
 }
 
 /**
- * Replaces stored tokens with the same tokens, encrypted with another sealing key. The version of the credential stays
- * the same, because the tokens themselves do not change.
+ * Replaces stored tokens with the same tokens, sealed in another way. The version of the credential stays the same, because the
+ * tokens themselves do not change.
  */
 export async function writeResealedTokens(
   tx: TransactionSql,
@@ -73,10 +121,10 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that are not encrypted with the newest sealing key. */
-export async function countStaleCredentials(sql: Sql, newestKeyId: string): Promise<number> {
+/** Counts the credentials that have to be sealed again. */
+export async function countStaleCredentials(sql: ISql, current: CurrentSealing): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses
-    .filter(({ keyId }) => keyId !== newestKeyId)
+    .filter((use) => isStale(use, current))
     .reduce((sum, { credentials }) => sum + credentials, 0);
 }

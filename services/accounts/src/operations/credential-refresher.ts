@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { AuthorizationConnector, Tokens } from "@postrider/platforms/authorization/connector";
+import type { AuthorizationConnector } from "@postrider/platforms/authorization/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { isInfrastructureError } from "@postrider/shared/postgres";
+import { SealError } from "@postrider/shared/secrets/sealing";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import {
   claimRefresh,
@@ -9,16 +10,22 @@ import {
   type RefreshClaim,
   shortenRefreshLease,
 } from "#src/db/credential-refreshes.ts";
-import { listCredentials, type SealedCredential } from "#src/db/credentials.ts";
+import { listCredentials } from "#src/db/credentials.ts";
 import type {
   CurrentCredential,
   Dependencies,
   RefreshOutcome,
 } from "#src/operations/dependencies.ts";
-import { giveUpAfterRefresh } from "#src/operations/require-account-reconnect.ts";
+import {
+  giveUpAfterRefresh,
+  requireAccountReconnect,
+} from "#src/operations/require-account-reconnect.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
-import { storeRefreshedTokens } from "#src/operations/store-refreshed-tokens.ts";
-import { sealTokens, unsealToken } from "#src/operations/token-sealing.ts";
+import {
+  storeRefreshedTokens,
+  type RefreshedTokens,
+} from "#src/operations/store-refreshed-tokens.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
 
 type RefresherDependencies = Pick<
   Dependencies,
@@ -70,11 +77,47 @@ export class CredentialRefresher implements AsyncDisposable {
 
   async #claimAndRefresh(current: CurrentCredential): Promise<RefreshOutcome> {
     const { platform, version } = current;
-    const refresh = this.#findRefresh(platform);
-    if (refresh === undefined) return "failed";
+    if (this.#findRefresh(platform) === undefined) return "failed";
     const { sql, deploymentId } = this.#deps;
     const claim = await claimRefresh(sql, current, { version, deploymentId });
-    return claim === undefined ? "busy" : await this.#refresh(current, claim, refresh);
+    if (claim === undefined) return "busy";
+    // The claim names the platform to which its refresh token is bound.
+    const refresh = this.#findRefresh(claim.platform);
+    if (refresh === undefined) return "failed";
+    const refreshToken = await this.#unsealOrEnd(current, claim);
+    if (typeof refreshToken !== "string") return refreshToken.outcome;
+    return await this.#refresh(current, claim, refreshToken, refresh);
+  }
+
+  /**
+   * Decrypts the refresh token of a claim. If it cannot be decrypted, nothing is sent to the platform: the account needs a
+   * reconnect, or, if only the key is missing, the lease ends.
+   */
+  async #unsealOrEnd(
+    current: CurrentCredential,
+    claim: RefreshClaim,
+  ): Promise<string | { readonly outcome: RefreshOutcome }> {
+    const { logger } = this.#deps;
+    try {
+      return unsealToken(this.#deps, claim, "refresh_token", claim.refreshToken);
+    } catch (error) {
+      if (!(error instanceof SealError)) throw error;
+      const log = { err: error, accountId: current.accountId };
+      if (!error.isBroken) {
+        logger.error(
+          log,
+          "a stored refresh token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
+        );
+        await this.#pause(current, claim);
+        return { outcome: "failed" };
+      }
+      logger.error(
+        log,
+        "a stored refresh token cannot be unsealed because it or its account was changed in the database; connect the account again",
+      );
+      await requireAccountReconnect(this.#deps, current, current.version);
+      return { outcome: "settled" };
+    }
   }
 
   #findRefresh(platform: string): AuthorizationConnector["refresh"] {
@@ -84,17 +127,17 @@ export class CredentialRefresher implements AsyncDisposable {
   async #refresh(
     current: CurrentCredential,
     claim: RefreshClaim,
+    refreshToken: string,
     refresh: NonNullable<AuthorizationConnector["refresh"]>,
   ): Promise<RefreshOutcome> {
-    const { accountId, platform } = current;
-    const refreshToken = unsealToken(this.#deps, accountId, "refresh_token", claim.refreshToken);
-    const { attributes } = claim;
+    const { accountId, platform, attributes } = claim;
     const signal = AbortSignal.timeout(CALL_TIMEOUT_MS);
     const result = await refresh({ refreshToken, attributes }, signal);
     refreshesTotal.inc({ platform, outcome: result.kind });
     if (result.kind === "renewed") {
       // If the platform returns no new refresh token, the stored refresh token stays valid.
-      await this.#store(current, claim, { refreshToken, ...result.tokens });
+      const tokens = { refreshToken, ...result.tokens };
+      await this.#store(current, { claim, version: current.version, tokens });
       return "settled";
     }
     const log = { accountId, platform, reason: result.message };
@@ -103,11 +146,16 @@ export class CredentialRefresher implements AsyncDisposable {
       log,
       "the platform did not answer a token refresh; the refresh can be tried again after 5 s",
     );
+    await this.#pause(current, claim);
+    return "failed";
+  }
+
+  /** Lets processes claim the refresh lease again after 5 s, because this refresh got no answer. */
+  async #pause(current: CurrentCredential, claim: RefreshClaim): Promise<void> {
     // Without an answer it is still unknown whether the process whose lease was taken over has new tokens, so the next
     // refusal must stay provisional.
     const pause = claim.isTakenOver ? shortenRefreshLease : endRefreshLease;
     await pause(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
-    return "failed";
   }
 
   /**
@@ -133,28 +181,27 @@ export class CredentialRefresher implements AsyncDisposable {
     return (await giveUpAfterRefresh(this.#deps, current, claim)) ? "settled" : "busy";
   }
 
-  async #store(current: CurrentCredential, claim: RefreshClaim, tokens: Tokens): Promise<void> {
-    const sealed = sealTokens(this.#deps, current.accountId, tokens, claim.attributes);
-    const isWritten = await this.#write(current, { ...sealed, issuedAt: claim.claimedAt });
-    if (isWritten) return;
+  async #store(current: CurrentCredential, refreshed: RefreshedTokens): Promise<void> {
+    if (await this.#write(refreshed)) return;
     const [row] = await listCredentials(this.#deps.sql, [current]);
     // The account was disconnected during this refresh, and only its old tokens were revoked. The new tokens are not
     // stored, so this process must revoke them.
-    if (row?.accountStatus === "disconnected") await revokeTokens(this.#deps, current, sealed);
+    if (row?.accountStatus !== "disconnected") return;
+    const { claim, tokens } = refreshed;
+    const { accessToken, refreshToken } = tokens;
+    const { attributes } = claim;
+    await revokeTokens(this.#deps, claim, () => ({ accessToken, refreshToken, attributes }));
   }
 
   /**
    * Writes refreshed tokens and tries again until the database answers. Returns false when another change of the
    * credential was written first.
    */
-  async #write(
-    current: CurrentCredential,
-    refreshed: SealedCredential & { readonly issuedAt: Date },
-  ): Promise<boolean> {
-    const { accountId } = current;
+  async #write(refreshed: RefreshedTokens): Promise<boolean> {
+    const { accountId } = refreshed.claim;
     for (let pauseMs = MIN_WRITE_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_WRITE_PAUSE_MS)) {
       try {
-        return await storeRefreshedTokens(this.#deps, current, refreshed);
+        return await storeRefreshedTokens(this.#deps, refreshed);
       } catch (error) {
         if (!isInfrastructureError(error)) throw error;
         this.#deps.logger.warn(

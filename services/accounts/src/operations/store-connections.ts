@@ -4,6 +4,7 @@ import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
+import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
@@ -28,12 +29,15 @@ export async function storeConnections(
 ): Promise<readonly AccountRow[]> {
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
+    const isBound = (await holdSealingStage(tx)) !== "unbound";
     const accounts = [...byExternalId.values()].map((each) => ({ ...each, id: newId() }));
     const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
-    const credentials = rows.flatMap(({ id, externalId }) => {
-      const connection = byExternalId.get(externalId);
+    const credentials = rows.flatMap((row) => {
+      const connection = byExternalId.get(row.externalId);
       if (connection === undefined) return [];
-      return [sealTokens(deps, id, connection.tokens, connection.attributes)];
+      // The tokens are bound to the values as the database returns them, because it returns the same ones later.
+      const owner = { ...row, accountId: row.id, attributes: connection.attributes };
+      return [sealTokens(deps, owner, connection.tokens, isBound)];
     });
     const expiries = await upsertCredentials(tx, workspaceId, credentials);
     const events = rows.map(({ id, version, connectedAt }) =>

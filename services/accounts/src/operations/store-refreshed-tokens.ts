@@ -1,26 +1,41 @@
+import type { Tokens } from "@postrider/platforms/authorization/connector";
 import { appendEvents } from "@postrider/shared/outbox";
+import { isBoundText } from "@postrider/shared/secrets/sealing";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
-import { writeRefreshedTokens } from "#src/db/credential-refreshes.ts";
-import type { SealedCredential } from "#src/db/credentials.ts";
+import { writeRefreshedTokens, type RefreshClaim } from "#src/db/credential-refreshes.ts";
+import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
-import type { CurrentCredential, Dependencies } from "#src/operations/dependencies.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { sealTokens } from "#src/operations/token-sealing.ts";
+
+/** Tokens that a platform returned for a refresh lease. */
+export interface RefreshedTokens {
+  readonly claim: RefreshClaim;
+  /** The version of the credential for which the lease was taken. */
+  readonly version: number;
+  readonly tokens: Tokens;
+}
 
 /**
- * Stores the tokens that a refresh of the current credential has returned. They are also stored if another process used the old
- * refresh token, which this refresh had replaced, and the platform refused it: that process gave up the account, and storing
- * the tokens makes it active again.
+ * Seals and stores the tokens that a refresh of the current credential has returned. They are also stored if another process
+ * used the old refresh token, which this refresh had replaced, and the platform refused it: that process gave up the account,
+ * and storing the tokens makes it active again.
  *
  * @returns False when the account was connected again, disconnected or marked for a reconnect for another reason.
  */
 export async function storeRefreshedTokens(
-  { sql, nudge }: Pick<Dependencies, "sql" | "nudge">,
-  current: CurrentCredential,
-  refreshed: SealedCredential & { readonly issuedAt: Date },
+  deps: Pick<Dependencies, "sql" | "nudge" | "credentialKeys">,
+  { claim, version, tokens }: RefreshedTokens,
 ): Promise<boolean> {
-  const { workspaceId, accountId, platform, version } = current;
+  const { workspaceId, accountId, platform } = claim;
   const key = { workspaceId, accountId };
-  if (await writeRefreshedTokens(sql, key, refreshed, { version, isGivenUp: false })) return true;
-  const isStored = await sql.begin(async (tx) => {
+  const isStored = await deps.sql.begin(async (tx) => {
+    const stage = await holdSealingStage(tx);
+    // A token that was bound before stays bound, even if an attacker has changed the stage back.
+    const isBound = stage !== "unbound" || isBoundText(claim.refreshToken);
+    const sealed = sealTokens(deps, claim, tokens, isBound);
+    const refreshed = { ...sealed, issuedAt: claim.claimedAt };
+    if (await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: false })) return true;
     const account = await lockAccount(tx, key);
     if (account?.status !== "reconnect_required") return false;
     if (!(await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: true })))
@@ -29,6 +44,6 @@ export async function storeRefreshedTokens(
     await appendEvents(tx, [accountConnected({ ...key, platform, ...change })]);
     return true;
   });
-  if (isStored) nudge();
+  if (isStored) deps.nudge();
   return isStored;
 }

@@ -1,35 +1,96 @@
 import { randomBytes } from "node:crypto";
 import type { Tokens } from "@postrider/platforms/authorization/connector";
-import { seal, unseal, type SealedPlace } from "@postrider/shared/secrets/sealing";
+import {
+  isBoundText,
+  seal,
+  SealError,
+  unseal,
+  type SealedPlace,
+} from "@postrider/shared/secrets/sealing";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { SealedCredential } from "#src/db/credentials.ts";
-import { placeOfToken } from "#src/domain/sealed-places.ts";
+import { placeOfToken, type TokenColumn, type TokenOwner } from "#src/domain/sealed-places.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 const NONCE_BYTES = 12;
 
 type WithKeys = Pick<Dependencies, "credentialKeys">;
-type TokenColumn = "access_token" | "refresh_token";
 
-/** Encrypts (seals) a text with the newest key, so that it can be unsealed only for the same storage place. */
-export function sealAt({ credentialKeys }: WithKeys, place: SealedPlace, text: string): string {
-  return seal(credentialKeys, place, text, randomBytes(NONCE_BYTES));
+const refusedTotal = createCounter(
+  "sealed_secrets_refused_total",
+  "Stored secrets of accounts that could not be decrypted and were not used, because they or the data beside them were changed, or because a key is missing.",
+  ["reason"],
+  [{ reason: "changed" }, { reason: "missing_key" }],
+);
+
+/** Says which texts are decrypted: only bound ones, or also those that earlier releases have sealed. */
+export interface Acceptance {
+  readonly isUnboundAccepted: boolean;
+}
+
+function withoutBinding({ table, rowId, column }: SealedPlace): SealedPlace {
+  return { table, rowId, column };
+}
+
+/**
+ * Encrypts (seals) a text with the newest key, so that it can be unsealed only for the same storage place. Unless `isBound`, the
+ * text is not bound to the values of its place, so that the previous release can unseal it, too.
+ */
+export function sealAt(
+  { credentialKeys }: WithKeys,
+  place: SealedPlace,
+  text: string,
+  isBound: boolean,
+): string {
+  const at = isBound ? place : withoutBinding(place);
+  return seal(credentialKeys, at, text, randomBytes(NONCE_BYTES));
+}
+
+/**
+ * Decrypts (unseals) a stored text to seal it again.
+ *
+ * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
+ */
+export function unsealAt(
+  { credentialKeys }: WithKeys,
+  place: SealedPlace,
+  sealed: string,
+  { isUnboundAccepted }: Acceptance,
+): string {
+  const at = isUnboundAccepted && !isBoundText(sealed) ? withoutBinding(place) : place;
+  return unseal(credentialKeys, at, sealed);
+}
+
+/**
+ * Decrypts (unseals) a stored text to use it. A text that cannot be used is counted in a metric.
+ *
+ * @throws SealError as `unsealAt`.
+ */
+export function unsealForUse(...parameters: Parameters<typeof unsealAt>): string {
+  try {
+    return unsealAt(...parameters);
+  } catch (error) {
+    if (error instanceof SealError)
+      refusedTotal.inc({ reason: error.isBroken ? "changed" : "missing_key" });
+    throw error;
+  }
 }
 
 /** Seals the tokens of an account for storage. */
 export function sealTokens(
   deps: WithKeys,
-  accountId: string,
+  owner: TokenOwner,
   tokens: Tokens,
-  attributes: SealedCredential["attributes"],
+  isBound: boolean,
 ): SealedCredential {
   const sealed = (column: TokenColumn, text: string): string =>
-    sealAt(deps, placeOfToken(accountId, column), text);
+    sealAt(deps, placeOfToken(owner, column), text, isBound);
   const { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs } = tokens;
   return {
-    accountId,
+    accountId: owner.accountId,
     accessToken: sealed("access_token", accessToken),
     refreshToken: refreshToken === undefined ? null : sealed("refresh_token", refreshToken),
-    attributes,
+    attributes: owner.attributes,
     lifetimeMs: lifetimeMs ?? null,
     // A job refreshes an unused refresh token after half of its lifetime. The other half remains for further attempts
     // if the platform does not answer.
@@ -37,12 +98,17 @@ export function sealTokens(
   };
 }
 
-/** Decrypts (unseals) a stored token of an account. */
+/**
+ * Decrypts (unseals) a stored token of an account to use it.
+ *
+ * @throws SealError when the token, its account or a value that decides where the token is sent was changed, or when its key is
+ *   missing.
+ */
 export function unsealToken(
-  { credentialKeys }: WithKeys,
-  accountId: string,
+  deps: WithKeys,
+  owner: TokenOwner & Acceptance,
   column: TokenColumn,
   sealed: string,
 ): string {
-  return unseal(credentialKeys, placeOfToken(accountId, column), sealed);
+  return unsealForUse(deps, placeOfToken(owner, column), sealed, owner);
 }

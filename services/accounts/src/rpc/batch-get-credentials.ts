@@ -1,17 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type {
   BatchGetCredentialsRequest,
   BatchGetCredentialsResponseSchema,
-  CredentialSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { invalidRequest, unavailable } from "@postrider/shared/errors";
+import { invalidRequest } from "@postrider/shared/errors";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
-import { SealError } from "@postrider/shared/secrets/sealing";
 import { listCredentials, type CredentialRow } from "#src/db/credentials.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
 import { toAccountKeys } from "#src/rpc/to-account-key.ts";
 import { toCredential } from "#src/rpc/to-credential.ts";
 
@@ -61,39 +57,6 @@ async function listFreshCredentials(
   return await listCredentials(deps.sql, keys);
 }
 
-/**
- * Decrypts the credential of an account. A token that cannot be unsealed affects only its own account, which has to be
- * connected again.
- */
-async function readCredential(
-  deps: Dependencies,
-  ref: AccountRef,
-  row: CredentialRow | undefined,
-): Promise<MessageInitShape<typeof CredentialSchema>> {
-  try {
-    return toCredential(deps, ref, row);
-  } catch (error) {
-    if (!(error instanceof SealError) || row === undefined) throw error;
-    const { accountId, version } = row;
-    const log = { err: error, accountId };
-    if (!error.isBroken) {
-      deps.logger.error(
-        log,
-        "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
-      );
-      // While an operator rolls out a new sealing key, other replicas may already have the key, so the caller may try
-      // again.
-      throw unavailable(error);
-    }
-    deps.logger.error(
-      log,
-      "a stored token is damaged and cannot be unsealed; connect the account again",
-    );
-    await requireAccountReconnect(deps, row, version);
-    return toCredential(deps, ref, { ...row, accountStatus: "reconnect_required" });
-  }
-}
-
 export async function batchGetCredentials(
   deps: Dependencies,
   request: BatchGetCredentialsRequest,
@@ -103,7 +66,7 @@ export async function batchGetCredentials(
   const rowByKey = new Map(rows.map((row) => [`${row.workspaceId}/${row.accountId}`, row]));
   const credentials = await Promise.all(
     request.refs.map((ref) =>
-      readCredential(deps, ref, rowByKey.get(`${ref.workspaceId}/${ref.accountId}`)),
+      toCredential(deps, ref, rowByKey.get(`${ref.workspaceId}/${ref.accountId}`)),
     ),
   );
   return { credentials };

@@ -3,18 +3,21 @@ import type {
   DisconnectAccountRequest,
   DisconnectAccountResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
+import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
 import { toAccountKey } from "#src/rpc/to-account-key.ts";
 
 type Disconnection =
   | { readonly kind: "already_disconnected" }
-  | { readonly kind: "disconnected"; readonly platform: string; readonly tokens: DeletedTokens };
+  | { readonly kind: "disconnected"; readonly deleted: TokenOwner & DeletedTokens };
 
 /**
  * Disconnects the account in the database, in one transaction. Afterwards the accounts service can no longer act for
@@ -28,14 +31,42 @@ async function disconnect(
     const account = await lockAccount(tx, key);
     if (account === undefined) throw notFound();
     if (account.status === "disconnected") return { kind: "already_disconnected" };
-    const { platform } = account;
+    const { platform, externalId } = account;
     const tokens = await deleteTokens(tx, key);
     const change = await setAccountStatus(tx, key, "disconnected");
     await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
-    return { kind: "disconnected", platform, tokens };
+    return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
   });
   nudge();
   return disconnection;
+}
+
+/**
+ * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be unsealed, because the
+ * platform cannot be called without the token.
+ */
+function unsealDeleted(
+  deps: Pick<Dependencies, "logger" | "credentialKeys">,
+  deleted: TokenOwner & DeletedTokens,
+): RevokedTokens | undefined {
+  const { accountId, accessToken, refreshToken, attributes } = deleted;
+  if (accessToken === null) return undefined;
+  try {
+    return {
+      accessToken: unsealToken(deps, deleted, "access_token", accessToken),
+      refreshToken:
+        refreshToken === null
+          ? undefined
+          : unsealToken(deps, deleted, "refresh_token", refreshToken),
+      attributes,
+    };
+  } catch (error) {
+    deps.logger.error(
+      { err: error, accountId },
+      "tokens were not revoked at the platform because they cannot be decrypted; if a key is missing, add it to CREDENTIAL_KEYS, otherwise end the access on the platform's own page",
+    );
+    return undefined;
+  }
 }
 
 /**
@@ -51,8 +82,8 @@ export async function disconnectAccount(
   const disconnection = await disconnect(deps, key);
   if (disconnection.kind === "already_disconnected")
     return { revocation: "not_attempted", reason: "already_disconnected" };
-  const { platform, tokens } = disconnection;
-  const revocation = await revokeTokens(deps, { ...key, platform }, tokens);
+  const { deleted } = disconnection;
+  const revocation = await revokeTokens(deps, deleted, () => unsealDeleted(deps, deleted));
   return revocation.outcome === "unconfirmed"
     ? { revocation: "unconfirmed" }
     : { revocation: "not_attempted", reason: revocation.reason };

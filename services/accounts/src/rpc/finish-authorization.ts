@@ -4,7 +4,6 @@ import type {
   FinishAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
-import { unseal } from "@postrider/shared/secrets/sealing";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
   claimAuthorization,
@@ -16,10 +15,11 @@ import {
 } from "#src/db/authorizations.ts";
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
-import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { placeOfCodeVerifier, type VerifierOwner } from "#src/domain/sealed-places.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
+import { unsealForUse } from "#src/operations/token-sealing.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 /** Time limit in milliseconds for all platform calls of one code exchange; some platforms need three calls. */
@@ -35,6 +35,9 @@ type Failure = "denied" | "refused" | "no_account" | "unavailable";
 type Ending =
   | { readonly kind: "connected"; readonly accounts: readonly AccountRow[] }
   | { readonly kind: Failure };
+
+/** A claimed authorization, with the hashes of what its browser sent. */
+type AuthorizationOfBrowser = ClaimedAuthorization & VerifierOwner;
 
 /**
  * Returns the reason why a browser cannot finish an authorization with the OAuth `state` that it sent. A browser that
@@ -55,13 +58,15 @@ async function refusalOf(
 
 async function exchange(
   deps: Dependencies,
-  { id, platform, codeVerifier }: ClaimedAuthorization,
+  authorization: AuthorizationOfBrowser,
   code: string,
 ): Promise<ExchangeResult> {
+  const { codeVerifier, platform } = authorization;
+  const place = placeOfCodeVerifier(authorization);
   const grant = {
     code,
     redirectUri: redirectUriOf(deps.publicUrl),
-    codeVerifier: unseal(deps.credentialKeys, placeOfCodeVerifier(id), codeVerifier),
+    codeVerifier: unsealForUse(deps, place, codeVerifier, authorization),
   };
   const flow = getAuthorizationFlow(deps, platform);
   return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
@@ -69,7 +74,7 @@ async function exchange(
 
 async function finish(
   deps: Dependencies,
-  authorization: ClaimedAuthorization,
+  authorization: AuthorizationOfBrowser,
   { code, error }: FinishAuthorizationRequest,
 ): Promise<Ending> {
   if (PLATFORM_ERRORS.has(error)) return { kind: "unavailable" };
@@ -107,7 +112,8 @@ export async function finishAuthorization(
   const authorization = await claimAuthorization(deps.sql, stateHash, browserHash);
   if (authorization === undefined) return await refusalOf(deps, stateHash, browserHash);
   const { id, platform } = authorization;
-  const ending = await finish(deps, authorization, request).catch((error: unknown): Ending => {
+  const ofBrowser = { ...authorization, stateHash, browserHash };
+  const ending = await finish(deps, ofBrowser, request).catch((error: unknown): Ending => {
     deps.logger.error(
       { err: error, platform },
       "an authorization failed with an internal error; the person must connect the account again",

@@ -4,6 +4,7 @@ import type {
   OpenTicketResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { openAuthorization } from "#src/db/authorizations.ts";
+import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
@@ -21,13 +22,15 @@ export async function openTicket(
   const linkHash = hashSecret(secret);
   const link = await findConnectLink(deps.sql, linkHash);
   if (link.kind !== "open") return { outcome: link.kind };
-  const { id, platform } = link.authorization;
+  const { id, workspaceId, platform } = link.authorization;
   const flow = getAuthorizationFlow(deps, platform);
   const [state, codeVerifier] = [newSecret(), newSecret()];
-  const isOpened = await openAuthorization(deps.sql, linkHash, {
-    stateHash: hashSecret(state),
-    browserHash: hashSecret(browser),
-    codeVerifier: sealAt(deps, placeOfCodeVerifier(id), codeVerifier),
+  const [stateHash, browserHash] = [hashSecret(state), hashSecret(browser)];
+  const place = placeOfCodeVerifier({ id, workspaceId, platform, stateHash, browserHash });
+  const isOpened = await deps.sql.begin(async (tx) => {
+    const isBound = (await holdSealingStage(tx)) !== "unbound";
+    const sealed = sealAt(deps, place, codeVerifier, isBound);
+    return await openAuthorization(tx, linkHash, { stateHash, browserHash, codeVerifier: sealed });
   });
   if (!isOpened) return { outcome: "used" };
   const authorizeUrl = flow.authorizeUrl({

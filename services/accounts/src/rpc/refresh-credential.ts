@@ -55,5 +55,5 @@ export async function refreshCredential(
 ): Promise<MessageInitShape<typeof RefreshCredentialResponseSchema>> {
   const key = toAccountKey(ref);
   const row = key === undefined ? undefined : await waitForNewer(deps, key, Number(refusedVersion));
-  return { credential: toCredential(deps, ref, row) };
+  return { credential: await toCredential(deps, ref, row) };
 }

@@ -32,6 +32,7 @@ import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
+import { resealCredentials } from "#src/rpc/reseal-credentials.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
@@ -66,6 +67,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       batchGetCredentials: (request) => batchGetCredentials(deps, request),
       listSealingKeys: () => listSealingKeys(deps),
       refreshCredential: (request) => refreshCredential(deps, request),
+      resealCredentials: (request) => resealCredentials(deps, request),
     } satisfies ServiceImpl<typeof CredentialService>);
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));

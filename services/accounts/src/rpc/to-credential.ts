@@ -2,15 +2,15 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountRef } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { CredentialSchema } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { SealError } from "@postrider/shared/secrets/sealing";
 import type { CredentialRow } from "#src/db/credentials.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
-/**
- * Converts a stored credential to its RPC message. The message contains the access token only while the account is
- * active.
- */
-export function toCredential(
+/** Converts a stored credential to its RPC message. @throws SealError when the access token cannot be unsealed. */
+function toMessage(
   deps: Pick<Dependencies, "credentialKeys">,
   ref: AccountRef | undefined,
   row: CredentialRow | undefined,
@@ -25,9 +25,42 @@ export function toCredential(
     accountStatus: row.accountStatus,
     externalId: row.externalId,
     username: row.username,
-    accessToken: isUsable ? unsealToken(deps, row.accountId, "access_token", accessToken) : "",
+    accessToken: isUsable ? unsealToken(deps, row, "access_token", accessToken) : "",
     attributes: { ...row.attributes },
     version: BigInt(row.version),
     ...(row.expiresAt === null ? {} : { expiresAt: timestampFromDate(row.expiresAt) }),
   };
+}
+
+/**
+ * Converts a stored credential to its RPC message. The message contains the access token only while the account is
+ * active. A token that cannot be unsealed affects only its own account, which has to be connected again.
+ */
+export async function toCredential(
+  deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,
+  ref: AccountRef | undefined,
+  row: CredentialRow | undefined,
+): Promise<MessageInitShape<typeof CredentialSchema>> {
+  try {
+    return toMessage(deps, ref, row);
+  } catch (error) {
+    if (!(error instanceof SealError) || row === undefined) throw error;
+    const { accountId, version } = row;
+    const log = { err: error, accountId };
+    if (!error.isBroken) {
+      deps.logger.error(
+        log,
+        "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
+      );
+      // While an operator rolls out a new sealing key, other replicas may already have the key, so the caller may try
+      // again.
+      throw unavailable(error);
+    }
+    deps.logger.error(
+      log,
+      "a stored token cannot be unsealed because it or its account was changed in the database; connect the account again",
+    );
+    await requireAccountReconnect(deps, row, version);
+    return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });
+  }
 }

@@ -1,0 +1,62 @@
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+
+/**
+ * How far the database is on the way to bound texts: `unbound` = processes of the previous release may run, so texts are sealed
+ * as they do it · `resealing` = texts are sealed bound, and those that are not bound are still accepted · `bound` = texts that
+ * are not bound are refused.
+ */
+export type SealingStage = "unbound" | "resealing" | "bound";
+
+/**
+ * Returns the SQL condition that texts are accepted that are not bound. It belongs into the statement that reads the texts, so
+ * that both are of the same moment. Without a row in the table, such texts are refused.
+ */
+export function isUnboundAccepted(sql: ISql) {
+  return sql`exists (select 1 from sealing where stage <> 'bound')`;
+}
+
+/**
+ * Returns the stage, which cannot change until the transaction ends. A transaction that stores sealed texts calls this before it
+ * seals them.
+ */
+export async function holdSealingStage(tx: TransactionSql): Promise<SealingStage> {
+  // The lock makes `lockSealingStage` wait until these texts are stored, so that none is overlooked when texts that are not bound
+  // are refused from then on.
+  const [row] = await tx<{ stage: SealingStage }[]>`
+    select stage
+    from sealing
+    for share`;
+  return row?.stage ?? "bound";
+}
+
+export async function readSealingStage(sql: ISql): Promise<SealingStage> {
+  const [row] = await sql<{ stage: SealingStage }[]>`
+    select stage
+    from sealing`;
+  return row?.stage ?? "bound";
+}
+
+/** Lets all processes seal texts bound from now on. A repeated call changes nothing. */
+export async function beginResealing(sql: Sql): Promise<void> {
+  await sql`
+    update sealing
+    set stage = 'resealing'
+    where stage = 'unbound'`;
+}
+
+/** Locks the stage until the transaction ends, so that no other transaction stores sealed texts. */
+export async function lockSealingStage(tx: TransactionSql): Promise<SealingStage> {
+  const [row] = await tx<{ stage: SealingStage }[]>`
+    select stage
+    from sealing
+    for update`;
+  return row?.stage ?? "bound";
+}
+
+/** Makes all processes refuse texts that are not bound. The transaction has called `lockSealingStage`. */
+export async function endResealing(tx: TransactionSql): Promise<void> {
+  await tx`
+    update sealing
+    set stage = 'bound'
+    where stage = 'resealing'`;
+}
