@@ -25,7 +25,7 @@ export interface AuthorizationRow {
  * @returns When the authorization expires; undefined when the workspace does not exist.
  */
 export async function insertAuthorization(
-  sql: Sql,
+  sql: ISql,
   authorization: {
     readonly id: string;
     readonly workspaceId: string;
@@ -97,7 +97,7 @@ export interface BrowserBinding {
  * concurrent calls for one link, exactly one returns true.
  */
 export async function openAuthorization(
-  sql: Sql,
+  sql: ISql,
   linkHash: Uint8Array,
   { stateHash, browserHash, codeVerifier }: BrowserBinding,
 ): Promise<boolean> {

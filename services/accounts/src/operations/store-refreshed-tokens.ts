@@ -1,8 +1,10 @@
+import { appendAudit } from "@postrider/shared/audit/append";
 import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import { writeRefreshedTokens } from "#src/db/credential-refreshes.ts";
 import type { SealedCredential } from "#src/db/credentials.ts";
 import { accountConnected } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { CurrentCredential, Dependencies } from "#src/operations/dependencies.ts";
 
 /**
@@ -27,6 +29,8 @@ export async function storeRefreshedTokens(
       return false;
     const change = await setAccountStatus(tx, key, "active");
     await appendEvents(tx, [accountConnected({ ...key, platform, ...change })]);
+    const details = { platform, before: account.status, after: "active" };
+    await appendAudit(tx, [toAccountAudit("account.reconnect", key, details)]);
     return true;
   });
   if (isStored) nudge();

@@ -4,6 +4,7 @@ import type {
   FinishAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { unseal } from "@postrider/shared/secrets/sealing";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
@@ -17,6 +18,7 @@ import {
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { connectLinkActor, toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
@@ -89,9 +91,27 @@ async function finish(
   const accounts = await storeConnections(
     deps,
     { workspaceId, platform, connections },
-    (tx, accountIds) => setAuthorizationConnected(tx, id, accountIds),
+    {
+      actor: connectLinkActor(authorization),
+      alsoStore: async (tx, accountIds) => {
+        await setAuthorizationConnected(tx, id, accountIds);
+        const finished = toAuthorizationAudit("authorization.finish", authorization, "connected");
+        await appendAudit(tx, [finished]);
+      },
+    },
   );
   return { kind: "connected", accounts };
+}
+
+async function fail(
+  { sql }: Pick<Dependencies, "sql">,
+  authorization: ClaimedAuthorization,
+  failure: Failure,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await setAuthorizationFailed(tx, authorization.id, failure);
+    await appendAudit(tx, [toAuthorizationAudit("authorization.finish", authorization, failure)]);
+  });
 }
 
 /**
@@ -106,7 +126,7 @@ export async function finishAuthorization(
   const browserHash = hashSecret(request.browser);
   const authorization = await claimAuthorization(deps.sql, stateHash, browserHash);
   if (authorization === undefined) return await refusalOf(deps, stateHash, browserHash);
-  const { id, platform } = authorization;
+  const { platform } = authorization;
   const ending = await finish(deps, authorization, request).catch((error: unknown): Ending => {
     deps.logger.error(
       { err: error, platform },
@@ -115,7 +135,7 @@ export async function finishAuthorization(
     return { kind: "unavailable" };
   });
   if (ending.kind !== "connected") {
-    await setAuthorizationFailed(deps.sql, id, ending.kind);
+    await fail(deps, authorization, ending.kind);
     return { outcome: ending.kind, platform };
   }
   return { outcome: "connected", platform, accounts: ending.accounts.map(toAccount) };

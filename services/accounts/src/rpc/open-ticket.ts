@@ -3,10 +3,12 @@ import type {
   OpenTicketRequest,
   OpenTicketResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { openAuthorization } from "#src/db/authorizations.ts";
 import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findConnectLink } from "#src/operations/find-connect-link.ts";
@@ -24,10 +26,15 @@ export async function openTicket(
   const { id, platform } = link.authorization;
   const flow = getAuthorizationFlow(deps, platform);
   const [state, codeVerifier] = [newSecret(), newSecret()];
-  const isOpened = await openAuthorization(deps.sql, linkHash, {
+  const binding = {
     stateHash: hashSecret(state),
     browserHash: hashSecret(browser),
     codeVerifier: sealAt(deps, placeOfCodeVerifier(id), codeVerifier),
+  };
+  const isOpened = await deps.sql.begin(async (tx) => {
+    if (!(await openAuthorization(tx, linkHash, binding))) return false;
+    await appendAudit(tx, [toAuthorizationAudit("authorization.open", link.authorization)]);
+    return true;
   });
   if (!isOpened) return { outcome: "used" };
   const authorizeUrl = flow.authorizeUrl({
