@@ -31,7 +31,10 @@ function withUsage(error: unknown, command: Command): unknown {
 /**
  * Returns the terminal that a command uses. Notes go to standard error, so that standard output holds only the result.
  */
-function toTerminal({ print, printError, readLine, writeLine }: Output, wantsJson: boolean): Terminal {
+function toTerminal(
+  { print, printError, readLine, writeLine }: Output,
+  wantsJson: boolean,
+): Terminal {
   return {
     writeLine: writeLine ?? ((line) => Promise.resolve(print(line))),
     note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
