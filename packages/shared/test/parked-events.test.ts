@@ -12,7 +12,8 @@ import { newId } from "#src/ids.ts";
 import { asOperator, BY_OPERATOR, runAudited } from "#src/testing/audit.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { createTestPeer } from "#src/testing/router.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createAuditedDatabase } from "./audited-database.ts";
+import { logger } from "./test-service.ts";
 
 const topic = "accounts.events.v1";
 
@@ -21,7 +22,7 @@ let database: TestDatabase;
 let trouble: Error | undefined;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createAuditedDatabase();
 });
 
 beforeEach(async () => {

@@ -91,7 +91,8 @@ test("creating and revoking an API key leave one audit entry for each of its wor
   expect(await runAsOperator(["api_keys"], revoke)).toEqual(toEntries("key.revoke"));
   const { length } = await readAuditLog(fixture.sql);
   await revoke();
-  await expect(fixture.app.apiKeys.revokeApiKey({ id: newId() })).rejects.toThrow();
+  const unknown = fixture.app.apiKeys.revokeApiKey({ id: newId() });
+  await expect(unknown).rejects.toMatchObject({ reason: "not_found" });
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
@@ -236,7 +237,7 @@ test("no accounts are connected by an authorization whose audit entry cannot be 
     alter table accounts.audit_log
     add constraint refused check (action <> 'authorization.finish') not valid`;
   const finish = authorizations.finishAuthorization({ ...back, browser });
-  await expect(finish).rejects.toThrow();
+  await expect(finish).rejects.toMatchObject({ kind: "internal" });
   await fixture.database.ownerSql`alter table accounts.audit_log drop constraint refused`;
   const listed = await accounts.listAccounts({ workspaceId: fixture.workspaceId });
   expect(listed.accounts).toEqual([]);

@@ -1,3 +1,4 @@
+import { timestampDate } from "@bufbuild/protobuf/wkt";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { asOperator, BY_OPERATOR, readAuditLog, runAudited } from "@postrider/shared/testing/audit";
@@ -110,17 +111,16 @@ test("marking data as restored and trusting a restore leave one audit entry each
     update deployment
     set restored_at = null, data_until = null, undo_for = null, lossy_at = null, timeline = timeline + 1`;
   await recordRestore(database.sql, DEPLOYMENT, undefined);
-  const [row] = await database.sql`
+  await database.sql`
     update deployment
-    set restored_at = date_trunc('milliseconds', restored_at), undo_for = date_trunc('milliseconds', restored_at)
-    returning restored_at`;
+    set restored_at = date_trunc('milliseconds', restored_at), undo_for = date_trunc('milliseconds', restored_at)`;
   const restoredAt = (await recovery.getRecovery({})).recovery?.restoredAt;
   const trust = () => recovery.trustRestore(restoredAt === undefined ? {} : { restoredAt });
   expect(await runAsOperator(["deployment"], trust)).toEqual([
     {
       action: "recovery.trust",
       ...entry,
-      details: { restoredAt: (row?.restoredAt as Date).toISOString() },
+      details: { restoredAt: restoredAt && timestampDate(restoredAt).toISOString() },
     },
   ]);
   await expectNoEntry(trust);
