@@ -1,9 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import {
   AuditService,
+  type AuditActor,
   type AuditEntry,
   type ListAuditEntriesRequestSchema,
 } from "@postrider/contracts/operations/v1/audit_service_pb";
+import { required } from "#src/answers.ts";
 import type { ServiceName } from "#src/config.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
@@ -20,14 +22,18 @@ const PAGE_SIZE = 500;
 /** An entry of the audit log as the operator's tool prints it. */
 export type PrintedEntry = ReturnType<typeof toPrinted>;
 
+function toPrintedActor({ kind, id, name }: AuditActor) {
+  return { kind, id, name: name ?? null };
+}
+
 function toPrinted(service: ServiceName, entry: AuditEntry) {
-  const { id, actor, action, subjectType, subjectId, details } = entry;
+  const { id, action, subjectType, subjectId, details } = entry;
   return {
     id,
     at: toInstant(entry.at) ?? "",
     service,
     workspaceId: entry.workspaceId ?? null,
-    actor: { kind: actor?.kind ?? "", id: actor?.id ?? "", name: actor?.name ?? null },
+    actor: toPrintedActor(required(entry.actor)),
     action,
     subject: { type: subjectType, id: subjectId },
     details: JSON.parse(details) as object,
