@@ -17,6 +17,28 @@ create table delivery.account_queues (
 CREATE INDEX account_queues_look ON delivery.account_queues USING btree (platform, look_at) WHERE (look_at IS NOT NULL);
 CREATE INDEX account_queues_publish ON delivery.account_queues USING btree (platform, publish_at) WHERE (publish_at IS NOT NULL);
 
+create table delivery.audit_log (
+  id uuid not null,
+  at timestamp with time zone not null default date_trunc('milliseconds'::text, clock_timestamp()),
+  workspace_id uuid,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  details jsonb not null,
+  request_id text,
+  source_address text,
+  constraint audit_log_pkey PRIMARY KEY (id),
+  constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
+  constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
+);
+CREATE INDEX audit_log_action ON delivery.audit_log USING btree (action, at, id);
+CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
+CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
+CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+
 create table delivery.deletion_tasks (
   target_id uuid not null,
   deletion integer not null,
@@ -202,6 +224,8 @@ CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING bt
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
 CREATE INDEX publish_tasks_restored ON delivery.publish_tasks USING btree (doubted_at) WHERE is_restored;
 CREATE INDEX publish_tasks_wake ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE TRIGGER queue_changed_tasks AFTER UPDATE ON delivery.publish_tasks REFERENCING OLD TABLE AS previous NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION queue_changed_tasks();
+CREATE TRIGGER queue_inserted_tasks AFTER INSERT ON delivery.publish_tasks REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION queue_inserted_tasks();
 
 create table delivery.schema_migrations (
   version integer not null,

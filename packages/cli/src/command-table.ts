@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Arguments, Command } from "#src/command.ts";
 import { accountCommands } from "#src/commands/account.ts";
+import { auditCommands } from "#src/commands/audit.ts";
 import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   ...workspaceCommands,
   ...keyCommands,
   ...accountCommands,
+  ...auditCommands,
   ...credentialCommands,
   ...eventCommands,
   ...pauseCommands,

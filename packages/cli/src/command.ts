@@ -18,6 +18,8 @@ export interface Result {
 export interface Terminal {
   /** Prints a note before the result: one JSON object with `--json`, otherwise a text for people. */
   readonly note: (note: Result) => void;
+  /** Prints one line of a long result, and waits until standard output has taken it. */
+  readonly writeLine: (line: string) => Promise<void>;
   /**
    * Reads one line of standard input. A secret that is read this way appears in no process list and no shell history.
    *
@@ -36,7 +38,12 @@ export interface Command {
   readonly options: ParseArgsOptionsConfig;
   /** How many positional arguments the command takes; default 0. */
   readonly positionals?: { readonly min: number; readonly max: number };
-  readonly run: (services: Services, args: Arguments, terminal: Terminal) => Promise<Result>;
+  /** Runs the command. A command that has written its result line by line returns undefined. */
+  readonly run: (
+    services: Services,
+    args: Arguments,
+    terminal: Terminal,
+  ) => Promise<Result | undefined>;
 }
 
 /** Returns the value of the command-line option `--name value`, or undefined if the option is missing. */

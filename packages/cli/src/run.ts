@@ -1,7 +1,10 @@
+import { newId } from "@postrider/shared/ids";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { COMMANDS, findCommand, parseArguments } from "#src/command-table.ts";
 import type { Command, Result, Terminal } from "#src/command.ts";
 import type { Settings } from "#src/config.ts";
 import { toFailure, UsageError } from "#src/failures.ts";
+import { findPerson } from "#src/person.ts";
 import { Services } from "#src/services.ts";
 import { formatUsage, usageOf } from "#src/usage.ts";
 
@@ -9,6 +12,8 @@ import { formatUsage, usageOf } from "#src/usage.ts";
 export interface Output {
   readonly print: (text: string) => void;
   readonly printError: (text: string) => void;
+  /** Prints one line and waits until standard output has taken it; absent = `print` does not wait. */
+  readonly writeLine?: (line: string) => Promise<void>;
   /** Reads the next line of standard input; absent = standard input is empty. */
   readonly readLine?: () => Promise<string>;
 }
@@ -26,8 +31,12 @@ function withUsage(error: unknown, command: Command): unknown {
 /**
  * Returns the terminal that a command uses. Notes go to standard error, so that standard output holds only the result.
  */
-function toTerminal({ printError, readLine }: Output, wantsJson: boolean): Terminal {
+function toTerminal(
+  { print, printError, readLine, writeLine }: Output,
+  wantsJson: boolean,
+): Terminal {
   return {
+    writeLine: writeLine ?? ((line) => Promise.resolve(print(line))),
     note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
     readLine: async (what) => {
       if (!wantsJson) printError(`${what}:`);
@@ -40,7 +49,7 @@ async function execute(
   words: readonly string[],
   services: Services,
   terminal: Terminal,
-): Promise<Result> {
+): Promise<Result | undefined> {
   const { command, rest } = findCommand(words);
   try {
     return await command.run(services, parseArguments(command, rest), terminal);
@@ -66,12 +75,12 @@ export async function runCommand(
   const wantsJson = words.includes("--json");
   await using services = new Services(settings);
   try {
-    const { json, text } = await execute(
-      words.filter((word) => word !== "--json"),
-      services,
-      toTerminal(output, wantsJson),
-    );
-    print(wantsJson ? JSON.stringify(json) : text);
+    const given = words.filter((word) => word !== "--json");
+    const terminal = toTerminal(output, wantsJson);
+    // The services record the person and the request id in their audit logs.
+    const context = { requestId: newId(), origin: { person: findPerson() } };
+    const result = await runInContext(context, () => execute(given, services, terminal));
+    if (result !== undefined) print(wantsJson ? JSON.stringify(result.json) : result.text);
     return 0;
   } catch (error) {
     const { code, message, exitCode } = toFailure(error, services.describeCalled());

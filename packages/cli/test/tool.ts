@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
-import type { Settings } from "#src/config.ts";
+import type { ServiceName, Settings } from "#src/config.ts";
 import { runCommand } from "#src/run.ts";
 
 /** Path of the program of the operator's tool. */
@@ -26,9 +26,7 @@ const START_TIMEOUT_MS = 25_000;
 
 const SERVICES = join(import.meta.dirname, "../../../services");
 
-export async function createServiceDatabase(
-  service: "accounts" | "delivery" | "media",
-): Promise<TestDatabase> {
+export async function createServiceDatabase(service: ServiceName): Promise<TestDatabase> {
   const migrationsFolder = join(SERVICES, service, "migrations");
   return await createTestDatabase({ service, migrationsFolder });
 }

@@ -9,9 +9,11 @@ import { createParkedEventService } from "#src/bus/parked.ts";
 import { parkEvent } from "#src/bus/parking.ts";
 import { unavailable } from "#src/errors.ts";
 import { newId } from "#src/ids.ts";
+import { asOperator, BY_OPERATOR, runAudited } from "#src/testing/audit.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { createTestPeer } from "#src/testing/router.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createAuditedDatabase } from "./audited-database.ts";
+import { logger } from "./test-service.ts";
 
 const topic = "accounts.events.v1";
 
@@ -20,7 +22,7 @@ let database: TestDatabase;
 let trouble: Error | undefined;
 
 beforeAll(async () => {
-  database = await createDatabase();
+  database = await createAuditedDatabase();
 });
 
 beforeEach(async () => {
@@ -105,6 +107,22 @@ test("a redriven event takes effect and is no longer parked", async () => {
   expect(await readEffects()).toEqual([{ key: "a2", value: uuidOf("a2") }]);
   expect(await openClient().redriveParkedEvents({})).toMatchObject({ redriven: 2, failed: 0 });
   expect((await openClient().listParkedEvents({ limit: 10 })).events).toEqual([]);
+});
+
+test("a redriven event leaves one audit entry, and an entry exists only together with the redrive", async () => {
+  await park("in", "a1");
+  const { events } = await openClient().listParkedEvents({ limit: 10 });
+  const ids = events.map(({ id }) => id);
+  const redrive = () => asOperator(() => openClient().redriveParkedEvents({ ids }));
+  expect(await runAudited(database, ["parked_events", "effects"], redrive)).toEqual([
+    {
+      action: "event.redrive",
+      workspaceId: null,
+      subject: ["event", uuidOf("a1")],
+      details: { type: AccountConnectedSchema.typeName, topic, direction: "in" },
+      ...BY_OPERATOR,
+    },
+  ]);
 });
 
 test("a redriven event that fails again stays in the list of parked events with its new error, and has no effect", async () => {

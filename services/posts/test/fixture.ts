@@ -28,6 +28,8 @@ import {
   type MediaUse,
   type UseMediaRequest,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
+import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
@@ -276,6 +278,8 @@ export async function startPosts(
     nudges,
     posts,
     targets: service.client(TargetService),
+    audit: service.client(AuditService),
+    parkedEvents: service.client(ParkedEventService),
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */

@@ -1,21 +1,13 @@
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
-import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
-import { SERVICES, type ServiceName } from "#src/config.ts";
+import { chosenServices } from "#src/chosen-services.ts";
+import type { Arguments, Command, Result } from "#src/command.ts";
+import type { ServiceName } from "#src/config.ts";
 import { CommandFailure, UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
 const MAX_LISTED = 1_000;
-
-/** Returns the service that `--service` names, or all services that can have parked events. */
-function chosenServices(args: Arguments): readonly ServiceName[] {
-  const name = findText(args, "service");
-  if (name === undefined) return SERVICES;
-  const found = SERVICES.find((service) => service === name);
-  if (found === undefined) throw new UsageError(`--service must be one of ${SERVICES.join(", ")}`);
-  return [found];
-}
 
 function clientOf(services: Services, service: ServiceName) {
   return services.client(service, ParkedEventService);

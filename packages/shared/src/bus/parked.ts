@@ -1,6 +1,7 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { appendAudit } from "#src/audit/append.ts";
 import type { StoredEvent } from "#src/bus/cloud-events.ts";
 import type { EventHandler } from "#src/bus/event-handler.ts";
 import { describeError, type ParkedDirection } from "#src/bus/parking.ts";
@@ -129,6 +130,9 @@ async function redrive(
       return "failed";
     }
     await tx`delete from parked_events where id = ${id}`;
+    const subject = { type: "event", id: row.eventId } as const;
+    const details = { type: row.type, topic: row.topic, direction: row.direction };
+    await appendAudit(tx, [{ action: "event.redrive", subject, details }]);
     return "redriven";
   });
 }

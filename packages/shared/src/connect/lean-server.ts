@@ -11,6 +11,7 @@ import {
 import { Code, ConnectError, type ConnectRouter } from "@connectrpc/connect";
 import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
+import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import type { Access } from "#src/identity/access.ts";
@@ -118,14 +119,12 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
     const context = withSpan(received, call);
     try {
       // The caller is checked before the body is read, so that this process buffers no body of an unauthenticated request.
-      const caller = access.authenticate(header);
-      access.authorize(
-        typeof caller === "string" ? caller : await caller,
-        route.callers,
-        route.name,
-      );
+      const authenticated = access.authenticate(header);
+      const caller = typeof authenticated === "string" ? authenticated : await authenticated;
+      access.authorize(caller, route.callers, route.name);
       const body = await readBody(request, options.maxMessageBytes);
-      answer(response, 200, "application/proto", await serve(route, context, body));
+      const called = withCaller(context, caller, header, request.socket.remoteAddress);
+      answer(response, 200, "application/proto", await serve(route, called, body));
       call.end();
     } catch (error) {
       const mapped = runInContext(context, () =>

@@ -18,6 +18,7 @@ import {
   type Answer,
   type Exchange,
 } from "#src/connect/exchange.ts";
+import { originHeaders } from "#src/connect/origin-headers.ts";
 import { beginCalling, type RpcCall } from "#src/connect/rpc-telemetry.ts";
 import type { IdentityHeaders, IdentitySource } from "#src/identity/token-source.ts";
 import { findContext, type RequestContext } from "#src/telemetry/request-context.ts";
@@ -47,6 +48,7 @@ function toHeaders(
   deadlineMs: number,
   context: RequestContext | undefined,
   { traceparent = context?.traceparent }: RpcCall,
+  { idempotency }: DescMethodUnary,
 ): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": "application/proto",
@@ -59,6 +61,9 @@ function toHeaders(
   headers["x-request-id"] = context.requestId;
   if (context.workspaceId !== undefined) headers["x-workspace-id"] = context.workspaceId;
   if (context.createdVia !== undefined) headers["x-created-via"] = context.createdVia;
+  // Only changes are recorded in the audit log, so reads do not carry the origin of their request.
+  if (idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS)
+    Object.assign(headers, originHeaders(context));
   return headers;
 }
 
@@ -128,7 +133,7 @@ export function createLeanTransport(options: LeanTransportOptions): Transport {
     const request = {
       origin,
       path: `/${method.parent.typeName}/${method.name}`,
-      headers: toHeaders(identity, deadlineMs, context, rpc),
+      headers: toHeaders(identity, deadlineMs, context, rpc, method),
       body: toBinary(method.input, create(method.input, message)),
       timeoutMs: deadlineMs,
     };

@@ -6,6 +6,7 @@ import { codeToHttpStatus, errorToJsonBytes } from "@connectrpc/connect/protocol
 import fastify, { type FastifyInstance } from "fastify";
 import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts";
 import { createLeanHandler } from "#src/connect/lean-server.ts";
+import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { exemptLongUploads } from "#src/http/long-transfers.ts";
@@ -52,13 +53,17 @@ function createHttpServer(
   return server;
 }
 
+/** The header in which this process passes the remote address of a connection to Connect's handlers; callers cannot set it. */
+const REMOTE_ADDRESS = "x-remote-address";
+
 /** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
 function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
     const header = (name: string) => request.header.get(name) ?? undefined;
     const name = `${request.service.typeName}/${request.method.name}`;
-    access.authorize(await access.authenticate(header), access.callersOf(name), name);
-    const context = toRequestContext(header);
+    const caller = await access.authenticate(header);
+    access.authorize(caller, access.callersOf(name), name);
+    const context = withCaller(toRequestContext(header), caller, header, header(REMOTE_ADDRESS));
     const call = beginServing(request.method, context.traceparent);
     try {
       const answer = await runInContext(withSpan(context, call), () => next(request));
@@ -74,6 +79,7 @@ function createCallerInterceptor(access: Access): Interceptor {
 /** Refuses unauthenticated requests before their body is read, because Connect's interceptors run only after that. */
 function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
   app.addHook("onRequest", async ({ raw }) => {
+    raw.headers[REMOTE_ADDRESS] = raw.socket.remoteAddress;
     await access.authenticate((name) => firstHeader(raw, name));
   });
   app.setErrorHandler(async (error, request, reply) => {

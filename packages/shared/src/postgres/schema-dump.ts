@@ -1,14 +1,21 @@
 import type { Sql } from "#src/postgres.ts";
 
+interface DumpedTable {
+  readonly name: string;
+  readonly kind: string;
+  readonly columns: readonly string[];
+  readonly constraints: readonly string[];
+  readonly indexes: readonly string[];
+  readonly triggers: readonly string[];
+}
+
 /**
- * Returns a database schema as text, read from `pg_catalog`: tables with columns, constraints and indexes in a fixed
+ * Returns a database schema as text, read from `pg_catalog`: tables with columns, constraints, indexes and triggers in a fixed
  * order. It replaces pg_dump, which the embedded Postgres lacks. A test compares the text with the committed
  * `schema.sql`.
  */
 export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
-  const tables = await sql<
-    { name: string; kind: string; columns: string[]; constraints: string[]; indexes: string[] }[]
-  >`
+  const tables = await sql<DumpedTable[]>`
     select c.relname as name,
       case c.relpersistence when 'u' then 'unlogged table' else 'table' end as kind,
       array(
@@ -31,15 +38,21 @@ export async function dumpSchema(sql: Sql, schema: string): Promise<string> {
         from pg_index i
         where i.indrelid = c.oid and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
         order by i.indexrelid::regclass::text
-      ) as indexes
+      ) as indexes,
+      array(
+        select pg_get_triggerdef(g.oid) || ';'
+        from pg_trigger g
+        where g.tgrelid = c.oid and not g.tgisinternal
+        order by g.tgname
+      ) as triggers
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema} and c.relkind in ('r', 'p')
     order by c.relname`;
-  const parts = tables.map((table) => {
-    const body = [...table.columns, ...table.constraints].map((line) => `  ${line}`).join(",\n");
-    return [`create ${table.kind} ${schema}.${table.name} (\n${body}\n);`, ...table.indexes].join(
-      "\n",
-    );
-  });
-  return `${parts.join("\n\n")}\n`;
+  return `${tables.map((table) => formatTable(schema, table)).join("\n\n")}\n`;
+}
+
+function formatTable(schema: string, table: DumpedTable): string {
+  const body = [...table.columns, ...table.constraints].map((line) => `  ${line}`).join(",\n");
+  const statement = `create ${table.kind} ${schema}.${table.name} (\n${body}\n);`;
+  return [statement, ...table.indexes, ...table.triggers].join("\n");
 }

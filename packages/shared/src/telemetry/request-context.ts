@@ -1,5 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+/** Where a request comes from, for the audit log. Services do not pass it on in the RPCs that they make themselves. */
+export interface RequestOrigin {
+  /** Id of the API key with which a client sent the request. */
+  readonly keyId?: string | undefined;
+  /** User and computer of an operator, as the operator's tool says; nothing proves it. */
+  readonly person?: string | undefined;
+  /** Remote address of the client, or of the process that called the service when no client did. */
+  readonly address?: string | undefined;
+}
+
 /** The data about a request that the services pass on to each other. */
 export interface RequestContext {
   /**
@@ -10,6 +20,12 @@ export interface RequestContext {
   readonly workspaceId?: string;
   /** The interface through which the request arrived: `rest`, `mcp` or `dashboard`. */
   readonly createdVia?: string;
+  /**
+   * Name of the process that calls this service, as its identity token proves. Undefined in the gateway and in the
+   * operator's tool, where requests begin.
+   */
+  readonly caller?: string;
+  readonly origin?: RequestOrigin;
   /** W3C trace context of the request. */
   readonly traceparent?: string;
   /** Deadline for the answer to the request, in milliseconds of `performance.now()`. */

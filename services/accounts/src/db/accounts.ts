@@ -72,16 +72,22 @@ export type NewAccount = Pick<
   "externalId" | "username" | "displayName" | "avatarUrl"
 > & { readonly id: string };
 
+/** A stored account, and the status that it had before; null for a new account. */
+export type UpsertedAccount = Omit<AccountRow, "tokenExpiresAt"> & {
+  readonly statusBefore: AccountStatus | null;
+};
+
 /**
  * Stores connected accounts. If the workspace already has an account, connected or disconnected, the account keeps its
- * id and becomes active again. The rows are returned in no particular order.
+ * id and becomes active again. The rows are returned in no particular order, each with the status that the account had
+ * before, or null for a new account.
  */
 export async function upsertAccounts(
   tx: TransactionSql,
   workspaceId: string,
   platform: string,
   accounts: readonly NewAccount[],
-): Promise<readonly Omit<AccountRow, "tokenExpiresAt">[]> {
+): Promise<readonly UpsertedAccount[]> {
   const rows = accounts.map((account) => ({
     id: account.id,
     external_id: account.externalId,
@@ -91,7 +97,14 @@ export async function upsertAccounts(
   }));
   // Every transaction locks account rows in the same order, so that two transactions that connect the same accounts
   // never deadlock.
-  return await tx<Omit<AccountRow, "tokenExpiresAt">[]>`
+  return await tx<UpsertedAccount[]>`
+    with before as (
+      select id, status
+      from accounts
+      where workspace_id = ${workspaceId}
+      and platform = ${platform}
+      and external_id = any(${accounts.map(({ externalId }) => externalId)}::text[])
+    )
     insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
     select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
     from jsonb_to_recordset(${tx.json(rows)})
@@ -104,7 +117,8 @@ export async function upsertAccounts(
       status = 'active',
       version = accounts.version + 1,
       connected_at = now()
-    returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at`;
+    returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at,
+      (select before.status from before where before.id = accounts.id) as status_before`;
 }
 
 /** The fields of an account that `lockAccount` returns. */

@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export interface ApiKeyRow {
   readonly id: string;
@@ -63,17 +63,32 @@ export async function listApiKeysOfWorkspace(
     order by k.id desc`;
 }
 
-/**
- * Revokes an API key; returns false when it does not exist. An API key that is revoked again keeps its first
- * `revoked_at`.
- */
-export async function revokeApiKeyById(sql: ISql, id: string): Promise<boolean> {
-  const rows = await sql`
+/** Locks the row of an API key, revoked or not, until the transaction ends. */
+export async function lockApiKey(
+  tx: TransactionSql,
+  id: string,
+): Promise<(ApiKeyRow & { readonly isRevoked: boolean }) | undefined> {
+  const [row] = await tx<(ApiKeyRow & { isRevoked: boolean })[]>`
+    select k.id, k.prefix, k.name, k.scopes, k.expires_at, k.last_used_at, k.created_at,
+      k.revoked_at is not null as is_revoked,
+      array(
+        select m.workspace_id
+        from api_key_workspaces m
+        where m.api_key_id = k.id
+        order by m.workspace_id
+      ) as workspace_ids
+    from api_keys k
+    where k.id = ${id}
+    for no key update of k`;
+  return row;
+}
+
+/** Revokes an API key that `lockApiKey` found in the same transaction. */
+export async function revokeApiKeyById(tx: TransactionSql, id: string): Promise<void> {
+  await tx`
     update api_keys
-    set revoked_at = coalesce(revoked_at, now())
-    where id = ${id}
-    returning id`;
-  return rows.length > 0;
+    set revoked_at = now()
+    where id = ${id}`;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface AuthorizationRow {
  * @returns When the authorization expires; undefined when the workspace does not exist.
  */
 export async function insertAuthorization(
-  sql: Sql,
+  sql: ISql,
   authorization: {
     readonly id: string;
     readonly workspaceId: string;

@@ -1,4 +1,4 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export interface WorkspaceRow {
   readonly id: string;
@@ -28,6 +28,19 @@ export async function insertWorkspace(
   return row;
 }
 
+/** Locks the row of a workspace until the transaction ends, so that its values are those before a change. */
+export async function lockWorkspace(
+  tx: TransactionSql,
+  id: string,
+): Promise<WorkspaceRow | undefined> {
+  const [row] = await tx<WorkspaceRow[]>`
+    select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
+    from workspaces
+    where id = ${id}
+    for no key update`;
+  return row;
+}
+
 export async function listAllWorkspaces(sql: ISql): Promise<readonly WorkspaceRow[]> {
   return await sql<WorkspaceRow[]>`
     select id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at
@@ -53,29 +66,34 @@ export async function countWorkspaces(sql: ISql, ids: readonly string[]): Promis
   return row?.count ?? 0;
 }
 
-export async function verifyWorkspaceById(
-  sql: ISql,
-  id: string,
-): Promise<WorkspaceRow | undefined> {
-  const [row] = await sql<WorkspaceRow[]>`
+function written(row: WorkspaceRow | undefined): WorkspaceRow {
+  if (row === undefined)
+    throw new Error("a workspace must be changed after lockWorkspace in the same transaction");
+  return row;
+}
+
+/** Verifies a workspace that `lockWorkspace` found in the same transaction. */
+export async function verifyWorkspaceById(tx: TransactionSql, id: string): Promise<WorkspaceRow> {
+  const [row] = await tx<WorkspaceRow[]>`
     update workspaces
     set verified = true
     where id = ${id}
     returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
-  return row;
+  return written(row);
 }
 
+/** Changes the limits of a workspace that `lockWorkspace` found in the same transaction. */
 export async function setWorkspaceLimitsById(
-  sql: ISql,
+  tx: TransactionSql,
   id: string,
   changes: LimitChanges,
-): Promise<WorkspaceRow | undefined> {
-  const [row] = await sql<WorkspaceRow[]>`
+): Promise<WorkspaceRow> {
+  const [row] = await tx<WorkspaceRow[]>`
     update workspaces
     set requests_per_minute = coalesce(${changes.requestsPerMinute ?? null}::int, requests_per_minute),
       monthly_quota = coalesce(${changes.monthlyQuota ?? null}::int, monthly_quota),
       daily_quota = coalesce(${changes.dailyQuota ?? null}::int, daily_quota)
     where id = ${id}
     returning id, name, verified, requests_per_minute, monthly_quota, daily_quota, created_at`;
-  return row;
+  return written(row);
 }

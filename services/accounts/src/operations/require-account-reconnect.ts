@@ -1,3 +1,4 @@
+import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -5,6 +6,7 @@ import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts
 import { giveUpCredential, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { invalidateCredential } from "#src/db/credentials.ts";
 import { accountReconnectRequired } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<Dependencies, "sql" | "nudge">;
@@ -28,6 +30,9 @@ async function markAccount(
     await appendEvents(tx, [
       accountReconnectRequired({ ...key, platform: account.platform, ...change }),
     ]);
+    const { platform, status: before } = account;
+    const details = { platform, before, after: "reconnect_required" };
+    await appendAudit(tx, [toAccountAudit("account.require_reconnect", key, details)]);
     return true;
   });
   nudge();

@@ -1,4 +1,6 @@
 import type { Connection } from "@postrider/platforms/authorization/connector";
+import type { AuditActor } from "@postrider/shared/audit/actor";
+import { appendAudit, type AuditEntry } from "@postrider/shared/audit/append";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -6,6 +8,7 @@ import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
 import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
 
@@ -16,16 +19,35 @@ export interface NewConnections {
   readonly connections: readonly Connection[];
 }
 
+/** A person who connects accounts through a connect link, and what else is stored with the accounts. */
+export interface ConnectLinkUse {
+  readonly actor: AuditActor;
+  /** Called in the transaction that stores the accounts, with the ids of the accounts. */
+  readonly alsoStore: (tx: TransactionSql, accountIds: readonly string[]) => Promise<void>;
+}
+
+type StoredAccount = Awaited<ReturnType<typeof upsertAccounts>>[number];
+
+function toAuditEntry(
+  { id, platform, workspaceId, version, statusBefore }: StoredAccount,
+  use: ConnectLinkUse | undefined,
+): AuditEntry {
+  const action = version === 1 ? "account.connect" : "account.reconnect";
+  const details = { platform, before: statusBefore, after: "active" };
+  const entry = toAccountAudit(action, { workspaceId, accountId: id }, details);
+  return use === undefined ? entry : { ...entry, actor: use.actor };
+}
+
 /**
- * Stores connected accounts, their credentials and their events in one transaction.
+ * Stores connected accounts, their credentials, their events and their audit entries in one transaction.
  *
- * @param alsoStore Called in the same transaction, with the ids of the accounts.
+ * @param use Undefined when the accounts are connected without a connect link.
  * @returns The accounts in the order of `connections`, without duplicates.
  */
 export async function storeConnections(
   deps: Pick<Dependencies, "sql" | "credentialKeys" | "nudge">,
   { workspaceId, platform, connections }: NewConnections,
-  alsoStore?: (tx: TransactionSql, accountIds: readonly string[]) => Promise<void>,
+  use?: ConnectLinkUse,
 ): Promise<readonly AccountRow[]> {
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
@@ -44,8 +66,10 @@ export async function storeConnections(
       accountConnected({ workspaceId, accountId: id, platform, version, changedAt: connectedAt }),
     );
     await appendEvents(tx, events);
+    const entries = rows.map((row) => toAuditEntry(row, use));
+    await appendAudit(tx, entries);
     const accountIds = rows.map(({ id }) => id);
-    await alsoStore?.(tx, accountIds);
+    await use?.alsoStore(tx, accountIds);
     return rows.map((row) => ({ ...row, tokenExpiresAt: expiries.get(row.id) ?? null }));
   });
   deps.nudge();

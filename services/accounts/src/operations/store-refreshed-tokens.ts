@@ -1,10 +1,12 @@
 import type { Tokens } from "@postrider/platforms/authorization/connector";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { appendEvents } from "@postrider/shared/outbox";
 import { isBoundText } from "@postrider/shared/secrets/sealing";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import { writeRefreshedTokens, type RefreshClaim } from "#src/db/credential-refreshes.ts";
 import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { sealTokens } from "#src/operations/token-sealing.ts";
 
@@ -42,6 +44,8 @@ export async function storeRefreshedTokens(
       return false;
     const change = await setAccountStatus(tx, key, "active");
     await appendEvents(tx, [accountConnected({ ...key, platform, ...change })]);
+    const details = { platform, before: account.status, after: "active" };
+    await appendAudit(tx, [toAccountAudit("account.reconnect", key, details)]);
     return true;
   });
   if (isStored) deps.nudge();

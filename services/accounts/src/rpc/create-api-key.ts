@@ -5,14 +5,17 @@ import type {
   CreateApiKeyRequest,
   CreateApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
 import { apiKeyPrefix, formatApiKey, hashApiKey } from "@postrider/shared/secrets/api-keys";
-import { insertApiKey } from "#src/db/api-keys.ts";
+import { insertApiKey, type ApiKeyRow, type NewApiKey } from "#src/db/api-keys.ts";
 import { countWorkspaces } from "#src/db/workspaces.ts";
 import { isName } from "#src/domain/names.ts";
 import { parseScopes } from "#src/domain/scopes.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
 /** The last instant that Postgres can read as JavaScript writes it; JavaScript writes later years in another form. */
@@ -25,6 +28,15 @@ function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
   // The comparison is also false for an expiry outside the range of JavaScript's dates, whose time is NaN.
   if (date.getTime() <= LATEST_MS) return date;
   throw invalidRequest([{ code: "out_of_range", path: "/expiresAt" }]);
+}
+
+/** Inserts an API key, with an entry in the audit log of each of its workspaces. */
+async function insertAudited(sql: Sql, key: NewApiKey): Promise<ApiKeyRow | undefined> {
+  return await sql.begin(async (tx) => {
+    const row = await insertApiKey(tx, key);
+    if (row !== undefined) await appendAudit(tx, toAuditEntries("key.create", row));
+    return row;
+  });
 }
 
 /** Creates an API key. Only the answer of this RPC contains the text of the API key; the database contains its hash. */
@@ -44,7 +56,7 @@ export async function createApiKey(
     throw notFound();
 
   const key = formatApiKey(randomBytes(32));
-  const row = await insertApiKey(sql, {
+  const row = await insertAudited(sql, {
     id: newId(),
     hash: hashApiKey(key),
     prefix: apiKeyPrefix(key),

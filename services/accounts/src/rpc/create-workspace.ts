@@ -3,6 +3,7 @@ import type {
   CreateWorkspaceRequest,
   CreateWorkspaceResponseSchema,
 } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { insertWorkspace } from "#src/db/workspaces.ts";
@@ -15,6 +16,12 @@ export async function createWorkspace(
   { name, verified }: CreateWorkspaceRequest,
 ): Promise<MessageInitShape<typeof CreateWorkspaceResponseSchema>> {
   if (!isName(name)) throw invalidRequest([{ code: "invalid_name", path: "/name" }]);
-  const row = await insertWorkspace(sql, { id: newId(), name, verified });
+  const id = newId();
+  const row = await sql.begin(async (tx) => {
+    const subject = { type: "workspace", id } as const;
+    const details = { name, verified };
+    await appendAudit(tx, [{ action: "workspace.create", subject, workspaceId: id, details }]);
+    return await insertWorkspace(tx, { id, name, verified });
+  });
   return row === undefined ? {} : { workspace: toWorkspace(row) };
 }

@@ -4,12 +4,14 @@ import type {
   DisconnectAccountResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { RevokedTokens } from "@postrider/platforms/authorization/connector";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { appendEvents } from "@postrider/shared/outbox";
 import { lockAccount, setAccountStatus, type AccountKey } from "#src/db/accounts.ts";
 import { deleteTokens, type DeletedTokens } from "#src/db/credentials.ts";
 import type { TokenOwner } from "#src/domain/sealed-places.ts";
 import { accountDisconnected } from "#src/events.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { revokeTokens } from "#src/operations/revoke-tokens.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
@@ -35,6 +37,8 @@ async function disconnect(
     const tokens = await deleteTokens(tx, key);
     const change = await setAccountStatus(tx, key, "disconnected");
     await appendEvents(tx, [accountDisconnected({ ...key, platform, ...change })]);
+    const details = { platform, before: account.status, after: "disconnected" };
+    await appendAudit(tx, [toAccountAudit("account.disconnect", key, details)]);
     return { kind: "disconnected", deleted: { ...key, platform, externalId, ...tokens } };
   });
   nudge();

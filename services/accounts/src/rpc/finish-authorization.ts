@@ -4,6 +4,7 @@ import type {
   FinishAuthorizationResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { ExchangeResult } from "@postrider/platforms/authorization/connector";
+import { appendAudit } from "@postrider/shared/audit/append";
 import type { AccountRow } from "#src/db/accounts.ts";
 import {
   claimAuthorization,
@@ -16,6 +17,7 @@ import {
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier, type VerifierOwner } from "#src/domain/sealed-places.ts";
+import { connectLinkActor, toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { storeConnections } from "#src/operations/store-connections.ts";
@@ -94,9 +96,27 @@ async function finish(
   const accounts = await storeConnections(
     deps,
     { workspaceId, platform, connections },
-    (tx, accountIds) => setAuthorizationConnected(tx, id, accountIds),
+    {
+      actor: connectLinkActor(authorization),
+      alsoStore: async (tx, accountIds) => {
+        await setAuthorizationConnected(tx, id, accountIds);
+        const finished = toAuthorizationAudit("authorization.finish", authorization, "connected");
+        await appendAudit(tx, [finished]);
+      },
+    },
   );
   return { kind: "connected", accounts };
+}
+
+async function fail(
+  { sql }: Pick<Dependencies, "sql">,
+  authorization: ClaimedAuthorization,
+  failure: Failure,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await setAuthorizationFailed(tx, authorization.id, failure);
+    await appendAudit(tx, [toAuthorizationAudit("authorization.finish", authorization, failure)]);
+  });
 }
 
 /**
@@ -111,7 +131,7 @@ export async function finishAuthorization(
   const browserHash = hashSecret(request.browser);
   const authorization = await claimAuthorization(deps.sql, stateHash, browserHash);
   if (authorization === undefined) return await refusalOf(deps, stateHash, browserHash);
-  const { id, platform } = authorization;
+  const { platform } = authorization;
   const ofBrowser = { ...authorization, stateHash, browserHash };
   const ending = await finish(deps, ofBrowser, request).catch((error: unknown): Ending => {
     deps.logger.error(
@@ -121,7 +141,7 @@ export async function finishAuthorization(
     return { kind: "unavailable" };
   });
   if (ending.kind !== "connected") {
-    await setAuthorizationFailed(deps.sql, id, ending.kind);
+    await fail(deps, authorization, ending.kind);
     return { outcome: ending.kind, platform };
   }
   return { outcome: "connected", platform, accounts: ending.accounts.map(toAccount) };

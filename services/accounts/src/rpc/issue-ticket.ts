@@ -4,11 +4,13 @@ import type {
   IssueTicketRequest,
   IssueTicketResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertAuthorization } from "#src/db/authorizations.ts";
 import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { connectLinkOf } from "#src/domain/connect-links.ts";
+import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { newSecret } from "#src/operations/new-secret.ts";
@@ -26,8 +28,13 @@ export async function issueTicket(
   const id = newId();
   const secret = newSecret();
   const linkHash = hashSecret(secret);
-  const expiresAt = await insertAuthorization(deps.sql, { id, workspaceId, platform, linkHash });
-  if (expiresAt === undefined) throw notFound();
+  const expiresAt = await deps.sql.begin(async (tx) => {
+    const inserted = await insertAuthorization(tx, { id, workspaceId, platform, linkHash });
+    if (inserted === undefined) throw notFound();
+    const authorization = { id, workspaceId, platform };
+    await appendAudit(tx, [toAuthorizationAudit("authorization.issue", authorization)]);
+    return inserted;
+  });
   const url = connectLinkOf(deps.publicUrl, secret);
   return { id, url, expiresAt: timestampFromDate(expiresAt) };
 }

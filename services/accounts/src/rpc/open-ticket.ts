@@ -3,11 +3,13 @@ import type {
   OpenTicketRequest,
   OpenTicketResponseSchema,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { openAuthorization } from "#src/db/authorizations.ts";
 import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
+import { toAuthorizationAudit } from "#src/operations/authorization-audit.ts";
 import { getAuthorizationFlow } from "#src/operations/configured-platform.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { findConnectLink } from "#src/operations/find-connect-link.ts";
@@ -30,7 +32,10 @@ export async function openTicket(
   const isOpened = await deps.sql.begin(async (tx) => {
     const isBound = (await holdSealingStage(tx)) !== "unbound";
     const sealed = sealAt(deps, place, codeVerifier, isBound);
-    return await openAuthorization(tx, linkHash, { stateHash, browserHash, codeVerifier: sealed });
+    const binding = { stateHash, browserHash, codeVerifier: sealed };
+    if (!(await openAuthorization(tx, linkHash, binding))) return false;
+    await appendAudit(tx, [toAuthorizationAudit("authorization.open", link.authorization)]);
+    return true;
   });
   if (!isOpened) return { outcome: "used" };
   const authorizeUrl = flow.authorizeUrl({

@@ -1,5 +1,6 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { adoptDeployment, readOwnership } from "@postrider/shared/deployment/table";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -14,7 +15,13 @@ export function createRecoveryService({
       return { heldBecause: ownership.kind === "foreign" ? ownership.reason : "" };
     },
     async adoptData() {
-      return { adopted: await adoptDeployment(sql, deploymentId) };
+      const adopted = await sql.begin(async (tx) => {
+        if (!(await adoptDeployment(tx, deploymentId))) return false;
+        const subject = { type: "deployment", id: deploymentId } as const;
+        await appendAudit(tx, [{ action: "recovery.adopt", subject }]);
+        return true;
+      });
+      return { adopted };
     },
   } satisfies ServiceImpl<typeof RecoveryService>;
 }

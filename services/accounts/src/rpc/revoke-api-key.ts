@@ -3,10 +3,12 @@ import type {
   RevokeApiKeyRequest,
   RevokeApiKeyResponseSchema,
 } from "@postrider/contracts/accounts/v1/api_key_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { revokeApiKeyById } from "#src/db/api-keys.ts";
+import { lockApiKey, revokeApiKeyById } from "#src/db/api-keys.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 
 /**
  * Revokes an API key. The revocation takes effect within 3 s, when the gateways' stored answers of `Admit` for the API
@@ -16,6 +18,12 @@ export async function revokeApiKey(
   { sql }: Pick<Dependencies, "sql">,
   { id }: RevokeApiKeyRequest,
 ): Promise<MessageInitShape<typeof RevokeApiKeyResponseSchema>> {
-  if (!isId(id) || !(await revokeApiKeyById(sql, id))) throw notFound();
+  await sql.begin(async (tx) => {
+    const key = isId(id) ? await lockApiKey(tx, id) : undefined;
+    if (key === undefined) throw notFound();
+    if (key.isRevoked) return;
+    await revokeApiKeyById(tx, id);
+    await appendAudit(tx, toAuditEntries("key.revoke", key));
+  });
   return {};
 }

@@ -7,7 +7,9 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
@@ -79,6 +81,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       setWorkspaceLimits: (request) => setWorkspaceLimits(deps, request),
     } satisfies ServiceImpl<typeof WorkspaceService>);
     // The accounts service consumes no events. Its parked events are its own events that the broker has refused.
+    router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -3,12 +3,17 @@ import type {
   SetWorkspaceLimitsRequest,
   SetWorkspaceLimitsResponseSchema,
 } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { setWorkspaceLimitsById } from "#src/db/workspaces.ts";
+import { lockWorkspace, setWorkspaceLimitsById, type WorkspaceRow } from "#src/db/workspaces.ts";
 import { limitViolations } from "#src/domain/limits.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toWorkspace } from "#src/rpc/to-workspace.ts";
+
+function limitsOf({ requestsPerMinute, monthlyQuota, dailyQuota }: WorkspaceRow) {
+  return { requestsPerMinute, monthlyQuota, dailyQuota };
+}
 
 export async function setWorkspaceLimits(
   { sql }: Pick<Dependencies, "sql">,
@@ -16,7 +21,14 @@ export async function setWorkspaceLimits(
 ): Promise<MessageInitShape<typeof SetWorkspaceLimitsResponseSchema>> {
   const violations = limitViolations(limits ?? {});
   if (violations.length > 0) throw invalidRequest(violations);
-  const row = isId(id) ? await setWorkspaceLimitsById(sql, id, limits ?? {}) : undefined;
-  if (row === undefined) throw notFound();
+  const row = await sql.begin(async (tx) => {
+    const before = isId(id) ? await lockWorkspace(tx, id) : undefined;
+    if (before === undefined) throw notFound();
+    const after = await setWorkspaceLimitsById(tx, id, limits ?? {});
+    const subject = { type: "workspace", id } as const;
+    const details = { before: limitsOf(before), after: limitsOf(after) };
+    await appendAudit(tx, [{ action: "workspace.set_limits", subject, workspaceId: id, details }]);
+    return after;
+  });
   return { workspace: toWorkspace(row) };
 }

@@ -79,8 +79,9 @@ export type Scope =
   | "comments:read"
   | "comments:write";
 
-/** The workspace and scopes of the API key of an admitted request. */
+/** The API key of an admitted request, with its workspace and scopes. */
 export interface Caller {
+  readonly keyId: string;
   readonly workspaceId: string;
   readonly verified: boolean;
   readonly scopes: ReadonlySet<string>;
@@ -107,7 +108,7 @@ declare module "fastify" {
     readonly isCrossOrigin?: boolean;
   }
   interface FastifyRequest {
-    /** The workspace and scopes of the API key; set on every route that requires a scope. */
+    /** The API key of the request, with its workspace and scopes; set on every route that requires a scope. */
     caller: Caller | undefined;
     /** Length of the request body in bytes; 0 without a body. */
     bodyBytes: number;

@@ -1,7 +1,9 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
@@ -25,6 +27,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       deleteMedia: (request) => deleteMedia(deps, request),
     } satisfies ServiceImpl<typeof MediaService>);
     router.service(StorageService, createStorageService(deps));
+    router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));
   };
 }

@@ -4,9 +4,10 @@ import type {
   StorageService,
   WorkspaceStorageSchema,
 } from "@postrider/contracts/media/v1/storage_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { readStorage, setStorageLimit } from "#src/db/storage.ts";
+import { lockStorage, readStorage, setStorageLimit } from "#src/db/storage.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
 type Deps = Pick<RpcDependencies, "sql" | "storageBytes">;
@@ -20,10 +21,23 @@ export function createStorageService(deps: Deps): ServiceImpl<typeof StorageServ
       if (limitBytes !== undefined && limitBytes < 0n)
         throw invalidRequest([{ code: "too_small", path: "/limitBytes", limit: 0 }]);
       const bytes = limitBytes === undefined ? null : Number(limitBytes);
-      await setStorageLimit(deps.sql, workspaceId, bytes);
+      await changeLimit(deps, workspaceId, bytes);
       return { storage: await getStorage(deps, workspaceId) };
     },
   };
+}
+
+/** Sets the storage limit of a workspace in bytes; null = the default limit. */
+async function changeLimit({ sql }: Deps, workspaceId: string, bytes: number | null) {
+  await sql.begin(async (tx) => {
+    await lockStorage(tx, workspaceId);
+    const { limitBytes } = await readStorage(tx, workspaceId);
+    await setStorageLimit(tx, workspaceId, bytes);
+    const subject = { type: "workspace", id: workspaceId } as const;
+    const details = { before: { limitBytes }, after: { limitBytes: bytes } };
+    const action = "workspace.set_storage_limit";
+    await appendAudit(tx, [{ action, subject, workspaceId, details }]);
+  });
 }
 
 async function getStorage(

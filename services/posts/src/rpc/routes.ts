@@ -1,10 +1,12 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import { createAuditService } from "@postrider/shared/audit/service";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
@@ -55,6 +57,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
     router.service(TargetService, {
       batchGetTargetContents: (request) => batchGetTargetContents(deps, request),
     } satisfies ServiceImpl<typeof TargetService>);
+    router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, deps.parkedEvents);
   };
 }

@@ -8,21 +8,21 @@ export interface PauseRow {
 
 /**
  * Creates an operator's pause of publishing, unless a pause with the same scope (for example, one platform) exists.
- * Returns the pause that is in force.
+ * Returns the pause that is in force, and whether it is new.
  */
 export async function insertPause(
   sql: ISql,
   kind: PauseRow["kind"],
   key: string,
-): Promise<PauseRow> {
+): Promise<PauseRow & { readonly isNew: boolean }> {
   // The update sets a column to its own value. Without it, the insert would not return the row of a pause that exists
-  // already.
-  const [row] = await sql<PauseRow[]>`
+  // already. A row that was inserted, not updated, has no `xmax`.
+  const [row] = await sql<(PauseRow & { isNew: boolean })[]>`
     insert into pauses (kind, key)
     values (${kind}, ${key})
     on conflict (kind, key) do update
     set created_at = pauses.created_at
-    returning kind, key, created_at`;
+    returning kind, key, created_at, xmax = 0 as is_new`;
   if (row === undefined) throw new Error("the pause was not written");
   return row;
 }
@@ -37,6 +37,21 @@ export async function deletePause(
     where kind = ${kind}
     and key = ${key}`;
   return result.count > 0;
+}
+
+/**
+ * Returns the workspace of an account that has published before; undefined for other accounts, because delivery does not
+ * know them.
+ */
+export async function findWorkspaceOfAccount(
+  sql: ISql,
+  accountId: string,
+): Promise<string | undefined> {
+  const [row] = await sql<{ workspaceId: string }[]>`
+    select workspace_id
+    from account_queues
+    where account_id = ${accountId}`;
+  return row?.workspaceId;
 }
 
 export async function listPauses(sql: ISql): Promise<readonly PauseRow[]> {

@@ -2,12 +2,31 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { PauseSchema, PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
-import { deletePause, insertPause, listPauses, type PauseRow } from "#src/publishing/db/pauses.ts";
+import { appendAudit } from "@postrider/shared/audit/append";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import {
+  deletePause,
+  findWorkspaceOfAccount,
+  insertPause,
+  listPauses,
+  type PauseRow,
+} from "#src/publishing/db/pauses.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { parsePauseScope } from "./parse-pause-scope.ts";
 
 function toPause(row: PauseRow): MessageInitShape<typeof PauseSchema> {
   return { kind: row.kind, key: row.key, createdAt: timestampFromDate(row.createdAt) };
+}
+
+/** Records in the audit log that a pause of publishing was created or deleted. */
+async function auditPause(
+  tx: TransactionSql,
+  action: "publishing.pause" | "publishing.resume",
+  { kind, key }: Pick<PauseRow, "kind" | "key">,
+): Promise<void> {
+  const ofAccount = kind === "account" ? await findWorkspaceOfAccount(tx, key) : undefined;
+  const workspaceId = kind === "workspace" ? key : ofAccount;
+  await appendAudit(tx, [{ action, subject: { type: kind, id: key }, workspaceId }]);
 }
 
 export function createPauseService({
@@ -17,11 +36,20 @@ export function createPauseService({
   return {
     async pausePublishing(request) {
       const { kind, key } = parsePauseScope(request);
-      return { pause: toPause(await insertPause(sql, kind, key)) };
+      const pause = await sql.begin(async (tx) => {
+        const row = await insertPause(tx, kind, key);
+        if (row.isNew) await auditPause(tx, "publishing.pause", row);
+        return row;
+      });
+      return { pause: toPause(pause) };
     },
     async resumePublishing(request) {
       const { kind, key } = parsePauseScope(request);
-      const resumed = await deletePause(sql, kind, key);
+      const resumed = await sql.begin(async (tx) => {
+        if (!(await deletePause(tx, kind, key))) return false;
+        await auditPause(tx, "publishing.resume", { kind, key });
+        return true;
+      });
       nudgeClaims();
       return { resumed };
     },

@@ -6,9 +6,11 @@ import type {
   RecoveryService,
   TrustRestoreRequest,
 } from "@postrider/contracts/delivery/v1/recovery_service_pb";
+import type { AuditAction } from "@postrider/shared/audit/actions";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { compareDeployments, type Deployment } from "@postrider/shared/deployment/ownership";
 import { conflict, invalidRequest, unavailable } from "@postrider/shared/errors";
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { adoptDeployment, findDeployment, markRestored } from "#src/publishing/db/deployment.ts";
 import { countDoubts } from "#src/publishing/db/doubts.ts";
 import { trustRestore } from "#src/publishing/db/trusted-restores.ts";
@@ -49,17 +51,31 @@ async function readRecovery(
   };
 }
 
+async function auditRecovery(
+  tx: TransactionSql,
+  action: Extract<AuditAction, `recovery.${string}`>,
+  deploymentId: string,
+  details: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  await appendAudit(tx, [{ action, subject: { type: "deployment", id: deploymentId }, details }]);
+}
+
 /**
  * Declares a restore lossless. Several calls for the same restore have the same result, because a caller repeats a call whose
  * answer it did not get.
  */
 async function trust(
-  sql: ISql,
+  sql: Sql,
   deploymentId: string,
   { restoredAt }: TrustRestoreRequest,
 ): Promise<MessageInitShape<typeof RecoverySchema>> {
   if (restoredAt === undefined) throw invalidRequest([{ code: "required", path: "/restoredAt" }]);
-  const isTrusted = await trustRestore(sql, deploymentId, timestampDate(restoredAt));
+  const at = timestampDate(restoredAt);
+  const isTrusted = await sql.begin(async (tx) => {
+    if (!(await trustRestore(tx, deploymentId, at))) return false;
+    await auditRecovery(tx, "recovery.trust", deploymentId, { restoredAt: at.toISOString() });
+    return true;
+  });
   const recovery = await readRecovery(sql, deploymentId);
   const { trustedAt } = recovery;
   const isTrustedBefore =
@@ -78,12 +94,19 @@ export function createRecoveryService({
       return { recovery: await readRecovery(sql, deploymentId) };
     },
     async adoptData() {
-      const adopted = await adoptDeployment(sql, deploymentId);
+      const adopted = await sql.begin(async (tx) => {
+        if (!(await adoptDeployment(tx, deploymentId))) return false;
+        await auditRecovery(tx, "recovery.adopt", deploymentId);
+        return true;
+      });
       nudgeClaims();
       return { adopted, recovery: await readRecovery(sql, deploymentId) };
     },
     async markRestored() {
-      await markRestored(sql);
+      await sql.begin(async (tx) => {
+        await markRestored(tx);
+        await auditRecovery(tx, "recovery.mark_restored", deploymentId);
+      });
       nudgeClaims();
       return { recovery: await readRecovery(sql, deploymentId) };
     },

@@ -5,6 +5,7 @@ import type {
 } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { findExternalId } from "@postrider/platforms/publishing/permalinks";
 import { isPlatformId } from "@postrider/platforms/registry";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -60,6 +61,10 @@ export async function resolveTarget(
     if (resolution.kind === "not_in_question") throw conflict("invalid_transition");
     const updates = await writeDecisions(tx, [resolution.decision], new Map());
     await settleDoubts(tx, targetId);
+    const { workspaceId, accountId, platform } = task;
+    const details = { platform, accountId, outcome: link === undefined ? "absent" : "published" };
+    const subject = { type: "target", id: targetId } as const;
+    await appendAudit(tx, [{ action: "target.resolve", subject, workspaceId, details }]);
     const update = updates.find((each) => each.task.generation === task.generation);
     return { update: toTargetUpdated(update ?? { task, attempt: known.attempt }) };
   });

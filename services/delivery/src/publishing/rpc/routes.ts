@@ -2,7 +2,9 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
+import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
 import { cancelTargets } from "./cancel-targets.ts";
@@ -20,6 +22,7 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
     } satisfies ServiceImpl<typeof TaskService>);
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
+    router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService(deps));
   };
 }

@@ -15,8 +15,8 @@ const BEARER = /^Bearer +([!-~]+) *$/i;
 function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceError | undefined {
   switch (result.kind) {
     case "admitted": {
-      const { workspaceId, verified, scopes } = result;
-      request.caller = { workspaceId, verified, scopes };
+      const { keyId, workspaceId, verified, scopes } = result;
+      request.caller = { keyId, workspaceId, verified, scopes };
       return undefined;
     }
     case "unauthenticated":

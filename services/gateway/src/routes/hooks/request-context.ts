@@ -58,6 +58,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
     const context = {
       requestId: request.id,
       createdVia: "rest",
+      origin: { keyId: request.caller?.keyId, address: request.ip },
       deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),
       ...(trace === undefined ? {} : { traceparent: trace.traceparent }),

@@ -1,0 +1,45 @@
+/** Every action that the audit log records. */
+export const AUDIT_ACTIONS = [
+  "workspace.create",
+  "workspace.verify",
+  "workspace.set_limits",
+  "workspace.set_storage_limit",
+  "key.create",
+  "key.revoke",
+  "account.connect",
+  "account.reconnect",
+  "account.disconnect",
+  "account.require_reconnect",
+  "authorization.issue",
+  "authorization.open",
+  "authorization.finish",
+  "publishing.pause",
+  "publishing.resume",
+  "target.resolve",
+  "recovery.adopt",
+  "recovery.mark_restored",
+  "recovery.trust",
+  "event.redrive",
+  "webhook.create",
+  "webhook.update",
+  "webhook.revoke",
+  "webhook.rotate_secret",
+] as const;
+
+export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+
+/** The kinds of things that an audited action changes. */
+export type AuditSubjectType =
+  | "workspace"
+  | "key"
+  | "account"
+  | "platform"
+  | "authorization"
+  | "target"
+  | "deployment"
+  | "event"
+  | "webhook";
+
+export function isAuditAction(text: string): text is AuditAction {
+  return AUDIT_ACTIONS.some((action) => action === text);
+}

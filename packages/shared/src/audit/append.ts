@@ -1,0 +1,69 @@
+import { newId } from "#src/ids.ts";
+import type { TransactionSql } from "#src/postgres.ts";
+import { findContext } from "#src/telemetry/request-context.ts";
+import type { AuditAction, AuditSubjectType } from "./actions.ts";
+import { actorOf, type AuditActor } from "./actor.ts";
+
+/** A value in the details of an audit entry; undefined fields are left out. */
+type AuditValue =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly string[]
+  | { readonly [name: string]: AuditValue };
+
+/** A change for the audit log. */
+export interface AuditEntry {
+  readonly action: AuditAction;
+  readonly subject: { readonly type: AuditSubjectType; readonly id: string };
+  /** The workspace that the change belongs to; undefined for a change of the whole deployment. */
+  readonly workspaceId?: string | undefined;
+  /** What changed, such as `before` and `after`. Never secrets, tokens, texts of posts or names of people. */
+  readonly details?: { readonly [name: string]: AuditValue };
+  /** Who made the change, if the request context does not say it. */
+  readonly actor?: AuditActor;
+}
+
+/** Maximum length of a request id in the audit log. Only RPCs that several requests share have longer ids. */
+const MAX_REQUEST_ID_LENGTH = 128;
+
+/**
+ * Appends changes to the audit log of the service, with the actor, the request id and the remote address of the current
+ * request. Takes the open transaction of the changes, so that a change and its entry are committed together or not at
+ * all.
+ */
+export async function appendAudit(
+  tx: TransactionSql,
+  entries: readonly AuditEntry[],
+): Promise<void> {
+  if (entries.length === 0) return;
+  const context = findContext();
+  const requestId = context?.requestId.slice(0, MAX_REQUEST_ID_LENGTH) ?? null;
+  const address = context?.origin?.address ?? null;
+  const rows = entries.map(({ action, subject, workspaceId, details, actor }) => {
+    const { kind, id, name } = actor ?? actorOf(context);
+    return {
+      id: newId(),
+      workspace_id: workspaceId ?? null,
+      actor_kind: kind,
+      actor_id: id ?? null,
+      actor_name: name ?? null,
+      action,
+      subject_type: subject.type,
+      subject_id: subject.id,
+      details: details ?? {},
+    };
+  });
+  // The schema of a service has the service's name, which names the actor of a change that no request made.
+  await tx`
+    insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, action,
+      subject_type, subject_id, details, request_id, source_address)
+    select id, workspace_id, actor_kind, coalesce(actor_id, current_schema()), actor_name, action,
+      subject_type, subject_id, details, ${requestId}, ${address}
+    from jsonb_to_recordset(${tx.json(rows)})
+      as entry (id uuid, workspace_id uuid, actor_kind text, actor_id text, actor_name text, action text,
+        subject_type text, subject_id text, details jsonb)
+    order by id`;
+}
