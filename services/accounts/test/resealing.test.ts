@@ -286,7 +286,7 @@ test.each([
       migrationsFolder: folder,
     });
     if (isUsed) await insertDeployment(database.sql, "default");
-    await migrate(database.sql, MIGRATIONS);
+    await migrate(database.migrationSql, MIGRATIONS);
     expect(await stageOf(database.sql)).toBe(stage);
   } finally {
     await rm(folder, { recursive: true });

@@ -1,3 +1,4 @@
+import { appendAudit } from "@postrider/shared/audit/append";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { isBoundText, SealError } from "@postrider/shared/secrets/sealing";
 import { lockOpenAuthorizations, setCodeVerifier } from "#src/db/authorizations.ts";
@@ -8,7 +9,10 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { NIL_ID, PAGE_SIZE, tryReseal } from "#src/operations/reseal-page.ts";
 import { sealAt, unsealAt } from "#src/operations/token-sealing.ts";
 
-type FinishDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
+type FinishDependencies = Pick<
+  Dependencies,
+  "sql" | "logger" | "credentialKeys" | "deploymentId"
+>;
 
 /** What remains when a round of sealing credentials again has ended. */
 export interface Rest {
@@ -72,6 +76,9 @@ export async function finishResealing(deps: FinishDependencies): Promise<Rest> {
     if (!rest.isFinished || stage !== "resealing") return rest;
     await bindCodeVerifiers(tx, deps);
     await endResealing(tx);
+    // From now on tokens that are not bound are refused, which cannot be undone.
+    const subject = { type: "deployment", id: deps.deploymentId } as const;
+    await appendAudit(tx, [{ action: "credentials.bind", subject, details: { damaged: rest.damaged } }]);
     return rest;
   });
 }
