@@ -14,6 +14,9 @@ const SECRET_NAME = /SECRET|PASSWORD|TOKEN|_KEYS?$|DATABASE_URL/;
 const DEVELOPMENT = /\/\.pnpm\/(typescript|vitest|turbo|oxlint|knip|node-linux-[a-z0-9]+)@/;
 const TEST = /^app\/(services|packages)\/(?!.*node_modules).*(\.test\.ts|\/test\/)/;
 const SET_ID = 0o6000;
+/** The kernel protects the memory and environment of processes only if their program cannot be read. */
+const NODE = "usr/local/bin/node";
+const READABLE = 0o444;
 
 /** Folders whose content the kernel provides. */
 const VIRTUAL = new Set(["proc", "sys", "dev"]);
@@ -46,6 +49,7 @@ function faultOf(folder: string, path: string, canary: string): string | undefin
   if (DEVELOPMENT.test(`/${path}/`)) return "only needed for development";
   if (TEST.test(path)) return "a test";
   if ((status.mode & SET_ID) !== 0) return "runs as another user";
+  if (path === NODE) return (status.mode & READABLE) === 0 ? undefined : "can be read";
   const hasCanary = status.isFile() && readFileSync(file).includes(canary);
   return hasCanary ? "holds a secret of the build" : undefined;
 }

@@ -1,6 +1,7 @@
 import { describeSettings, EnvReader } from "../../packages/shared/src/config.ts";
 import { readBusConfig, readDatabaseConfig } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
+import { readInspectorSettings } from "../../services/media/src/config.ts";
 import { isService, READERS } from "../services/settings.ts";
 import { readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
@@ -20,6 +21,7 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
   ...Object.fromEntries(
     DATABASES.map((service) => [`${service} node src/migrate.ts`, readDatabaseConfig]),
   ),
+  "media node --max-semi-space-size=2 src/inspection/server/main.ts": readInspectorSettings,
   "cli topics create": readBusConfig,
   "cli topics grant": readBusConfig,
   "cli database provision": (read) =>
@@ -138,9 +140,10 @@ function checkPasswords(processes: readonly Process[]): readonly string[] {
     const password = provision.variables.get(passwordOf(service))?.value;
     return processes
       .filter(({ image, variables }) => {
-        const url = URL.parse(variables.get("DATABASE_URL")?.value ?? "");
-        const isSame = url?.username === `postrider_${service}` && url.password === password;
-        return image === service && !isSame;
+        const address = variables.get("DATABASE_URL")?.value;
+        if (image !== service || address === undefined) return false;
+        const url = URL.parse(address);
+        return url?.username !== `postrider_${service}` || url.password !== password;
       })
       .map(
         ({ where }) => `${where}: DATABASE_URL has another role or password than is provisioned`,

@@ -19,7 +19,7 @@ const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-/** Folder in which Node keeps compiled modules, if this process uses one. It makes the start three times as fast. */
+/** Folder in which Node keeps compiled modules, if this process uses one, as the local stack and tests do. */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**
@@ -167,7 +167,7 @@ function nodeOptions(): readonly string[] {
     "--permission",
     "--allow-addons",
     ...CODE.map((folder) => `--allow-fs-read=${folder}`),
-    // Node uses the cache only if it may write it. In our images the file system refuses that.
+    // Node uses the cache only if it may also write it.
     ...(COMPILE_CACHE === undefined
       ? []
       : [`--allow-fs-read=${dirname(COMPILE_CACHE)}`, `--allow-fs-write=${dirname(COMPILE_CACHE)}`]),
