@@ -6,7 +6,7 @@
 #   It starts src/main.ts of the service in /app/service, with the arguments of the container.
 #   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
-#   Nobody can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
+#   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
 #   of the same user. The inspection of uploaded files relies on it.
 #   The image of media also contains the inspector: ["node", "src/inspection/server/main.ts"].
 #

@@ -117,7 +117,9 @@ function readInspectorUrl(read: EnvReader): string | undefined {
 /** Reads the settings of the inspector. It has no secret, and where it listens is all that can be set. */
 export function readInspectorSettings(read: EnvReader) {
   return {
-    host: read.about("Address that the process listens on.").string("HOST", { default: "127.0.0.1" }),
+    host: read
+      .about("Address that the process listens on.")
+      .string("HOST", { default: "127.0.0.1" }),
     port: read
       .about("Port of inspections and health probes.")
       .integer("PORT", { default: 8085, min: 0, max: 65_535 }),

@@ -5,8 +5,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
 import { samplePng } from "@postrider/local/sample-media";
+import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -53,7 +53,10 @@ async function startHostileInspector(listener: RequestListener) {
 }
 
 const rotated = async () =>
-  await sharp(samplePng({ width: 96, height: 64 })).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+  await sharp(samplePng({ width: 96, height: 64 }))
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer();
 const named = () =>
   sampleMp4({ inMovie: [box("udta", box("XMP_", Buffer.alloc(1_000_000, ascii("place"))))] });
 

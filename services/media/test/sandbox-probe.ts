@@ -16,6 +16,7 @@ function errorOf(work: () => unknown): unknown {
 function report(): object {
   return {
     pid: process.pid,
+    // oxlint-disable-next-line no-restricted-properties -- the test compares the environment
     variables: Object.keys(process.env).toSorted(),
     fileBytes: fstatSync(4).size,
     environmentOfParent: errorOf(() => readFileSync(`/proc/${process.ppid}/environ`)),

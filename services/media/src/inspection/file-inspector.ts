@@ -10,6 +10,7 @@ import { RemoteInspections } from "./remote-inspections.ts";
 const MAX_WAITING = 100;
 const DEFAULT_MEMORY_BYTES = 256_000_000;
 const DEFAULT_TIME_MS = 4_000;
+const CHUNK_BYTES = 256 * 1024;
 
 export interface FileInspectorOptions {
   readonly limits: Pick<InspectionLimits, "maxImageBytes" | "maxVideoBytes"> &
@@ -44,7 +45,7 @@ export function createFileInspector(
       const target = `${path}.delivery`;
       const end = await runner.run({
         request: { declared, limits },
-        open: () => createReadStream(path),
+        open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
         receive: async (_end, { content }) =>
           await pipeline(content, createWriteStream(target, { flags: "wx", mode: 0o600 })),
       });
@@ -85,5 +86,8 @@ function toResult(
 /** Names the file that platforms receive by the path to which this process wrote it. */
 function withPath(result: InspectionResult, path: string): InspectionResult {
   if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
-  return { kind: "accepted", media: { ...result.media, delivery: { ...result.media.delivery, path } } };
+  return {
+    kind: "accepted",
+    media: { ...result.media, delivery: { ...result.media.delivery, path } },
+  };
 }

@@ -56,7 +56,8 @@ export class InspectionPool implements InspectionRunner {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#idleTimer);
-    await Promise.all([...this.#busy, this.#next].map((it) => it?.[Symbol.asyncDispose]()));
+    const processes = [...this.#busy, ...(this.#next === undefined ? [] : [this.#next])];
+    await Promise.all(processes.map((it) => it[Symbol.asyncDispose]()));
   }
 
   #takeProcess(): InspectionProcess {

@@ -32,13 +32,13 @@ const MAX_WALL_MS = 60_000;
  * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
  * native image libraries cannot be limited from inside the process.
  *
- * What a hostile file could do that has taken over the process:
- * - It finds no secret in its environment, and no other file in its descriptors.
- * - Its JavaScript can read only its own code, and can open no other file and start no process (`--permission`). Native
- *   code of the image libraries is not bound by that.
- * - In our images it can read neither memory nor environment of another process, because nobody may read the program
- *   `node` (see the Dockerfile). The inspector's container has no secret and no network. Elsewhere, as on a laptop,
- *   native code has the rights of the user who started the service.
+ * A hostile file may take over the image library of its process. What it finds then:
+ * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
+ *   code, and can start no process (`--permission`); native code is not bound by that.
+ * - In the inspector of compose.yaml and Kubernetes: no secret and no network in the container. The kernel lets it read
+ *   neither memory nor environment of another process, because no user may read the program `node` of our images. It can
+ *   still end these processes, and use up CPU and disk.
+ * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -128,10 +128,7 @@ export class InspectionProcess implements AsyncDisposable {
     const onMessage = (message: unknown) => {
       if (isProgress(message)) progress += 1;
       // A process that says something else was taken over by its file, so this counts as a crash.
-      else
-        resolve(
-          parseEnd(message, this.#input.bytes) ?? { kind: "exhausted", what: "crash" },
-        );
+      else resolve(parseEnd(message, this.#input.bytes) ?? { kind: "exhausted", what: "crash" });
     };
     const onExit = (_code: number | null, signal: NodeJS.Signals | null) =>
       resolve(this.#killedFor ?? endOfSignal(signal));
@@ -170,7 +167,10 @@ function nodeOptions(): readonly string[] {
     // Node uses the cache only if it may also write it.
     ...(COMPILE_CACHE === undefined
       ? []
-      : [`--allow-fs-read=${dirname(COMPILE_CACHE)}`, `--allow-fs-write=${dirname(COMPILE_CACHE)}`]),
+      : [
+          `--allow-fs-read=${dirname(COMPILE_CACHE)}`,
+          `--allow-fs-write=${dirname(COMPILE_CACHE)}`,
+        ]),
   ];
   return ["--max-semi-space-size=1", "--max-old-space-size=96", ...permissions];
 }

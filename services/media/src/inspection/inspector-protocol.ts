@@ -1,4 +1,8 @@
-import { deliveryBytesOf, type InspectionEnd, type InspectionRequest } from "./inspection-protocol.ts";
+import {
+  deliveryBytesOf,
+  type InspectionEnd,
+  type InspectionRequest,
+} from "./inspection-protocol.ts";
 
 /**
  * How the media service asks the inspector over HTTP: `POST /inspections` with the request in a header and the file as
@@ -37,7 +41,8 @@ export async function splitAnswer(
   const chunks = answer[Symbol.asyncIterator]();
   let start: Buffer = Buffer.alloc(0);
   while (!start.includes(LINE_FEED)) {
-    if (start.length > MAX_LINE_BYTES) throw new Error("the inspector answered a line that is too long");
+    if (start.length > MAX_LINE_BYTES)
+      throw new Error("the inspector answered a line that is too long");
     const next = await chunks.next();
     if (next.done === true) throw new Error("the answer of the inspector is incomplete");
     start = Buffer.concat([start, next.value]);

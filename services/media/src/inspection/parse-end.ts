@@ -1,5 +1,10 @@
 import { kindOf } from "#src/domain/accepted-types.ts";
-import type { Delivery, InspectedMedia, MediaViolation, Patch } from "#src/domain/inspected-media.ts";
+import type {
+  Delivery,
+  InspectedMedia,
+  MediaViolation,
+  Patch,
+} from "#src/domain/inspected-media.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
 
 /** Longest message of a violation, which clients see. */
@@ -74,10 +79,10 @@ function parseMedia(media: Fields, fileBytes: number): InspectedMedia | undefine
   if (typeof contentType !== "string" || !isHash(sha256) || media["bytes"] !== fileBytes)
     return undefined;
   const kind = kindOf(contentType);
+  if (kind === undefined || media["kind"] !== kind) return undefined;
   const delivery = parseDelivery(toFields(media["delivery"]), fileBytes);
-  if (kind === undefined || media["kind"] !== kind || delivery === undefined) return undefined;
-  if (!isSide(width) || !isSide(height) || !(durationMs === null || isCount(durationMs)))
-    return undefined;
+  if (delivery === undefined) return undefined;
+  if (!isSide(width) || !isSide(height) || !isDuration(durationMs)) return undefined;
   return { kind, contentType, bytes: fileBytes, sha256, width, height, durationMs, delivery };
 }
 
@@ -122,6 +127,10 @@ function isHash(value: unknown): value is string {
 /** Whether a value is a whole number that the database can store. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isDuration(value: unknown): value is number | null {
+  return value === null || isCount(value);
 }
 
 function isSide(value: unknown): value is number {

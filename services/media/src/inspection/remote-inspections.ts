@@ -87,8 +87,7 @@ async function readAnswer(
   const end = parseEnd(said, fileBytes);
   if (end === undefined) throw new Error("its answer is not valid");
   const bytes = deliveryBytesOf(end);
-  if (bytes !== undefined)
-    await receive(end, { bytes, content: ofLength(rest, bytes) });
+  if (bytes !== undefined) await receive(end, { bytes, content: ofLength(rest, bytes) });
   return end;
 }
 

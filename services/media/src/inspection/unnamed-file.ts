@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { newId } from "@postrider/shared/ids";
 
-const { O_CREAT, O_EXCL, O_RDWR, O_DIRECTORY = 0 } = constants;
+const { O_CREAT, O_EXCL, O_RDWR, O_DIRECTORY } = constants;
 /** The flag O_TMPFILE of open(2), which Node does not export: the new file has no name. */
 const O_TMPFILE = 0o20_000_000 | O_DIRECTORY;
 const MODE = 0o600;

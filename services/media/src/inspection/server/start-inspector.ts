@@ -23,8 +23,7 @@ export interface Inspector extends AsyncDisposable {
 
 /**
  * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret, connects to
- * nothing and keeps nothing, so it can run where a hostile file finds neither. Whoever reaches it can only have files
- * inspected.
+ * nothing and keeps nothing, so it can run where a hostile file finds neither. A client can only have files inspected.
  */
 export async function startInspector(options: {
   readonly host: string;
