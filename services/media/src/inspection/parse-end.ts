@@ -75,15 +75,23 @@ function parseViolation({ code, message, limit, actual }: Fields): MediaViolatio
 }
 
 function parseMedia(media: Fields, fileBytes: number): InspectedMedia | undefined {
-  const { contentType, sha256, width, height, durationMs = null } = media;
-  if (typeof contentType !== "string" || !isHash(sha256) || media["bytes"] !== fileBytes)
-    return undefined;
+  const { contentType, sha256, bytes } = media;
+  if (typeof contentType !== "string" || !isHash(sha256) || bytes !== fileBytes) return undefined;
   const kind = kindOf(contentType);
-  if (kind === undefined || media["kind"] !== kind) return undefined;
+  if (kind === undefined || kind !== media["kind"]) return undefined;
+  const extent = parseExtent(media);
   const delivery = parseDelivery(toFields(media["delivery"]), fileBytes);
-  if (delivery === undefined) return undefined;
-  if (!isSide(width) || !isSide(height) || !isDuration(durationMs)) return undefined;
-  return { kind, contentType, bytes: fileBytes, sha256, width, height, durationMs, delivery };
+  if (extent === undefined || delivery === undefined) return undefined;
+  return { kind, contentType, bytes, sha256, ...extent, delivery };
+}
+
+function parseExtent({
+  width,
+  height,
+  durationMs = null,
+}: Fields): Pick<InspectedMedia, "width" | "height" | "durationMs"> | undefined {
+  if (!isSide(width) || !isSide(height)) return undefined;
+  return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
 function parseDelivery(delivery: Fields, fileBytes: number): Delivery | undefined {
@@ -127,10 +135,6 @@ function isHash(value: unknown): value is string {
 /** Whether a value is a whole number that the database can store. */
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
-}
-
-function isDuration(value: unknown): value is number | null {
-  return value === null || isCount(value);
 }
 
 function isSide(value: unknown): value is number {
