@@ -22,7 +22,7 @@ const MAX_AT_ONCE = 8;
 const MAX_TOTAL_MS = 300_000;
 
 /**
- * Runs inspections at the inspector, which has no secret and no network. Its answers are checked like those of an
+ * Runs inspections at the inspector, which has no secret. Its answers are checked like those of an
  * inspection process, because a hostile file may have taken it over.
  */
 export class RemoteInspections implements InspectionRunner {
