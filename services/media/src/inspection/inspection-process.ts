@@ -36,8 +36,8 @@ const MAX_WALL_MS = 60_000;
  * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
  *   code, and can start no process (`--permission`); native code is not bound by that.
  * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
- *   it shares with media). The kernel lets it read neither memory nor environment of another process, because no user may read the program `node` of our images. It can
- *   still end these processes, and use up CPU and disk.
+ *   it shares with media). The kernel lets it read neither memory nor environment of another process, because no user may
+ *   read the program `node` of our images. It can still end these processes, and use up CPU and disk.
  * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {
