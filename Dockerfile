@@ -6,6 +6,9 @@
 #   It starts src/main.ts of the service in /app/service, with the arguments of the container.
 #   ["node", "src/migrate.ts"] migrates the schema of a service that has one, and exits.
 #   It contains Node, the libraries that Node is linked with, and the service: no shell and no package manager.
+#   No user can read the program `node`, so the kernel lets no process read the memory or environment of another one, even
+#   of the same user. The inspection of uploaded files relies on it.
+#   The image of media also contains the inspector: ["node", "src/inspection/server/main.ts"].
 #
 # For your own package registry add --secret id=npmrc,src=$HOME/.npmrc
 ARG NODE_IMAGE=node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
@@ -53,7 +56,8 @@ RUN mkdir -p data etc tmp usr/local/bin \
  && cp -L "$(command -v node)" usr/local/bin/node
 COPY --from=installed /workspace ./app
 RUN find usr/local/bin app -name node -type f -o -name '*.node' -o -name '*.so.*' | xargs ldd \
-  | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=.
+  | sed -nE 's#^\s+(.* => )?(/(usr/)?lib[^ ]*) .*#\2#p' | sort -u | xargs cp -L --parents --target-directory=. \
+ && chmod 111 usr/local/bin/node
 
 FROM scratch
 COPY --from=root /image/ /

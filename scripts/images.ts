@@ -78,7 +78,9 @@ async function runSystem(): Promise<void> {
         await system.runOnce("topics");
         for (const name of databaseServices) await system.runOnce(`${name}-migrations`);
       });
-    await step("start every service", () => system.start(["simulator", ...serviceNames]));
+    await step("start every service", () =>
+      system.start(["simulator", "inspector", ...serviceNames]),
+    );
     await step("publish to every platform", async () => {
       const identity = toIdentity("operator", [system.secrets["OPERATOR_IDENTITY_KEYS"] ?? ""]);
       if (identity === undefined) throw new Error("compose-env.mjs wrote no key of the operator");

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { EnvReader } from "../../packages/shared/src/config.ts";
 import { loadConfig as loadSimulatorConfig } from "../../packages/simulator/src/config.ts";
 import { root } from "../check/run-command.ts";
@@ -68,6 +69,7 @@ describe.each([
       ["postgres", "5432"],
       ["kafka", "9092"],
       ["s3", "7070"],
+      ["inspector", "8085"],
     ]);
     for (const [name, { environment, network_mode: network }] of Object.entries(services)) {
       if (environment?.PORT !== undefined) ports.set(name, environment.PORT);
@@ -109,6 +111,24 @@ describe.each([
       expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"] });
       expect(service.security_opt).toEqual(["no-new-privileges:true"]);
     }
+  });
+
+  test("the inspector in compose.yaml has no environment, and its only network is internal and shared with media alone", () => {
+    const services = read();
+    const { environment, networks } = get(services, "inspector");
+    const members = Object.entries(services).filter(([, one]) =>
+      one.networks?.includes("inspection"),
+    );
+    const declared = parse(readFileSync(join(root, "compose.yaml"), "utf8"), { merge: true }) as {
+      readonly networks: unknown;
+    };
+
+    expect({ environment, networks }).toEqual({
+      environment: undefined,
+      networks: ["inspection"],
+    });
+    expect(members.map(([name]) => name)).toEqual(["media", "inspector"]);
+    expect(declared.networks).toEqual({ inspection: { internal: true } });
   });
 
   test("every command in compose.yaml is a list of strings", () => {

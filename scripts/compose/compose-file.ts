@@ -21,6 +21,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
   readonly stop_grace_period?: string;
   readonly network_mode?: string;
+  readonly networks?: readonly string[];
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly security_opt?: readonly string[];

@@ -27,6 +27,7 @@ beforeEach(() => {
     "app/node_modules/.pnpm/fast-uri@3.0.0/node_modules/fast-uri/test/uri.test.js",
   ])
     write(path);
+  chmodSync(join(root, "usr/local/bin/node"), 0o111);
 });
 
 afterEach(() => rmSync(root, { recursive: true }));
@@ -61,6 +62,11 @@ test("a program in a container image that runs as another user (setuid) is repor
   write("app/helper");
   chmodSync(join(root, "app/helper"), 0o4755);
   expect(findFaults(root, {}, CANARY)).toEqual(["runs as another user: app/helper"]);
+});
+
+test("a program `node` that can be read is reported, because processes could then read each other's secrets", () => {
+  chmodSync(join(root, "usr/local/bin/node"), 0o755);
+  expect(findFaults(root, {}, CANARY)).toEqual(["can be read: usr/local/bin/node"]);
 });
 
 test("a file of a container image that contains a secret of the build is reported", () => {

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, type Stats } from "node:fs";
 import { join, relative } from "node:path";
 
 // This program runs inside a container in which Node is the only program: it may import nothing but Node's own modules.
@@ -14,6 +14,9 @@ const SECRET_NAME = /SECRET|PASSWORD|TOKEN|_KEYS?$|DATABASE_URL/;
 const DEVELOPMENT = /\/\.pnpm\/(typescript|vitest|turbo|oxlint|knip|node-linux-[a-z0-9]+)@/;
 const TEST = /^app\/(services|packages)\/(?!.*node_modules).*(\.test\.ts|\/test\/)/;
 const SET_ID = 0o6000;
+/** The kernel protects the memory and environment of processes only if their program cannot be read. */
+const NODE = "usr/local/bin/node";
+const READABLE = 0o444;
 
 /** Folders whose content the kernel provides. */
 const VIRTUAL = new Set(["proc", "sys", "dev"]);
@@ -45,6 +48,14 @@ function faultOf(folder: string, path: string, canary: string): string | undefin
   if (SECRET_FILE.test(path)) return "a file for secrets";
   if (DEVELOPMENT.test(`/${path}/`)) return "only needed for development";
   if (TEST.test(path)) return "a test";
+  return path === NODE ? nodeFault(status) : contentFault(file, status, canary);
+}
+
+function nodeFault({ mode }: Stats): string | undefined {
+  return (mode & READABLE) === 0 ? undefined : "can be read";
+}
+
+function contentFault(file: string, status: Stats, canary: string): string | undefined {
   if ((status.mode & SET_ID) !== 0) return "runs as another user";
   const hasCanary = status.isFile() && readFileSync(file).includes(canary);
   return hasCanary ? "holds a secret of the build" : undefined;

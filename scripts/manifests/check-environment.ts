@@ -5,6 +5,7 @@ import {
   readMigrationSettings,
 } from "../../packages/shared/src/process/service.ts";
 import { settings as simulatorSettings } from "../../packages/simulator/src/config.ts";
+import { readInspectorSettings } from "../../services/media/src/config.ts";
 import { isService, READERS } from "../services/settings.ts";
 import { readEnvironment, type Variable } from "./environment.ts";
 import { type Container, containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
@@ -37,6 +38,7 @@ const PROGRAMS: Readonly<Record<string, Read>> = {
   ...Object.fromEntries(
     DATABASES.map((service) => [`${service} node src/migrate.ts`, readMigrationSettings]),
   ),
+  "media node --max-semi-space-size=2 src/inspection/server/main.ts": readInspectorSettings,
   "cli topics create": readBusConfig,
   "cli topics grant": readBusConfig,
   "cli database provision": (read) =>

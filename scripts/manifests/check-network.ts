@@ -1,6 +1,7 @@
 import { peersByImports, peersBySettings, PEER_SETTINGS } from "../services/peers.ts";
 import { isService, SERVICES, settingsOf } from "../services/settings.ts";
 import { type Address, addressesOf, hasSetting, resolveAddress } from "./addresses.ts";
+import { INSPECTOR } from "./check-inspector.ts";
 import { type Manifest, portsOf, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
@@ -212,8 +213,9 @@ function checkClients(to: Workload, { network, manifests }: Cluster): readonly s
   });
 }
 
-/** Checks that every pod can resolve names, and that every service is reachable for Prometheus and can send its traces. */
+/** Checks that every pod except the inspector can resolve names, and that every service is reachable for Prometheus and can send its traces. */
 function checkInfrastructure(pod: Workload, { network }: Cluster): readonly string[] {
+  if (pod.name === INSPECTOR) return [];
   const dns = (["UDP", "TCP"] as const)
     .filter(
       (protocol) =>

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from "yaml";
 import { checkConfiguration } from "./check-configuration.ts";
 import { checkEnvironment } from "./check-environment.ts";
+import { checkInspector } from "./check-inspector.ts";
 import { checkKafkaUsers } from "./check-kafka-users.ts";
 import { checkNetwork } from "./check-network.ts";
 import { checkPods } from "./check-pods.ts";
@@ -37,6 +38,7 @@ export function compareWithCode(
     ...checkConfiguration(overlay, manifests),
     ...checkKafkaUsers(manifests),
     ...checkNetwork(manifests),
+    ...checkInspector(manifests),
   ];
 }
 

@@ -71,6 +71,8 @@ export interface PodSpec {
   readonly terminationGracePeriodSeconds?: number;
   readonly topologySpreadConstraints?: readonly unknown[];
   readonly volumes?: readonly {
+    readonly name: string;
+    readonly emptyDir?: object;
     readonly configMap?: { readonly name: string };
     readonly secret?: { readonly secretName: string };
   }[];

@@ -149,6 +149,7 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: 
     matches(labels, matchLabels) &&
     matchExpressions.every(({ key, operator, values = [] }) => {
       if (operator === "In") return values.includes(labels[key] ?? "");
+      if (operator === "NotIn") return !values.includes(labels[key] ?? "");
       throw new Error(
         `a selector uses the operator ${operator}: teach network-policy.ts to read it`,
       );

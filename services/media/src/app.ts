@@ -59,10 +59,11 @@ export async function startApp(config: Config): Promise<App> {
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
   const started: { relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
-  const { maxImageBytes, maxVideoBytes, tempDir } = config;
+  const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
   await space.removeAbandoned(new Date(Date.now() - config.orphanMs));
-  const inspector = createFileInspector({ limits: { maxImageBytes, maxVideoBytes }, logger });
+  const limits = { maxImageBytes, maxVideoBytes };
+  const inspector = createFileInspector({ limits, logger, inspectorUrl });
   const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
   const { inspect } = inspector;
   const checks = new UploadChecks({ sql, store, inspect, space, leaseMs, logger, nudgeRelay });

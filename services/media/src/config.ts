@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
+import { isProduction } from "@postrider/shared/config/production";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
@@ -89,7 +90,45 @@ export function readSettings(read: EnvReader) {
       .seconds("LEASE_SECONDS", 60, 0.1),
     outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
+    inspectorUrl: readInspectorUrl(read),
   };
+}
+
+/**
+ * Reads the address of the inspector. Only development may do without: child processes of a process that has secrets
+ * then read the files.
+ */
+function readInspectorUrl(read: EnvReader): string | undefined {
+  const url = read
+    .about(
+      "Address of the inspector, which reads uploaded files where there is no secret and no network. Required in production; without it the media service reads them in child processes of its own.",
+      { level: "needed" },
+    )
+    .optionalString("INSPECTOR_URL");
+  if (url === undefined && isProduction(read))
+    read.fail(
+      "INSPECTOR_URL",
+      "is required with POSTRIDER_ENV=production; run `node src/inspection/server/main.ts` where it has no secret and no network",
+    );
+  if (url !== undefined && URL.parse(url)?.protocol !== "http:")
+    read.fail("INSPECTOR_URL", "is not an http:// address");
+  return url;
+}
+
+/** Reads the settings of the inspector. It has no secret, and where it listens is all that can be set. */
+export function readInspectorSettings(read: EnvReader) {
+  return {
+    host: read
+      .about("Address that the process listens on.")
+      .string("HOST", { default: "127.0.0.1" }),
+    port: read
+      .about("Port of inspections and health probes.")
+      .integer("PORT", { default: 8085, min: 0, max: 65_535 }),
+  };
+}
+
+export function readInspectorConfig() {
+  return loadConfig(process.env, readInspectorSettings);
 }
 
 export function readConfig() {

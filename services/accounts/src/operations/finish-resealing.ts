@@ -9,10 +9,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { NIL_ID, PAGE_SIZE, tryReseal } from "#src/operations/reseal-page.ts";
 import { sealAt, unsealAt } from "#src/operations/token-sealing.ts";
 
-type FinishDependencies = Pick<
-  Dependencies,
-  "sql" | "logger" | "credentialKeys" | "deploymentId"
->;
+type FinishDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
 /** What remains when a round of sealing credentials again has ended. */
 export interface Rest {
@@ -78,7 +75,9 @@ export async function finishResealing(deps: FinishDependencies): Promise<Rest> {
     await endResealing(tx);
     // From now on tokens that are not bound are refused, which cannot be undone.
     const subject = { type: "deployment", id: deps.deploymentId } as const;
-    await appendAudit(tx, [{ action: "credentials.bind", subject, details: { damaged: rest.damaged } }]);
+    await appendAudit(tx, [
+      { action: "credentials.bind", subject, details: { damaged: rest.damaged } },
+    ]);
     return rest;
   });
 }

@@ -11,10 +11,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { finishResealing } from "#src/operations/finish-resealing.ts";
 import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
-type ResealDependencies = Pick<
-  Dependencies,
-  "sql" | "logger" | "credentialKeys" | "deploymentId"
->;
+type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
 /** Begins a round of sealing credentials again, and returns the number of credentials that have to be sealed again. */
 async function beginRound({ sql, credentialKeys }: ResealDependencies): Promise<number> {

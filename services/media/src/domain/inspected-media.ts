@@ -66,7 +66,7 @@ export interface DeclaredFile {
 }
 
 /**
- * Inspects a media file in a child process with limits on time and memory. The caller deletes the file at `path` and
+ * Inspects a media file in a process of its own with limits on time and memory. The caller deletes the file at `path` and
  * the second file that `delivery` may name. `declared` is undefined for an import, for which the client declares
  * nothing.
  */

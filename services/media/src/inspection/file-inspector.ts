@@ -1,56 +1,71 @@
+import { createReadStream, createWriteStream } from "node:fs";
 import { rm } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
-import { InspectionPool, type PooledEnd } from "./inspection-pool.ts";
-import {
-  deliveryPathOf,
-  type InspectionLimits,
-  type InspectionRequest,
-} from "./inspection-protocol.ts";
+import { InspectionPool } from "./inspection-pool.ts";
+import type { InspectionEnd, InspectionLimits } from "./inspection-protocol.ts";
+import { RemoteInspections } from "./remote-inspections.ts";
 
 const MAX_WAITING = 100;
 const DEFAULT_MEMORY_BYTES = 256_000_000;
 const DEFAULT_TIME_MS = 4_000;
+const CHUNK_BYTES = 256 * 1024;
 
 export interface FileInspectorOptions {
   readonly limits: Pick<InspectionLimits, "maxImageBytes" | "maxVideoBytes"> &
     Partial<InspectionLimits>;
   readonly logger: Logger;
+  /** Address of the inspector. Without it, child processes of this process inspect the files. */
+  readonly inspectorUrl?: string | undefined;
   /** Maximum number of files that wait for an inspection process; only tests lower it. */
   readonly maxWaiting?: number;
 }
 
 /**
- * Creates the function that inspects media files in child processes. A file that exceeds a limit is rejected, and its
- * process is replaced. The result is `unavailable` when too many files wait, and after disposal.
+ * Creates the function that inspects media files, each in a process of its own. A file that exceeds a limit is
+ * rejected. The result is `unavailable` when too many files wait, when the inspector cannot be reached, and after
+ * disposal.
  */
 export function createFileInspector(
   options: FileInspectorOptions,
 ): { readonly inspect: InspectFile } & AsyncDisposable {
-  const { logger, maxWaiting = MAX_WAITING } = options;
+  const { logger, inspectorUrl, maxWaiting = MAX_WAITING } = options;
   const limits: InspectionLimits = {
     memoryBytes: DEFAULT_MEMORY_BYTES,
     timeMs: DEFAULT_TIME_MS,
     ...options.limits,
   };
-  const pool = new InspectionPool({ maxWaiting });
+  const runner =
+    inspectorUrl === undefined
+      ? new InspectionPool({ maxWaiting })
+      : new RemoteInspections({ url: inspectorUrl, maxWaiting });
   return {
     inspect: async (path, declared) => {
-      const request = { path, declared, limits };
-      return await toResult(request, await pool.run(request), logger);
+      const target = `${path}.delivery`;
+      const end = await runner.run({
+        request: { declared, limits },
+        open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
+        receive: async (_end, { content }) =>
+          await pipeline(content, createWriteStream(target, { flags: "wx", mode: 0o600 })),
+      });
+      if (end.kind !== "done") await rm(target, { force: true });
+      return toResult(end, { target, limits, logger });
     },
-    [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
   };
 }
 
-async function toResult(
-  { path, limits }: InspectionRequest,
-  end: PooledEnd,
-  logger: Logger,
-): Promise<InspectionResult> {
+function toResult(
+  end: InspectionEnd,
+  {
+    target,
+    limits,
+    logger,
+  }: { readonly target: string; readonly limits: InspectionLimits; readonly logger: Logger },
+): InspectionResult {
   if (end.kind === "full") return { kind: "unavailable" };
-  if (!hasDeliveryFile(end)) await rm(deliveryPathOf(path), { force: true });
-  if (end.kind === "done") return end.result;
+  if (end.kind === "done") return withPath(end.result, target);
   if (end.kind !== "exhausted") {
     const reason = end.kind === "failed" ? end.message : "the inspection process ended";
     logger.warn(
@@ -68,7 +83,11 @@ async function toResult(
   return { kind: "rejected", violation: { code: "media_unreadable", message, ...limit } };
 }
 
-function hasDeliveryFile(end: PooledEnd): boolean {
-  if (end.kind !== "done" || end.result.kind !== "accepted") return false;
-  return end.result.media.delivery.kind === "rewritten";
+/** Names the file that platforms receive by the path to which this process wrote it. */
+function withPath(result: InspectionResult, path: string): InspectionResult {
+  if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
+  return {
+    kind: "accepted",
+    media: { ...result.media, delivery: { ...result.media.delivery, path } },
+  };
 }

@@ -1,66 +1,79 @@
 import { Semaphore } from "@postrider/shared/limits/semaphore";
-import { InspectionProcess, type InspectionEnd } from "./inspection-process.ts";
-import type { InspectionRequest } from "./inspection-protocol.ts";
+import { InspectionProcess } from "./inspection-process.ts";
+import type { Inspection, InspectionEnd, InspectionRunner } from "./inspection-protocol.ts";
 
-/** Maximum number of inspection processes; each may use one core and `InspectionLimits.memoryBytes`. */
+/** Maximum number of files under inspection; each may use one core and `InspectionLimits.memoryBytes`. */
 const MAX_PROCESSES = 2;
-/** How long an idle inspection process is kept. */
+/** How long a process is kept that waits for its file. */
 const MAX_IDLE_MS = 30_000;
 
-/** How an inspection ended. `full` means that it did not start: too many files wait, or the pool is disposed. */
-export type PooledEnd = InspectionEnd | { readonly kind: "full" };
+export interface InspectionPoolOptions {
+  /** Maximum number of files that wait for a process. */
+  readonly maxWaiting: number;
+  /** The program of the processes; only tests replace it. */
+  readonly program?: string;
+}
 
-/** Runs inspections in at most two child processes, which start on demand and stop after being idle. */
-export class InspectionPool implements AsyncDisposable {
+/**
+ * Runs inspections in child processes, at most two at once. Each process inspects one file and ends, so that a file
+ * that takes over its process never sees another one. The next process starts while a file is inspected, because
+ * loading Node and the libraries takes longer than the inspection of a small image.
+ */
+export class InspectionPool implements InspectionRunner {
   readonly #permits: Semaphore;
+  readonly #program: string | undefined;
   readonly #stopping = new AbortController();
-  readonly #idle: InspectionProcess[] = [];
   readonly #busy = new Set<InspectionProcess>();
+  #next: InspectionProcess | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ maxWaiting }: { readonly maxWaiting: number }) {
+  constructor({ maxWaiting, program }: InspectionPoolOptions) {
     this.#permits = new Semaphore({ total: MAX_PROCESSES, maxWaiting });
+    this.#program = program;
   }
 
-  /** Waits for a free inspection process and inspects one file in it. The promise never rejects. */
-  async run(request: InspectionRequest): Promise<PooledEnd> {
+  /** Waits for a permit and inspects one file in a new process. The promise never rejects. */
+  async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many files wait for an inspection process, or the pool is disposed.
+    // `acquire` rejects only when too many files wait for a permit, or the pool is disposed.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);
-    const child = await this.#takeProcess(request.limits.memoryBytes);
-    this.#busy.add(child);
     try {
-      return await child.run(request);
+      await using child = this.#takeProcess();
+      this.#busy.add(child);
+      using _left = { [Symbol.dispose]: () => this.#busy.delete(child) };
+      this.#next ??= new InspectionProcess(this.#program);
+      return await child.run(inspection);
+    } catch (error) {
+      // The process could not be started, for example because the temporary folder is full.
+      return { kind: "failed", message: error instanceof Error ? error.message : String(error) };
     } finally {
-      this.#busy.delete(child);
-      await this.#putBack(child);
+      this.#stopNextLater();
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     clearTimeout(this.#idleTimer);
-    await Promise.all([...this.#busy, ...this.#idle].map((it) => it[Symbol.asyncDispose]()));
+    const processes = [...this.#busy, ...(this.#next === undefined ? [] : [this.#next])];
+    await Promise.all(processes.map((it) => it[Symbol.asyncDispose]()));
   }
 
-  async #takeProcess(memoryBytes: number): Promise<InspectionProcess> {
-    const idle = this.#idle.pop();
-    if (idle === undefined) return new InspectionProcess();
-    if (await idle.isFit(memoryBytes)) return idle;
-    await idle[Symbol.asyncDispose]();
-    return new InspectionProcess();
+  #takeProcess(): InspectionProcess {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next?.isUsable === true) return next;
+    void next?.[Symbol.asyncDispose]();
+    return new InspectionProcess(this.#program);
   }
 
-  async #putBack(child: InspectionProcess): Promise<void> {
-    if (this.#stopping.signal.aborted || !child.isUsable) return await child[Symbol.asyncDispose]();
-    this.#idle.push(child);
+  #stopNextLater(): void {
     clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => void this.#stopIdle(), MAX_IDLE_MS).unref();
-  }
-
-  async #stopIdle(): Promise<void> {
-    await Promise.all(this.#idle.splice(0).map((it) => it[Symbol.asyncDispose]()));
+    if (this.#stopping.signal.aborted) return;
+    this.#idleTimer = setTimeout(() => {
+      void this.#next?.[Symbol.asyncDispose]();
+      this.#next = undefined;
+    }, MAX_IDLE_MS).unref();
   }
 }

@@ -1,56 +1,68 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { getCompileCacheDir } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import type {
-  InspectionLimits,
-  InspectionReply,
-  InspectionRequest,
+import {
+  deliveryBytesOf,
+  type Inspection,
+  type InspectionEnd,
+  type InspectionLimits,
 } from "./inspection-protocol.ts";
+import { parseEnd } from "./parse-end.ts";
 import { readProcessUsage } from "./process-usage.ts";
+import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
+/** Folders with the code of the inspection process, the only ones that its JavaScript may read. */
+const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
+  fileURLToPath(new URL(folder, import.meta.url)),
+);
+/** Folder in which Node keeps compiled modules, if this process uses one, as the local stack and tests do. */
+const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**
  * Maximum time of an inspection without a `progress` message. It is longer than the limit on processor time, because a
  * child process may wait for the processor on a busy machine.
  */
 const MAX_WALL_MS = 60_000;
-/**
- * Share of the memory limit above which an idle inspection process is replaced, so that the next file has enough
- * memory.
- */
-const MAX_IDLE_MEMORY_SHARE = 0.55;
 
 /**
- * How an inspection ended.
- * - `exhausted`: the file exceeded a limit or crashed the child process.
- * - `gone`: the child process was killed or lost for a reason that is not in the file.
- */
-export type InspectionEnd =
-  | Extract<InspectionReply, { kind: "done" | "failed" }>
-  | { readonly kind: "exhausted"; readonly what: "time" | "memory" | "crash" }
-  | { readonly kind: "gone" };
-
-/**
- * A child process that inspects one file after another. The parent watches its memory and time from outside, because the
- * memory of native image libraries cannot be limited from inside the process.
+ * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
+ * native image libraries cannot be limited from inside the process.
+ *
+ * A hostile file may take over the image library of its process. What it finds then:
+ * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
+ *   code, and can start no process (`--permission`); native code is not bound by that.
+ * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
+ *   it shares with media). The kernel lets it read neither memory nor environment of another process, because no user may
+ *   read the program `node` of our images. It can still end these processes, and use up CPU and disk.
+ * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
+  readonly #input = new UnnamedFile(tmpdir());
+  readonly #output = new UnnamedFile(tmpdir());
   #killedFor: InspectionEnd | undefined;
+  #running: Promise<unknown> | undefined;
+  #disposed: Promise<void> | undefined;
 
-  constructor() {
-    this.#child = spawn(
-      process.execPath,
-      ["--max-semi-space-size=1", "--max-old-space-size=96", CHILD],
-      {
-        // The child process gets no environment variables of its parent, because they include secrets. Two malloc
-        // arenas keep its memory from becoming fragmented.
-        env: { MALLOC_ARENA_MAX: "2", VIPS_CONCURRENCY: "1", UV_THREADPOOL_SIZE: "2" },
-        stdio: ["ignore", "ignore", "ignore", "ipc"],
+  /** @param program The program of the process; only tests replace it. */
+  constructor(program: string = CHILD) {
+    this.#child = spawn(process.execPath, [...nodeOptions(), program], {
+      // The child process gets no environment variables of its parent, because they include secrets. Two malloc
+      // arenas keep its memory from becoming fragmented.
+      env: {
+        MALLOC_ARENA_MAX: "2",
+        VIPS_CONCURRENCY: "1",
+        UV_THREADPOOL_SIZE: "2",
+        ...(COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }),
       },
-    );
+      // The order is that of the descriptors 0 to 5.
+      stdio: ["ignore", "ignore", "ignore", "ipc", this.#input.fd, this.#output.fd],
+    });
     this.#exited = once(this.#child, "exit").catch(() => undefined);
   }
 
@@ -58,29 +70,42 @@ export class InspectionProcess implements AsyncDisposable {
     return this.#child.connected && this.#killedFor === undefined;
   }
 
-  /** Inspects one media file; only one call of `run` may be pending. The promise never rejects. */
-  async run(request: InspectionRequest): Promise<InspectionEnd> {
+  /** Inspects a media file. It may be called once. The promise never rejects. */
+  async run(inspection: Inspection): Promise<InspectionEnd> {
+    const running = this.#inspect(inspection);
+    this.#running = running;
+    return await running;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed ??= this.#dispose();
+    await this.#disposed;
+  }
+
+  async #inspect({ request, open, receive }: Inspection): Promise<InspectionEnd> {
     const replies = this.#listen();
-    const watch = this.#watch(request.limits, replies.progressCount);
+    let watch: NodeJS.Timeout | undefined;
     try {
+      await this.#input.write(open());
+      watch = this.#watch(request.limits, replies.progressCount);
       this.#child.send(request, () => undefined);
-      return await replies.end;
+      const end = await replies.end;
+      await this.#deliver(end, receive);
+      return end;
+    } catch (error) {
+      return this.#killedFor ?? { kind: "failed", message: messageOf(error) };
     } finally {
       clearInterval(watch);
       replies.stop();
     }
   }
 
-  /** Whether the inspection process can inspect another file. */
-  async isFit(memoryBytes: number): Promise<boolean> {
-    if (!this.isUsable || this.#child.pid === undefined) return false;
-    const usage = await readProcessUsage(this.#child.pid);
-    return usage === undefined || usage.memoryBytes < memoryBytes * MAX_IDLE_MEMORY_SHARE;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
+  async #dispose(): Promise<void> {
     this.#kill({ kind: "gone" });
     await this.#exited;
+    await this.#running;
+    this.#input[Symbol.dispose]();
+    this.#output[Symbol.dispose]();
   }
 
   #kill(reason: InspectionEnd): void {
@@ -88,12 +113,22 @@ export class InspectionProcess implements AsyncDisposable {
     this.#child.kill("SIGKILL");
   }
 
+  async #deliver(end: InspectionEnd, receive: Inspection["receive"]): Promise<void> {
+    const bytes = deliveryBytesOf(end);
+    if (bytes === undefined) return;
+    const written = this.#output.bytes;
+    if (written !== bytes)
+      throw new Error(`the inspection reports ${bytes} bytes and wrote ${written}`);
+    await receive(end, { bytes, content: this.#output.read() });
+  }
+
   #listen() {
     const { promise, resolve } = Promise.withResolvers<InspectionEnd>();
     let progress = 0;
-    const onMessage = (reply: InspectionReply) => {
-      if (reply.kind === "progress") progress += 1;
-      else resolve(reply);
+    const onMessage = (message: unknown) => {
+      if (isProgress(message)) progress += 1;
+      // A process that says something else was taken over by its file, so this counts as a crash.
+      else resolve(parseEnd(message, this.#input.bytes) ?? { kind: "exhausted", what: "crash" });
     };
     const onExit = (_code: number | null, signal: NodeJS.Signals | null) =>
       resolve(this.#killedFor ?? endOfSignal(signal));
@@ -122,6 +157,31 @@ export class InspectionProcess implements AsyncDisposable {
     };
     return setInterval(() => void look(), WATCH_INTERVAL_MS);
   }
+}
+
+function nodeOptions(): readonly string[] {
+  const permissions = [
+    "--permission",
+    "--allow-addons",
+    ...CODE.map((folder) => `--allow-fs-read=${folder}`),
+    // Node uses the cache only if it may also write it.
+    ...(COMPILE_CACHE === undefined
+      ? []
+      : [
+          `--allow-fs-read=${dirname(COMPILE_CACHE)}`,
+          `--allow-fs-write=${dirname(COMPILE_CACHE)}`,
+        ]),
+  ];
+  return ["--max-semi-space-size=1", "--max-old-space-size=96", ...permissions];
+}
+
+function isProgress(message: unknown): boolean {
+  const isObject = typeof message === "object" && message !== null;
+  return isObject && "kind" in message && message.kind === "progress";
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /**

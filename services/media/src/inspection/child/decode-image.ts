@@ -1,7 +1,7 @@
 import sharp, { type Metadata, type SharpOptions } from "sharp";
 import type { ImageLayout } from "#src/domain/images/image-layout.ts";
 import { unreadable } from "#src/domain/media-rejected.ts";
-import type { OpenFile } from "./open-file.ts";
+import type { OpenFile, OpenImage } from "./open-file.ts";
 
 // The image library libvips uses one thread, no cache between images, and only the loaders of the accepted types,
 // because every other loader could be attacked.
@@ -38,8 +38,8 @@ export function imageOptions(options: SharpOptions): SharpOptions {
  * the pixels. The caller has checked the dimensions. The pixel limit of sharp is off, because sharp counts an animation
  * as one image.
  */
-export async function decodeImage(file: OpenFile, layout: ImageLayout): Promise<DecodedImage> {
-  const metadata = await decoding(() => sharp(file.path, imageOptions({})).metadata());
+export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise<DecodedImage> {
+  const metadata = await decoding(() => sharp(file.content, imageOptions({})).metadata());
   checkLayoutAgrees(file, metadata, layout);
   if (file.contentType === "image/tiff") {
     for (let page = 0; page < layout.frames; page += 1) await decode(file, { page });
@@ -55,9 +55,9 @@ export async function decodeImage(file: OpenFile, layout: ImageLayout): Promise<
   };
 }
 
-async function decode(file: OpenFile, options: SharpOptions): Promise<void> {
+async function decode(file: OpenImage, options: SharpOptions): Promise<void> {
   await decoding(async () => {
-    const image = sharp(file.path, imageOptions(options));
+    const image = sharp(file.content, imageOptions(options));
     if (file.contentType === "image/jpeg") {
       // libjpeg would shrink a JPEG while it loads and decode only an eighth of the pixels. The call of `extract`
       // prevents this.

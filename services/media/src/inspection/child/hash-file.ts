@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { readChunks } from "./read-chunks.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
-const PROGRESS_BYTES = 32 * CHUNK_BYTES;
+const PROGRESS_BYTES = 32 * 1024 * 1024;
 
 export interface HashedFile {
   readonly bytes: number;
@@ -15,13 +14,13 @@ export interface HashedFile {
  * limit.
  */
 export async function hashFile(file: {
-  readonly path: string;
+  readonly fd: number;
   readonly onProgress: () => void;
 }): Promise<HashedFile> {
   const hash = createHash("sha256");
   let bytes = 0;
   let reportedBytes = 0;
-  for await (const chunk of createReadStream(file.path, { highWaterMark: CHUNK_BYTES })) {
+  for await (const chunk of readChunks(file.fd)) {
     hash.update(chunk);
     bytes += chunk.length;
     if (bytes - reportedBytes < PROGRESS_BYTES) continue;

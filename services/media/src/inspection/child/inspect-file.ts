@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import { fileTypeFromBuffer } from "file-type";
 import { foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import type {
@@ -8,7 +8,7 @@ import type {
 } from "#src/domain/inspected-media.ts";
 import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
 import { realContentType } from "#src/domain/real-content-type.ts";
-import type { InspectionLimits } from "#src/inspection/inspection-protocol.ts";
+import { INPUT_FD, type InspectionLimits } from "#src/inspection/inspection-protocol.ts";
 import { inspectImage } from "./inspect-image.ts";
 import { inspectVideo } from "./inspect-video.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -25,28 +25,24 @@ export interface InspectFileOptions {
   readonly onProgress: () => void;
 }
 
-/** Inspects one whole media file. An error that the file did not cause, such as a failed read, is thrown. */
-export async function inspectFile(
-  path: string,
-  options: InspectFileOptions,
-): Promise<InspectionResult> {
-  const fd = openSync(path, "r");
+/**
+ * Inspects the media file of this process. An error that the file did not cause, such as a failed read, is thrown.
+ */
+export async function inspectFile(options: InspectFileOptions): Promise<InspectionResult> {
   try {
-    return { kind: "accepted", media: await inspect(path, fd, options) };
+    return { kind: "accepted", media: await inspect(options) };
   } catch (error) {
     if (error instanceof MediaRejected) return { kind: "rejected", violation: error.violation };
     throw error;
-  } finally {
-    closeSync(fd);
   }
 }
 
-async function inspect(
-  path: string,
-  fd: number,
-  options: InspectFileOptions,
-): Promise<InspectedMedia> {
-  const { declared, limits, onProgress } = options;
+async function inspect({
+  declared,
+  limits,
+  onProgress,
+}: InspectFileOptions): Promise<InspectedMedia> {
+  const fd = INPUT_FD;
   const bytes = fstatSync(fd).size;
   if (declared !== undefined && declared.bytes !== bytes) throw lengthMismatch(declared, bytes);
   if (bytes === 0) throw unreadable("The file is empty.");
@@ -55,7 +51,7 @@ async function inspect(
   const kind = kindOf(contentType);
   const limit = kind === "image" ? limits.maxImageBytes : limits.maxVideoBytes;
   if (bytes > limit) throw tooLarge(limit, bytes);
-  const file: OpenFile = { path, fd, bytes, contentType, limits, onProgress };
+  const file: OpenFile = { fd, bytes, contentType, limits, onProgress };
   return kind === "image" ? inspectImage(file) : inspectVideo(file);
 }
 

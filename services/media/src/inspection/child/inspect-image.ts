@@ -8,10 +8,10 @@ import { readTiff } from "#src/domain/images/tiff.ts";
 import { readWebp } from "#src/domain/images/webp.ts";
 import type { InspectedMedia, Delivery } from "#src/domain/inspected-media.ts";
 import { tooManyPixels, unreadable } from "#src/domain/media-rejected.ts";
-import { deliveryPathOf } from "#src/inspection/inspection-protocol.ts";
+import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { decodeImage, type DecodedImage } from "./decode-image.ts";
 import { hashFile } from "./hash-file.ts";
-import type { OpenFile } from "./open-file.ts";
+import type { OpenFile, OpenImage } from "./open-file.ts";
 import { rotateImage } from "./rotate-image.ts";
 import { writeParts } from "./write-parts.ts";
 
@@ -46,10 +46,11 @@ export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   }
   const layout = READERS.get(file.contentType)?.(content);
   if (layout === undefined) throw new Error(`no reader for ${file.contentType}`);
+  const image: OpenImage = { ...file, content };
   checkSize(layout, file.limits.memoryBytes - RESERVED_BYTES);
   // The library sharp cannot decode BMP files, whose pixels `readBmp` has already read.
   const isBmp = file.contentType === "image/bmp";
-  const decoded = isBmp ? UPRIGHT : await decodeImage(file, layout);
+  const decoded = isBmp ? UPRIGHT : await decodeImage(image, layout);
   const swapsSides = decoded.orientation >= 5;
   return {
     kind: "image",
@@ -59,7 +60,7 @@ export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
     width: swapsSides ? layout.height : layout.width,
     height: swapsSides ? layout.width : layout.height,
     durationMs: null,
-    delivery: await prepareDelivery(file, content, layout, decoded),
+    delivery: await prepareDelivery(image, layout, decoded),
   };
 }
 
@@ -84,19 +85,17 @@ function checkSize(layout: ImageLayout, budgetBytes: number): void {
 }
 
 async function prepareDelivery(
-  file: OpenFile,
-  content: Buffer,
+  image: OpenImage,
   layout: ImageLayout,
   decoded: DecodedImage,
 ): Promise<Delivery> {
   // A TIFF is always rotated: it stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore it.
   if (!layout.hasMetadata && decoded.orientation === 1) return { kind: "same" };
-  const target = deliveryPathOf(file.path);
-  const budgetBytes = file.limits.memoryBytes - RESERVED_BYTES;
-  const isRotated = await rotateImage(file, target, layout, decoded, budgetBytes);
+  const { content, contentType, limits, onProgress } = image;
+  const isRotated = await rotateImage(image, layout, decoded, limits.memoryBytes - RESERVED_BYTES);
   if (!isRotated && !layout.hasMetadata) return { kind: "same" };
   const written = isRotated
-    ? await hashFile({ path: target, onProgress: file.onProgress })
-    : await writeParts(content, layout.withoutMetadata(decoded.orientation), target);
-  return { kind: "rewritten", path: target, contentType: file.contentType, ...written };
+    ? await hashFile({ fd: OUTPUT_FD, onProgress })
+    : writeParts(content, layout.withoutMetadata(decoded.orientation), OUTPUT_FD);
+  return { kind: "rewritten", path: "", contentType, ...written };
 }

@@ -1,14 +1,15 @@
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
 import type { InspectedMedia, Delivery, Patch } from "#src/domain/inspected-media.ts";
 import { readMp4 } from "#src/domain/videos/mp4.ts";
 import type { BlankedRange, VideoLayout } from "#src/domain/videos/video-layout.ts";
 import { readWebm } from "#src/domain/videos/webm.ts";
-import { deliveryPathOf } from "#src/inspection/inspection-protocol.ts";
+import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { hashFile } from "./hash-file.ts";
 import { openByteSource } from "./open-byte-source.ts";
 import type { OpenFile } from "./open-file.ts";
+import { readChunks } from "./read-chunks.ts";
 
 /**
  * Maximum number of patches of a video. The database stores the patches, and every download by a platform applies them.
@@ -16,7 +17,6 @@ import type { OpenFile } from "./open-file.ts";
  */
 const MAX_PATCHES = 200;
 const MAX_PATCH_BYTES = 256 * 1024;
-const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Parses the structure of a video without decoding its frames, and finds the metadata to blank in the file that
@@ -48,7 +48,6 @@ async function prepareDelivery(file: OpenFile, { blanks }: VideoLayout): Promise
 }
 
 async function rewrite(file: OpenFile, blanks: readonly BlankedRange[]): Promise<Delivery> {
-  const path = deliveryPathOf(file.path);
   const hash = createHash("sha256");
   const hashed = async function* () {
     for await (const chunk of readBlanked(file, blanks)) {
@@ -56,9 +55,9 @@ async function rewrite(file: OpenFile, blanks: readonly BlankedRange[]): Promise
       yield chunk;
     }
   };
-  await pipeline(hashed, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  await pipeline(hashed, createWriteStream("", { fd: OUTPUT_FD, start: 0 }));
   const sha256 = hash.digest("hex");
-  return { kind: "rewritten", path, bytes: file.bytes, sha256, contentType: file.contentType };
+  return { kind: "rewritten", path: "", bytes: file.bytes, sha256, contentType: file.contentType };
 }
 
 /** Yields the bytes of a video as platforms receive it, with its metadata overwritten. */
@@ -68,7 +67,7 @@ async function* readBlanked(
 ): AsyncGenerator<Buffer> {
   let position = 0;
   let first = 0;
-  for await (const chunk of createReadStream(file.path, { highWaterMark: CHUNK_BYTES })) {
+  for await (const chunk of readChunks(file.fd)) {
     const end = position + chunk.length;
     for (let index = first; index < blanks.length; index += 1) {
       const blank = blanks[index];

@@ -1,8 +1,11 @@
 import sharp, { type Sharp } from "sharp";
 import type { ImageLayout } from "#src/domain/images/image-layout.ts";
+import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { imageOptions, type DecodedImage } from "./decode-image.ts";
-import type { OpenFile } from "./open-file.ts";
+import type { OpenImage } from "./open-file.ts";
 
+/** The image library opens the file by this path, which leads to the descriptor. */
+const TARGET = `/dev/fd/${OUTPUT_FD}`;
 /**
  * Quality of JPEG and WebP images that are encoded again: the loss is invisible and the file stays about as large as a
  * camera's.
@@ -20,15 +23,14 @@ const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Writes an upright copy of an image without metadata to `target` when the image is not upright and the copy fits into
+ * Writes an upright copy of an image without metadata to `OUTPUT_FD` when the image is not upright and the copy fits into
  * `budgetBytes` of memory.
  *
  * @returns false when no copy was written. The caller then keeps the orientation as the only EXIF tag, which needs no
  *   memory.
  */
 export async function rotateImage(
-  file: OpenFile,
-  target: string,
+  file: OpenImage,
   layout: ImageLayout,
   decoded: DecodedImage,
   budgetBytes: number,
@@ -37,11 +39,11 @@ export async function rotateImage(
   if (decoded.orientation === 1 || factor === undefined) return false;
   if (layout.totalPixels * decoded.pixelBytes * factor + layout.decodeBytes > budgetBytes)
     return false;
-  const image = sharp(file.path, imageOptions({})).autoOrient();
+  const image = sharp(file.content, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
   // The library sharp converts CMYK images to sRGB, to which the CMYK colour profile of the source does not apply.
   if (!decoded.isCmyk) image.keepIccProfile();
-  await encode(image, file.contentType, layout.lossless).toFile(target);
+  await encode(image, file.contentType, layout.lossless).toFile(TARGET);
   file.onProgress();
   return true;
 }

@@ -1,0 +1,65 @@
+import {
+  deliveryBytesOf,
+  type InspectionEnd,
+  type InspectionRequest,
+} from "./inspection-protocol.ts";
+
+/**
+ * How the media service asks the inspector over HTTP: `POST /inspections` with the request in a header and the file as
+ * the body. The answer is a line of JSON with the end of the inspection, and then the bytes of the file that platforms
+ * receive, if it differs.
+ */
+export const INSPECTIONS_PATH = "/inspections";
+export const REQUEST_HEADER = "x-inspection";
+/** The line contains at most 256 KiB of patches in base64. */
+const MAX_LINE_BYTES = 1_000_000;
+const LINE_FEED = 10;
+
+export function encodeRequest(request: InspectionRequest): string {
+  return Buffer.from(JSON.stringify(request)).toString("base64url");
+}
+
+/** @throws SyntaxError when the header is not what `encodeRequest` returns. */
+export function decodeRequest(header: string): InspectionRequest {
+  return JSON.parse(Buffer.from(header, "base64url").toString()) as InspectionRequest;
+}
+
+/** Returns the line for the end of an inspection, and the length of the whole answer. */
+export function encodeEnd(end: InspectionEnd): { readonly line: string; readonly bytes: number } {
+  const line = `${JSON.stringify(end)}\n`;
+  return { line, bytes: Buffer.byteLength(line) + (deliveryBytesOf(end) ?? 0) };
+}
+
+/**
+ * Splits an answer of the inspector into its line, as an unchecked value, and the bytes that follow.
+ *
+ * @throws Error when the line is too long, incomplete or not JSON.
+ */
+export async function splitAnswer(
+  answer: AsyncIterable<Buffer>,
+): Promise<{ readonly said: unknown; readonly rest: AsyncIterable<Buffer> }> {
+  const chunks = answer[Symbol.asyncIterator]();
+  let start: Buffer = Buffer.alloc(0);
+  while (!start.includes(LINE_FEED)) {
+    if (start.length > MAX_LINE_BYTES)
+      throw new Error("the inspector answered a line that is too long");
+    const next = await chunks.next();
+    if (next.done === true) throw new Error("the answer of the inspector is incomplete");
+    start = Buffer.concat([start, next.value]);
+  }
+  const length = start.indexOf(LINE_FEED);
+  const said: unknown = JSON.parse(start.toString("utf8", 0, length));
+  return { said, rest: continueWith(start.subarray(length + 1), chunks) };
+}
+
+async function* continueWith(
+  first: Buffer,
+  chunks: AsyncIterator<Buffer>,
+): AsyncGenerator<Buffer, void> {
+  if (first.length > 0) yield first;
+  for (;;) {
+    const next = await chunks.next();
+    if (next.done === true) return;
+    yield next.value;
+  }
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { parseEnd } from "./parse-end.ts";
+
+const SHA256 = "a".repeat(64);
+const MEDIA = {
+  kind: "image",
+  contentType: "image/png",
+  bytes: 1000,
+  sha256: SHA256,
+  width: 4,
+  height: 3,
+  durationMs: null,
+  delivery: { kind: "same" },
+};
+const REWRITTEN = { kind: "rewritten", bytes: 900, sha256: SHA256, contentType: "image/png" };
+
+function parseAccepted(change: object) {
+  const media = { ...MEDIA, ...change };
+  return parseEnd({ kind: "done", result: { kind: "accepted", media } }, 1000);
+}
+
+test("the valid end of an inspection is copied without fields that it should not have", () => {
+  const delivery = { ...REWRITTEN, path: "/proc/self/environ", extra: 1 };
+
+  expect(parseAccepted({ extra: 1 })).toEqual({
+    kind: "done",
+    result: { kind: "accepted", media: MEDIA },
+  });
+  expect(parseAccepted({ delivery })).toMatchObject({
+    result: { media: { delivery: { ...REWRITTEN, path: "" } } },
+  });
+  const violation = { code: "media_too_large", message: "large", limit: 1, actual: 2 };
+  expect(parseEnd({ kind: "done", result: { kind: "rejected", violation } }, 1000)).toEqual({
+    kind: "done",
+    result: { kind: "rejected", violation },
+  });
+  expect(parseEnd({ kind: "exhausted", what: "memory" }, 1000)).toEqual({
+    kind: "exhausted",
+    what: "memory",
+  });
+});
+
+test.each([
+  ["a media type that browsers execute", { contentType: "text/html" }],
+  ["a kind that is not that of its media type", { kind: "video" }],
+  ["another length than the file has", { bytes: 999 }],
+  ["a hash that is not a SHA-256", { sha256: "../../x" }],
+  ["a width that the database cannot store", { width: 2 ** 40 }],
+  ["a duration that is not a number", { durationMs: "1" }],
+  [
+    "a file for platforms whose media type browsers execute",
+    { delivery: { ...REWRITTEN, contentType: "text/html" } },
+  ],
+  ["a file for platforms that fills the disk", { delivery: { ...REWRITTEN, bytes: 10 ** 12 } }],
+  [
+    "a patch behind the end of the file",
+    { delivery: { kind: "blanked", sha256: SHA256, patches: [{ offset: 999, bytes: "AAAA" }] } },
+  ],
+  [
+    "a patch before the file",
+    { delivery: { kind: "blanked", sha256: SHA256, patches: [{ offset: -1, bytes: "AA==" }] } },
+  ],
+  ["an unknown kind of file for platforms", { delivery: { kind: "linked", sha256: SHA256 } }],
+])("the end of an inspection that reports %s is not valid", (_, change) => {
+  expect(parseAccepted(change)).toBeUndefined();
+});
+
+test.each([undefined, null, "done", {}, { kind: "done" }, { kind: "done", result: { kind: "x" } }])(
+  "%j is not a valid end of an inspection",
+  (said) => {
+    expect(parseEnd(said, 1000)).toBeUndefined();
+  },
+);

@@ -1,0 +1,142 @@
+import { kindOf } from "#src/domain/accepted-types.ts";
+import type {
+  Delivery,
+  InspectedMedia,
+  MediaViolation,
+  Patch,
+} from "#src/domain/inspected-media.ts";
+import type { InspectionEnd } from "./inspection-protocol.ts";
+
+/** Longest message of a violation, which clients see. */
+const MAX_MESSAGE_CHARACTERS = 500;
+/** Maximum length of the file that platforms receive when it is longer than the inspected file. */
+const MAX_DELIVERY_BYTES = 256_000_000;
+const MAX_SIDE = 1_000_000;
+const MAX_PATCHES = 200;
+const SHA256 = /^[0-9a-f]{64}$/;
+const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
+  "media_type_unsupported",
+  "media_type_mismatch",
+  "media_too_large",
+  "media_length_mismatch",
+  "media_dimensions",
+  "media_unreadable",
+]);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks and copies what an inspection process or the inspector says about a file of `fileBytes` bytes. A hostile file
+ * may have taken over that process, so nothing that it says may harm more than this file: neither the path of a file
+ * to read nor a media type that browsers execute is accepted.
+ *
+ * @returns undefined when it is not a valid end of an inspection. The path of a rewritten file is empty.
+ */
+export function parseEnd(said: unknown, fileBytes: number): InspectionEnd | undefined {
+  const end = toFields(said);
+  switch (end["kind"]) {
+    case "gone":
+    case "full":
+      return { kind: end["kind"] };
+    case "failed":
+      return { kind: "failed", message: toText(end["message"]) };
+    case "exhausted":
+      return parseExhausted(end["what"]);
+    case "done":
+      return parseDone(toFields(end["result"]), fileBytes);
+    default:
+      return undefined;
+  }
+}
+
+function parseExhausted(what: unknown): InspectionEnd | undefined {
+  const isKnown = what === "time" || what === "memory" || what === "crash";
+  return isKnown ? { kind: "exhausted", what } : undefined;
+}
+
+function parseDone(result: Fields, fileBytes: number): InspectionEnd | undefined {
+  if (result["kind"] === "rejected") {
+    const violation = parseViolation(toFields(result["violation"]));
+    return violation && { kind: "done", result: { kind: "rejected", violation } };
+  }
+  if (result["kind"] !== "accepted") return undefined;
+  const media = parseMedia(toFields(result["media"]), fileBytes);
+  return media && { kind: "done", result: { kind: "accepted", media } };
+}
+
+function parseViolation({ code, message, limit, actual }: Fields): MediaViolation | undefined {
+  if (!CODES.has(code)) return undefined;
+  return {
+    code: code as MediaViolation["code"],
+    message: toText(message),
+    ...(isCount(limit) ? { limit } : {}),
+    ...(isCount(actual) ? { actual } : {}),
+  };
+}
+
+function parseMedia(media: Fields, fileBytes: number): InspectedMedia | undefined {
+  const { contentType, sha256, bytes } = media;
+  if (typeof contentType !== "string" || !isHash(sha256) || bytes !== fileBytes) return undefined;
+  const kind = kindOf(contentType);
+  if (kind === undefined || kind !== media["kind"]) return undefined;
+  const extent = parseExtent(media);
+  const delivery = parseDelivery(toFields(media["delivery"]), fileBytes);
+  if (extent === undefined || delivery === undefined) return undefined;
+  return { kind, contentType, bytes, sha256, ...extent, delivery };
+}
+
+function parseExtent({
+  width,
+  height,
+  durationMs = null,
+}: Fields): Pick<InspectedMedia, "width" | "height" | "durationMs"> | undefined {
+  if (!isSide(width) || !isSide(height)) return undefined;
+  return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
+}
+
+function parseDelivery(delivery: Fields, fileBytes: number): Delivery | undefined {
+  const { kind, bytes, sha256, contentType, patches } = delivery;
+  if (kind === "same") return { kind };
+  if (!isHash(sha256)) return undefined;
+  if (kind === "blanked") {
+    const parsed = parsePatches(patches, fileBytes);
+    return parsed && { kind, patches: parsed, sha256 };
+  }
+  if (kind !== "rewritten" || typeof contentType !== "string") return undefined;
+  if (kindOf(contentType) === undefined || !isCount(bytes)) return undefined;
+  if (bytes > Math.max(fileBytes, MAX_DELIVERY_BYTES)) return undefined;
+  return { kind, path: "", bytes, sha256, contentType };
+}
+
+function parsePatches(patches: unknown, fileBytes: number): readonly Patch[] | undefined {
+  if (!Array.isArray(patches) || patches.length > MAX_PATCHES) return undefined;
+  const parsed: Patch[] = [];
+  for (const patch of patches.map(toFields)) {
+    const { offset, bytes } = patch;
+    if (!isCount(offset) || typeof bytes !== "string") return undefined;
+    if (offset + Buffer.byteLength(bytes, "base64") > fileBytes) return undefined;
+    parsed.push({ offset, bytes });
+  }
+  return parsed;
+}
+
+function toFields(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function toText(value: unknown): string {
+  return (typeof value === "string" ? value : "").slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+}
+
+function isHash(value: unknown): value is string {
+  return typeof value === "string" && SHA256.test(value);
+}
+
+/** Whether a value is a whole number that the database can store. */
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function isSide(value: unknown): value is number {
+  return isCount(value) && value >= 1 && value <= MAX_SIDE;
+}

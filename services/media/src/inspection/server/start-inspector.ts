@@ -1,0 +1,82 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
+import { InspectionPool } from "#src/inspection/inspection-pool.ts";
+import type { InspectionRequest, InspectionRunner } from "#src/inspection/inspection-protocol.ts";
+import {
+  decodeRequest,
+  encodeEnd,
+  INSPECTIONS_PATH,
+  REQUEST_HEADER,
+} from "#src/inspection/inspector-protocol.ts";
+
+/** Maximum number of files that wait for a process. All replicas of the media service together send fewer. */
+const MAX_WAITING = 100;
+/** How long inspections may continue while the inspector stops. The media service repeats those that end early. */
+const INSPECTION_GRACE_MS = 18_000;
+
+/** The inspector while it runs. */
+export interface Inspector extends AsyncDisposable {
+  readonly url: string;
+}
+
+/**
+ * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret, connects to
+ * nothing and keeps nothing, so it can run where a hostile file finds neither. A client can only have files inspected.
+ */
+export async function startInspector(options: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<Inspector> {
+  const pool = new InspectionPool({ maxWaiting: MAX_WAITING });
+  const server = createServer((request, response) => void answer(pool, request, response));
+  server.listen(options);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${options.host}:${port}`,
+    [Symbol.asyncDispose]: async () => {
+      const timer = setTimeout(() => server.closeAllConnections(), INSPECTION_GRACE_MS);
+      const closed = once(server, "close");
+      server.close();
+      await closed;
+      clearTimeout(timer);
+      await pool[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function answer(
+  runner: InspectionRunner,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  // A connection that breaks ends the stream of the request or of the answer, where it is handled.
+  response.on("error", () => undefined);
+  if (request.url === "/livez" || request.url === "/readyz") return void response.end("ok\n");
+  const wanted = parseRequest(request);
+  if (wanted === undefined) return void response.writeHead(404).end();
+  const end = await runner.run({
+    request: wanted,
+    open: () => request,
+    receive: async (found, { content }) => {
+      const { line, bytes } = encodeEnd(found);
+      response.writeHead(200, { "content-length": bytes }).write(line);
+      await pipeline(content, response);
+    },
+  });
+  if (!response.headersSent) response.writeHead(200).end(encodeEnd(end).line);
+  else if (!response.writableFinished) response.destroy();
+}
+
+/** Returns the request for an inspection; undefined when it is another request or not valid. */
+function parseRequest({ method, url, headers }: IncomingMessage): InspectionRequest | undefined {
+  const header = headers[REQUEST_HEADER];
+  if (method !== "POST" || url !== INSPECTIONS_PATH || typeof header !== "string") return undefined;
+  try {
+    return decodeRequest(header);
+  } catch {
+    return undefined;
+  }
+}

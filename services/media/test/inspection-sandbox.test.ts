@@ -1,0 +1,52 @@
+import { getCompileCacheDir } from "node:module";
+import { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { InspectionPool } from "#src/inspection/inspection-pool.ts";
+
+const PROBE = fileURLToPath(new URL("sandbox-probe.ts", import.meta.url));
+const LIMITS = {
+  maxImageBytes: 1000,
+  maxVideoBytes: 1000,
+  memoryBytes: 256_000_000,
+  timeMs: 10_000,
+};
+
+/** Inspects a file with the program that reports what it could do. */
+async function probe(pool: InspectionPool, content = "file"): Promise<Record<string, unknown>> {
+  const end = await pool.run({
+    request: { declared: undefined, limits: LIMITS },
+    open: () => Readable.from([Buffer.from(content)]),
+    receive: () => Promise.resolve(),
+  });
+  if (end.kind !== "failed") throw new Error(JSON.stringify(end));
+  return JSON.parse(end.message) as Record<string, unknown>;
+}
+
+test("each media file is inspected in a process of its own", async () => {
+  await using pool = new InspectionPool({ maxWaiting: 10, program: PROBE });
+  const together = await Promise.all([probe(pool), probe(pool), probe(pool)]);
+  const later = await probe(pool);
+
+  expect(new Set([...together, later].map(({ pid }) => pid)).size).toBe(4);
+});
+
+test("an inspection process has its file, none of its parent's environment variables, and may open no other file and start no process", async () => {
+  await using pool = new InspectionPool({ maxWaiting: 10, program: PROBE });
+  const { pid, variables, ...found } = await probe(pool, "0123456789");
+
+  expect(pid).not.toBe(process.pid);
+  expect(variables).toEqual([
+    "MALLOC_ARENA_MAX",
+    ...(getCompileCacheDir() === undefined ? [] : ["NODE_COMPILE_CACHE"]),
+    "UV_THREADPOOL_SIZE",
+    "VIPS_CONCURRENCY",
+  ]);
+  expect(found).toEqual({
+    fileBytes: 10,
+    environmentOfParent: "ERR_ACCESS_DENIED",
+    otherFile: "ERR_ACCESS_DENIED",
+    newFile: "ERR_ACCESS_DENIED",
+    program: "ERR_ACCESS_DENIED",
+  });
+});
