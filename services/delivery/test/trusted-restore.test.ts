@@ -126,19 +126,21 @@ test("a target whose publishing call had an unknown outcome before a switchover 
   const target = world.addTarget();
   await request(sql, target);
   world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
-  world.verdicts = [() => ({ kind: "look_again", afterMs: 50 })];
-  await using _worker = startWorker(database, world, { settings: SETTINGS });
-  await untilStatus(sql, target, "unknown");
+  {
+    await using _worker = startWorker(database, world, { settings: SETTINGS });
+    await untilStatus(sql, target, "unknown");
+  }
   await switchOver(database);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
   await untilStatus(sql, target, "failed");
 
   await trustLatest(database);
   await release(database);
-  const looks = world.looks.length;
+  expect(world.looks).toEqual([]);
   await wake(database, target);
   await untilStatus(sql, target, "failed");
   expect(await readTask(sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
-  expect(world.looks).toHaveLength(looks + 1);
+  expect(world.looks.length).toBeGreaterThan(0);
   expect(world.calls).toHaveLength(1);
 });
 
