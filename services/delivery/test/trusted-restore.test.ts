@@ -22,6 +22,8 @@ import {
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
+/** Settings with which a target whose publishing call has an unknown outcome is not searched for while a test runs. */
+const LONG_CALLS = { ...SETTINGS, visibleCallMs: 60_000 };
 
 /** Records a restore that moved the data to a new timeline of Postgres, as a switchover to a standby server does. */
 async function switchOver({ sql }: TestDatabase): Promise<void> {
@@ -57,8 +59,8 @@ async function failInDoubt(database: TestDatabase, world: World): Promise<TestTa
 }
 
 /**
- * Makes the queued publish task of a target ready now. Otherwise the task waits until the posts service knows that the
- * target is open again.
+ * Makes the publish task of a target ready now. Otherwise the task waits until the posts service knows that the target is
+ * open again, or until its publishing call can no longer arrive.
  */
 async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
   await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
@@ -127,9 +129,10 @@ test("a target whose publishing call had an unknown outcome before a switchover 
   await request(sql, target);
   world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
   {
-    await using _worker = startWorker(database, world, { settings: SETTINGS });
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
     await untilStatus(sql, target, "unknown");
   }
+  await wake(database, target);
   await switchOver(database);
   await using _worker = startWorker(database, world, { settings: SETTINGS });
   await untilStatus(sql, target, "failed");
@@ -152,7 +155,7 @@ test("the search for the post of a publishing call that had an unknown outcome b
   const [waiting, failed] = [world.addTarget(), world.addTarget()];
   world.reactions = [1, 2].map(() => () => ({ kind: "unknown", message: "no answer" }));
   {
-    await using _worker = startWorker(database, world, { settings: SETTINGS });
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
     await request(sql, waiting, failed);
     await untilStatus(sql, waiting, "unknown");
     await untilStatus(sql, failed, "unknown");
@@ -162,17 +165,15 @@ test("the search for the post of a publishing call that had an unknown outcome b
       select target_id, min(called_at) as first_called_at from publish_attempts group by target_id
     ) as a order by target_id`) as readonly object[];
   const called = await readFirst();
-  await sql`update publish_tasks set wake_at = 'infinity' where target_id = ${waiting.targetId}`;
+  await wake(database, failed);
   await switchOver(database);
   {
     await using _worker = startWorker(database, world, { settings: SETTINGS });
     await untilStatus(sql, failed, "failed");
   }
-  await sql`update publish_tasks set wake_at = now() where target_id = ${waiting.targetId}`;
+  await wake(database, waiting);
   {
-    await using _worker = startWorker(database, world, {
-      settings: { ...SETTINGS, visibleCallMs: 60_000 },
-    });
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
     await eventually(async () => {
       const rows = await sql`select 1 from publish_tasks where is_restored and status = 'unknown'`;
       expect(rows).toHaveLength(1);
