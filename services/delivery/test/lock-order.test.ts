@@ -48,7 +48,9 @@ async function runTogether(
       });
     }
   });
-  await Promise.all(running).finally(() => pool.end({ timeout: 1 }));
+  const results = await Promise.allSettled(running);
+  await pool.end({ timeout: 1 });
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
 async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {

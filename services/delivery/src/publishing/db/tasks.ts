@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
-import { nameTask, type HeldKey, type Task, type TaskKey } from "#src/publishing/domain/task.ts";
+import type { HeldKey, Task, TaskKey } from "#src/publishing/domain/task.ts";
 
 /** The columns of a `Task`, for a query in which the table `publish_tasks` has the alias `t`. */
 export function taskColumns(sql: ISql) {
@@ -119,8 +119,6 @@ async function queueDropped(
   requests: readonly PublishRequest[],
   keys: readonly TaskKey[],
 ): Promise<void> {
-  const names = new Set(keys.map(nameTask));
-  const rows = requests.filter((request) => names.has(nameTask(request))).map(toRequestRow);
   await tx`
     update publish_tasks t
     set status = 'queued',
@@ -128,9 +126,11 @@ async function queueDropped(
       wake_at = greatest(r.due_at, now()),
       version = t.version + 1,
       updated_at = now()
-    from jsonb_to_recordset(${tx.json(rows)}) as r(
+    from jsonb_to_recordset(${tx.json(requests.map(toRequestRow))}) as r(
       target_id uuid, generation int, due_at timestamptz, cause jsonb
     )
+    join jsonb_to_recordset(${tx.json(toKeyRows(keys))}) as k(target_id uuid, generation int)
+      on k.target_id = r.target_id and k.generation = r.generation
     where t.target_id = r.target_id
     and t.generation = r.generation`;
 }
