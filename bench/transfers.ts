@@ -170,10 +170,7 @@ async function measureReaders(store: string, settings: Readonly<Record<string, s
   return `| ${store} | ${cells.join(" | ")} |`;
 }
 
-/**
- * Starts an HTTP server that answers every URL with a video of 50 MB, which it sends over about 5 s. It counts the most
- * downloads that were open at once.
- */
+/** Starts an HTTP server that sends a video of 50 MB over about 5 s, and counts the most downloads that were open at once. */
 async function startVideoServer() {
   let [open, mostOpen] = [0, 0];
   const piece = Buffer.alloc(IMPORT_BYTES / IMPORT_PIECES);
@@ -229,13 +226,10 @@ async function measureImports(): Promise<string> {
   const url = `http://127.0.0.1:${port}/video.mp4`;
   const imports = tenants.flatMap((tenant) =>
     Array.from({ length: IMPORTS_PER_WORKSPACE }, () =>
-      call(system, tenant, "/media/from-url", { url }).then(
-        () => true,
-        () => false,
-      ),
+      call(system, tenant, "/media/from-url", { url }).catch(() => undefined),
     ),
   );
-  const accepted = (await Promise.all(imports)).filter(Boolean).length;
+  const accepted = (await Promise.all(imports)).filter((media) => media !== undefined).length;
   clearInterval(timer);
   server.closeAllConnections();
   server.close();
