@@ -1,8 +1,10 @@
 /**
- * Measures how long the polls of the outbox and of the scheduler take while a long snapshot, for example of a backup, keeps
- * 300,000 old rows in the database: deleted events, and posts whose publishing has started. Each poll is measured once from the
- * beginning of its index, and once from its floor, the smallest key that waiting work can have. Prints a Markdown table.
+ * Measures how long the polls of the outbox, of the scheduler and of delivery take while a long snapshot, for example of a
+ * backup, keeps 300,000 old rows in the database: deleted events, posts whose publishing has started, published targets,
+ * deleted targets, and answered questions for post ids. Each poll is measured once from the beginning of its index, and once
+ * from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown table.
  */
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "@postrider/local/embedded-postgres";
 import { makeTestFolder } from "@postrider/local/test-folder";
@@ -13,12 +15,20 @@ import { openSql, type Sql } from "@postrider/shared/postgres";
 import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
 import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
+import { MIGRATIONS as DELIVERY_MIGRATIONS } from "../services/delivery/src/config.ts";
+import { findNextTaskMs } from "../services/delivery/src/publishing/db/account-queues.ts";
+import { claimTasks } from "../services/delivery/src/publishing/db/claims.ts";
+import { findNextDeletionMs } from "../services/delivery/src/publishing/db/deletion-claims.ts";
+import { insertDeployment } from "../services/delivery/src/publishing/db/deployment.ts";
+import { findNextQuestionMs } from "../services/delivery/src/publishing/db/detail-questions.ts";
+import { listLostCalls } from "../services/delivery/src/publishing/db/leases.ts";
 import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
 
 const ROWS = 300_000;
 const BATCH_ROWS = 500;
+const ACCOUNTS = 500;
 const POSTS_BATCH_ROWS = 5_000;
 const WARM_UPS = 3;
 const SAMPLES = 50;
@@ -80,15 +90,85 @@ async function compare<T>(name: string, poll: Poll<T>, start: T, floor: T): Prom
   return `| ${name} | ${await medianMs(() => poll(start))} | ${await medianMs(() => poll(floor))} |`;
 }
 
+/** Measures a poll of delivery, which has no floor. */
+async function withoutFloor(name: string, poll: () => PromiseLike<unknown>): Promise<string> {
+  return `| delivery: ${name} | ${await medianMs(poll)} | – |`;
+}
+
+const deliveryRole = { service: "delivery", password: "bench", migrationPassword: "bench" };
+await provisionDatabase(cluster.url, [deliveryRole]);
+const delivery = open(serviceDatabaseUrl(cluster.url, deliveryRole));
+await migrateDatabase(migrationDatabaseUrl(cluster.url, deliveryRole), DELIVERY_MIGRATIONS);
+await insertDeployment(delivery, "bench");
+
+const CLAIM = {
+  owner: randomUUID(),
+  leaseMs: 60_000,
+  limit: 50,
+  platforms: ["x"],
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
+  maxPerPlatform: 64,
+  maxPerWorkspace: 32,
+};
+
+/**
+ * Takes 300,000 targets through the states of delivery: queued, in work, calling, published. The queues of their 500 accounts
+ * change as often as if each account had one target at a time.
+ */
+async function publishTargets(): Promise<void> {
+  await delivery.begin(async (tx) => {
+    await tx`set local statement_timeout = 0`;
+    await tx`set local transaction_timeout = 0`;
+    await tx`
+      insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+        publish_before)
+      select gen_random_uuid(), 1, '00000000-0000-4000-8000-000000000000', gen_random_uuid(),
+        md5((n % ${ACCOUNTS}::int)::text)::uuid, 'x', 'queued', now(), now(), now() + interval '1 day'
+      from generate_series(1, ${ROWS}::int) as n`;
+    await tx`update publish_tasks set status = 'working', wake_at = clock_timestamp()`;
+    await tx`update publish_tasks set status = 'published', wake_at = now()`;
+  });
+  for (let round = 0; round < ROWS / ACCOUNTS; round += 1)
+    await delivery`update account_queues set publish_at = clock_timestamp(), look_at = null`;
+  await delivery`update account_queues set publish_at = null`;
+}
+
+/** Deletes 300,000 targets, and answers as many questions for post ids. */
+async function deleteTargets(): Promise<void> {
+  await delivery.begin(async (tx) => {
+    await tx`set local statement_timeout = 0`;
+    await tx`set local transaction_timeout = 0`;
+    await tx`
+      insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', '1', 'working', now()
+      from generate_series(1, ${ROWS}::int)`;
+    await tx`update deletion_tasks set status = 'deleted'`;
+    await tx`
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles)
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), 'x', '{}'
+      from generate_series(1, ${ROWS}::int)`;
+    await tx`delete from detail_questions`;
+  });
+}
+
 await backup.begin("isolation level repeatable read", async (snapshot) => {
   await snapshot`select 1`;
   await passEvents();
   await startPosts();
+  await publishTargets();
+  await deleteTargets();
   const outbox = new OutboxFloor();
   await outbox.advance(sql);
   await outbox.advance(sql);
   const [due] = await nextDue(sql, null);
   const rows = [
+    await withoutFloor("next task", () => findNextTaskMs(delivery, CLAIM.platforms)),
+    await withoutFloor("claim", () => delivery.begin((tx) => claimTasks(tx, CLAIM))),
+    await withoutFloor("lost calls", () => listLostCalls(delivery, 100)),
+    await withoutFloor("next deletion", () => findNextDeletionMs(delivery)),
+    await withoutFloor("next question", () => findNextQuestionMs(delivery)),
     await compare("outbox: next events", (from) => nextRows(sql, from), 0, outbox.id),
     await compare("outbox: backlog", (from) => readOutboxBacklog(sql, from), 0, outbox.id),
     await compare("scheduler: next due post", (from) => nextDue(sql, from), null, due.floor),
@@ -97,4 +177,4 @@ await backup.begin("isolation level repeatable read", async (snapshot) => {
     `\n| poll, 5 or 2 a second per process | from the beginning, p50 ms | from the floor |\n|---|---|---|\n${rows.join("\n")}\n`,
   );
 });
-await Promise.all([sql.end(), backup.end()]);
+await Promise.all([sql.end(), delivery.end(), backup.end()]);

@@ -12,6 +12,8 @@ export interface Layout {
   readonly secretsFile: string;
   /** The description of the running stack (`local.json`), which other tools read. */
   readonly localFile: string;
+  /** File that the launcher keeps locked. It is never deleted, because two launchers could then lock two files. */
+  readonly lockFile: string;
   /** File that identifies the launcher, which is the process that runs the stack. */
   readonly launcherFile: string;
   /** File that identifies the processes that the launcher started. */
@@ -35,6 +37,7 @@ export function layoutOf(dataDir: string): Layout {
     dataDir,
     secretsFile: join(dataDir, "secrets.json"),
     localFile: join(dataDir, "local.json"),
+    lockFile: join(dataDir, "launcher.lock"),
     launcherFile: join(dataDir, "launcher.json"),
     processesFile: join(dataDir, "processes.json"),
     logs: join(dataDir, "logs"),

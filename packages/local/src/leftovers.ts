@@ -1,4 +1,5 @@
-import { linkSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
+import { tryLockFile } from "#src/file-lock.ts";
 import { isIdentity } from "#src/hold.ts";
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import type { Layout } from "#src/layout.ts";
@@ -9,35 +10,41 @@ import { identifyProcess, type ProcessIdentity, stillRuns } from "#src/process-i
 const politeMs = 3_000;
 const killedMs = 5_000;
 
+/** The claim of a launcher on the data folder of a local stack. Disposing of it lets another launcher claim the folder. */
+export type FolderClaim = Disposable;
+
 /**
  * Makes this process the only launcher of a local stack in a data folder, and ends the processes that a killed launcher
  * left behind.
  *
  * @throws Error in one line when another launcher still runs there.
  */
-export async function claimFolder(layout: Layout): Promise<void> {
+export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   mkdirSync(layout.dataDir, { recursive: true });
-  const own = `${layout.launcherFile}.own-${process.pid}`;
-  writeJsonFile(own, identifyProcess(process.pid));
-  try {
-    while (!links(own, layout.launcherFile)) {
-      refuseIfRunning(layout);
-      rmSync(layout.launcherFile, { force: true });
-    }
-  } finally {
-    rmSync(own, { force: true });
+  const lock = tryLockFile(layout.lockFile);
+  if (lock === undefined) {
+    throw new Error(runningMessage(layout, findLauncher(layout)));
   }
-  await endLeftovers(layout);
-  rmSync(layout.localFile, { force: true });
-  rmSync(layout.hold, { recursive: true, force: true });
-  mkdirSync(layout.hold);
+  try {
+    refuseOlderLauncher(layout);
+    writeJsonFile(layout.launcherFile, identifyProcess(process.pid));
+    await endLeftovers(layout);
+    rmSync(layout.localFile, { force: true });
+    rmSync(layout.hold, { recursive: true, force: true });
+    mkdirSync(layout.hold);
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
+  return { [Symbol.dispose]: () => release(layout, lock) };
 }
 
-/** Releases the data folder of a local stack, so that another launcher can claim it. */
-export function releaseFolder(layout: Layout): void {
+// The lock is unlocked last, so that no file of the next launcher is deleted.
+function release(layout: Layout, lock: Disposable): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });
   }
+  lock[Symbol.dispose]();
 }
 
 /** Returns the launcher that runs a local stack in a data folder; undefined when none runs. */
@@ -52,25 +59,18 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// Creates a hard link to a file and returns whether that succeeded. Creating a link is atomic: only one of two
-// concurrent launchers continues, and no reader sees a partial file.
-function links(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") {
-      return false;
-    }
-    throw error;
+// A launcher of an earlier version of Postrider does not lock the file.
+function refuseOlderLauncher(layout: Layout): void {
+  const launcher = findLauncher(layout);
+  if (launcher !== undefined) {
+    throw new Error(runningMessage(layout, launcher));
   }
 }
 
-function refuseIfRunning(layout: Layout): void {
-  const launcher = findLauncher(layout);
-  if (launcher !== undefined) {
-    throw new Error(`a stack already runs on ${layout.dataDir} (process ${launcher.pid})`);
-  }
+// A launcher that is just starting may not have written its process id yet.
+function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefined): string {
+  const named = launcher === undefined ? "" : ` (process ${launcher.pid})`;
+  return `a stack already runs on ${dataDir}${named}`;
 }
 
 async function endLeftovers(layout: Layout): Promise<void> {

@@ -3,7 +3,7 @@ import { forgetData, rotateLogs } from "#src/data-folder.ts";
 import { ensureDemoWorkspace } from "#src/demo-workspace.ts";
 import { writeJsonFile } from "#src/json-file.ts";
 import { type Layout, layoutOf } from "#src/layout.ts";
-import { claimFolder, releaseFolder } from "#src/leftovers.ts";
+import { claimFolder } from "#src/leftovers.ts";
 import type { LocalStack } from "#src/local-file.ts";
 import { PartRegistry } from "#src/part-registry.ts";
 import { loadSecrets, operatorIdentity, saveDemo } from "#src/secrets.ts";
@@ -65,8 +65,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const settings = options.env ?? {};
   const time = readTimeSettings(settings);
   await using started = new AsyncDisposableStack();
-  await claimFolder(layout);
-  started.defer(() => releaseFolder(layout));
+  started.use(await claimFolder(layout));
   if (options.fresh === true) {
     forgetData(layout);
   }

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { childExit } from "#src/child-exit.ts";
 import { writeJsonFile } from "#src/json-file.ts";
 import { type Layout, layoutOf } from "#src/layout.ts";
-import { claimFolder, findLauncher, recordProcesses, releaseFolder } from "#src/leftovers.ts";
+import { claimFolder, findLauncher, recordProcesses } from "#src/leftovers.ts";
 import { identifyProcess } from "#src/process-identity.ts";
 
 let layout: Layout;
@@ -32,7 +33,7 @@ function sleeper(): ChildProcess & { pid: number } {
 }
 
 test("a second launcher of a local stack on the same data folder is refused with one line that names the first process", async () => {
-  await claimFolder(layout);
+  using _claim = await claimFolder(layout);
 
   expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
   await expect(claimFolder(layout)).rejects.toThrow(
@@ -40,12 +41,69 @@ test("a second launcher of a local stack on the same data folder is refused with
   );
 });
 
+/** Claims the data folder when a line arrives, and writes the outcome. Keeps the claim until the process is killed. */
+const CLAIMER = `
+  const { claimFolder } = await import("#src/leftovers.ts");
+  const { layoutOf } = await import("#src/layout.ts");
+  console.log("loaded");
+  process.stdin.on("data", async () => {
+    try {
+      globalThis.claim = await claimFolder(layoutOf(process.argv[1]));
+      console.log("claimed");
+    } catch (error) {
+      console.log(error.message);
+    }
+  });`;
+
+/** Starts a process that is ready to claim the data folder. */
+async function startClaimer() {
+  const child = spawn(process.execPath, ["--input-type=module", "-e", CLAIMER, layout.dataDir], {
+    cwd: import.meta.dirname,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  children.push(child);
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  const nextLine = async () => String((await lines.next()).value);
+  expect(await nextLine()).toBe("loaded");
+  return { child, claim: () => child.stdin.write("claim\n"), outcome: nextLine };
+}
+
+test("exactly one of several launchers of a local stack that start at once claims the data folder, also after the last owner was killed", async () => {
+  const claimers = await Promise.all(Array.from({ length: 6 }, () => startClaimer()));
+  // A launcher of an earlier version, which was killed too, left only its file.
+  writeJsonFile(layout.launcherFile, { ...identifyProcess(process.pid), startTicks: 1 });
+  for (let round = 1; claimers.length > 1; round += 1) {
+    for (const { claim } of claimers) claim();
+    const outcomes = await Promise.all(claimers.map(({ outcome }) => outcome()));
+
+    const winners = outcomes.filter((outcome) => outcome === "claimed");
+    expect(winners, `round ${round}: ${outcomes.join(", ")}`).toHaveLength(1);
+    const [winner] = claimers.splice(outcomes.indexOf("claimed"), 1);
+    for (const outcome of outcomes.filter((each) => each !== "claimed"))
+      expect(outcome).toContain("a stack already runs on");
+    winner?.child.kill("SIGKILL");
+    if (winner !== undefined) await childExit(winner.child);
+  }
+});
+
 test("a data folder can be claimed again after the launcher of the local stack released it", async () => {
-  await claimFolder(layout);
-  releaseFolder(layout);
+  (await claimFolder(layout))[Symbol.dispose]();
 
   expect(findLauncher(layout)).toBeUndefined();
-  await expect(claimFolder(layout)).resolves.toBeUndefined();
+  using _claim = await claimFolder(layout);
+  expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
+});
+
+test("a launcher of a local stack is refused while a launcher of an earlier version, which locks no file, runs on the same data folder", async () => {
+  const older = sleeper();
+  writeJsonFile(layout.launcherFile, identifyProcess(older.pid));
+
+  await expect(claimFolder(layout)).rejects.toThrow(`(process ${older.pid})`);
+
+  older.kill("SIGKILL");
+  await childExit(older);
+  using _claim = await claimFolder(layout);
+  expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
 });
 
 test("the next launcher of a local stack ends the processes that a killed launcher left behind, even if SIGSTOP stopped them", async () => {
@@ -57,7 +115,7 @@ test("the next launcher of a local stack ends the processes that a killed launch
   launcher.kill("SIGKILL");
   await childExit(launcher);
 
-  await claimFolder(layout);
+  using _claim = await claimFolder(layout);
 
   expect(await childExit(running)).toBe("SIGTERM");
   expect(await childExit(stopped)).toBe("SIGTERM");
@@ -68,18 +126,19 @@ test("the next launcher of a local stack does not end another program's process 
   const identity = identifyProcess(innocent.pid);
   writeJsonFile(layout.processesFile, [{ ...identity, startTicks: 1 }]);
 
-  await claimFolder(layout);
+  using _claim = await claimFolder(layout);
 
   expect(identifyProcess(innocent.pid)).toEqual(identity);
 });
 
 test("the next launcher of a local stack removes an earlier stack's description and the hold files that kept its processes stopped", async () => {
-  await claimFolder(layout);
-  writeFileSync(join(layout.hold, "posts"), "");
+  {
+    using _earlier = await claimFolder(layout);
+    writeFileSync(join(layout.hold, "posts"), "");
+  }
   writeJsonFile(layout.localFile, {});
-  releaseFolder(layout);
 
-  await claimFolder(layout);
+  using _claim = await claimFolder(layout);
 
   expect(existsSync(join(layout.hold, "posts"))).toBe(false);
   expect(existsSync(layout.localFile)).toBe(false);

@@ -22,6 +22,8 @@ import {
 } from "./fixture.ts";
 
 const SETTINGS = { visibleCallMs: 250, leaseMs: 1_000 };
+/** Settings with which a target whose publishing call has an unknown outcome is not searched for while a test runs. */
+const LONG_CALLS = { ...SETTINGS, visibleCallMs: 60_000 };
 
 /** Records a restore that moved the data to a new timeline of Postgres, as a switchover to a standby server does. */
 async function switchOver({ sql }: TestDatabase): Promise<void> {
@@ -57,8 +59,8 @@ async function failInDoubt(database: TestDatabase, world: World): Promise<TestTa
 }
 
 /**
- * Makes the queued publish task of a target ready now. Otherwise the task waits until the posts service knows that the
- * target is open again.
+ * Makes the publish task of a target ready now. Otherwise the task waits until the posts service knows that the target is
+ * open again, or until its publishing call can no longer arrive.
  */
 async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
   await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
@@ -126,20 +128,79 @@ test("a target whose publishing call had an unknown outcome before a switchover 
   const target = world.addTarget();
   await request(sql, target);
   world.reactions = [() => ({ kind: "unknown", message: "no answer" })];
-  world.verdicts = [() => ({ kind: "look_again", afterMs: 50 })];
-  await using worker = startWorker(database, world, { settings: SETTINGS });
-  await untilStatus(sql, target, "unknown");
+  {
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
+    await untilStatus(sql, target, "unknown");
+  }
+  await wake(database, target);
   await switchOver(database);
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
   await untilStatus(sql, target, "failed");
 
   await trustLatest(database);
   await release(database);
-  worker.claims.nudge();
-  expect(await readTask(sql, target)).toMatchObject({
-    status: "failed",
-    errorCode: "outcome_unknown",
-  });
+  expect(world.looks).toEqual([]);
+  await wake(database, target);
+  await untilStatus(sql, target, "failed");
+  expect(await readTask(sql, target)).toMatchObject({ errorCode: "outcome_unknown" });
+  expect(world.looks.length).toBeGreaterThan(0);
   expect(world.calls).toHaveLength(1);
+});
+
+test("the search for the post of a publishing call that had an unknown outcome before a switchover continues as before it, after an operator declares the switchover lossless", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  // The platform can be searched for the post of a call, but not for the posts of calls that a restore lost.
+  const [waiting, failed] = [world.addTarget(), world.addTarget()];
+  world.reactions = [1, 2].map(() => () => ({ kind: "unknown", message: "no answer" }));
+  {
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
+    await request(sql, waiting, failed);
+    await untilStatus(sql, waiting, "unknown");
+    await untilStatus(sql, failed, "unknown");
+  }
+  const readFirst = async () =>
+    (await sql`select first_called_at from (
+      select target_id, min(called_at) as first_called_at from publish_attempts group by target_id
+    ) as a order by target_id`) as readonly object[];
+  const called = await readFirst();
+  await wake(database, failed);
+  await switchOver(database);
+  {
+    await using _worker = startWorker(database, world, { settings: SETTINGS });
+    await untilStatus(sql, failed, "failed");
+  }
+  await wake(database, waiting);
+  {
+    await using _worker = startWorker(database, world, { settings: LONG_CALLS });
+    await eventually(async () => {
+      const rows = await sql`select 1 from publish_tasks where is_restored and status = 'unknown'`;
+      expect(rows).toHaveLength(1);
+    });
+  }
+  expect(world.looks).toEqual([]);
+
+  await trustLatest(database);
+  await release(database);
+  const rows = await sql<{ firstCalledAt: Date }[]>`
+    select first_unknown_at as first_called_at
+    from publish_tasks
+    where status = 'unknown'
+    and open_unknowns = 1
+    and not is_restored
+    order by target_id`;
+  expect(rows.map((row) => ({ ...row }))).toEqual(called.map((row) => ({ ...row })));
+  await wake(database, waiting);
+  await wake(database, failed);
+  world.verdicts = [1, 2].map((id) => (call) => {
+    expect(call.looks).toBe(0);
+    return { kind: "present", externalId: `found-${id}`, permalink: "https://example.test" };
+  });
+  await using _worker = startWorker(database, world, { settings: SETTINGS });
+  await untilStatus(sql, waiting, "published");
+  await untilStatus(sql, failed, "published");
+  expect(world.calls).toHaveLength(2);
 });
 
 test("a target that an earlier restore from a backup made uncertain is still not sent when an operator declares a later switchover lossless", async () => {
@@ -228,6 +289,36 @@ test("a restore is not declared lossless when a delivery process had read newer 
   await switchOver(database);
   expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");
 });
+
+test.each([
+  ["lost commits", "is not declared lossless", "1 second", "data_lost"],
+  ["lost nothing", "can be declared lossless", "0", ""],
+])(
+  "a restore that %s %s when a process that started after it recorded it, and another process had read the data before it",
+  async (_what, _result, lost, refusal) => {
+    await using database = await openDatabase();
+    const { sql } = database;
+    const createGuard = () => createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });
+    const [running, restarted] = [createGuard(), createGuard()];
+    await running.isOwn();
+    await sql.unsafe(`
+      create table restored (like deployment including all);
+      insert into restored select * from deployment;
+      drop table deployment;
+      alter table restored rename to deployment;
+      update deployment set seen_at = seen_at - interval '${lost}'`);
+    await restarted.isOwn();
+    await running.isOwn();
+    await restarted.isOwn();
+
+    const { recovery } = createRpcClients(sql);
+    expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe(refusal);
+    // What was read after the restore is not compared with it.
+    await switchOver(database);
+    await running.isOwn();
+    expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");
+  },
+);
 
 test("a restore is not declared lossless before a delivery process has recorded it, nor while the data belongs to another deployment", async () => {
   await using database = await openDatabase();

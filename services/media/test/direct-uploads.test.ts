@@ -122,11 +122,50 @@ test("deleted media count against the storage limit until their upload URL can n
     where id = ${id}`;
   expect(kept).toEqual({ isLater: true });
 
+  await service.sql`
+    update upload_grants set expires_at = now() - interval '1 day' where media_id = ${id}`;
   await service.sql`update media set lease_until = now() - interval '1 second' where id = ${id}`;
   expect(await service.removeObjects()).toBe(1);
   expect(await service.listStored()).not.toContain(`uploads/${id}`);
   expect(await storage()).toMatchObject({ usedBytes: 0n, reservedBytes: 0n });
 });
+
+test.each([
+  ["rejected", false],
+  ["rejected and deleted", true],
+  ["accepted and deleted", true],
+])(
+  "media that were %s count against the storage limit until their upload URL can no longer be used",
+  async (what, isDeleted) => {
+    const isRejected = what.startsWith("rejected");
+    const body = isRejected ? Buffer.from("not an image") : await png(11);
+    const grant = await createGrant(service, body.length);
+    const { workspaceId, id } = grant;
+    const storage = async () => (await service.storage.getStorage({ workspaceId })).storage;
+    expect(await putDirectly(grant, body)).toBe(200);
+    const outcome = await service.complete(grant).then(
+      ({ status }) => status,
+      ({ reason }: { reason: string }) => reason,
+    );
+    expect(outcome).toBe(isRejected ? "media_rejected" : "ready");
+    if (isDeleted) await service.media.deleteMedia({ workspaceId, id });
+    await service.removeObjects();
+
+    expect(await service.listStored()).not.toContain(`objects/${id}`);
+    const found = await service.media.batchGetMedia({ workspaceId, ids: [id] });
+    expect(found.media).toHaveLength(isDeleted ? 0 : 1);
+    expect(await putDirectly(grant, body)).toBe(200);
+    await service.removeObjects();
+    expect(await storage()).toMatchObject({ usedBytes: BigInt(body.length) });
+
+    await service.sql`
+      update upload_grants set expires_at = now() - interval '1 day' where media_id = ${id}`;
+    await service.sql`update media set lease_until = now() - interval '1 second' where id = ${id}`;
+    expect(await service.removeObjects()).toBe(1);
+    expect(await service.listStored()).not.toContain(`uploads/${id}`);
+    expect(await storage()).toMatchObject({ usedBytes: 0n, reservedBytes: 0n });
+  },
+);
 
 test("media that are deleted after their upload URL has expired are gone at once", async () => {
   const grant = await createGrant(service, 10);

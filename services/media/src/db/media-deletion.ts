@@ -1,6 +1,6 @@
-import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { MediaRef } from "#src/db/media-usages.ts";
+import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /**
@@ -51,27 +51,25 @@ export async function markDeleting(
 export type DeletedMedia = Pick<StoredMedia, "id" | "objectKey" | "deliveryKey">;
 
 /**
- * Deletes pending media whose file may still arrive at a signed URL of the object store. Their row keeps the status
+ * Deletes pending or rejected media whose file may still arrive at a signed URL of the object store. Their row keeps the status
  * deleting, so that the bytes of the file count as stored, until an upload that began before the URL expired must have
  * ended. The job remove-objects then deletes the objects and the row.
  *
- * @returns undefined when the media are not pending, or the URL has expired.
+ * @returns undefined when the media are ready, or the URL has expired.
  */
 export async function deleteAwaited(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,
 ): Promise<DeletedMedia | undefined> {
-  const msPerByte = 1000 / TRANSFER_RATE.bytesPerSecond;
   const [row] = await sql<DeletedMedia[]>`
     update media
     set status = 'deleting',
       lease_token = null,
-      lease_until = upload_grants.expires_at
-        + (${longestTransferMs(0)} + bytes * ${msPerByte}::float8) * interval '1 millisecond'
+      lease_until = ${lastArrival(sql)}
     from upload_grants
     where media.workspace_id = ${workspaceId}
     and media.id = ${mediaId}
-    and media.status = 'pending'
+    and media.status in ('pending', 'rejected')
     and upload_grants.media_id = media.id
     and upload_grants.expires_at > now()
     returning media.id, media.object_key, media.delivery_key`;

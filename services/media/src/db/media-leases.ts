@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { lastArrival } from "#src/db/upload-grants.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 
 /** A lease on media: the exclusive right of one upload check to check the uploaded file. */
@@ -96,17 +97,41 @@ export async function claimRemovable(
 /**
  * Deletes the rows of deleted media after their objects were deleted from the object store. The rows of rejected media
  * are kept with the reason of the rejection.
+ *
+ * If a file may still arrive at the signed URL of the object store, the row is kept, hidden from clients, so that the bytes of
+ * such a file count as stored. When an upload that began before the URL expired must have ended, the job remove-objects deletes
+ * the file and calls this function again.
  */
-export async function forgetObjects(sql: ISql, ids: readonly string[]): Promise<void> {
+export async function forgetObjects(
+  sql: ISql,
+  ids: readonly string[],
+  { hasUploadUrls }: { readonly hasUploadUrls: boolean },
+): Promise<void> {
   await sql`
-    with gone as (
+    with awaited as (
+      update media
+      set lease_until = ${lastArrival(sql)},
+        ready_at = null,
+        delivery_key = null,
+        delivery_bytes = null
+      from upload_grants
+      where media.id = any(${ids as string[]}::uuid[])
+      and media.status in ('deleting', 'rejected')
+      and upload_grants.media_id = media.id
+      and ${hasUploadUrls}
+      and ${lastArrival(sql)} > now()
+      returning media.id
+    ),
+    gone as (
       delete from media
       where id = any(${ids as string[]}::uuid[])
       and status = 'deleting'
+      and id not in (select id from awaited)
     )
     update media
     set object_key = null,
       lease_until = null
     where id = any(${ids as string[]}::uuid[])
-    and status = 'rejected'`;
+    and status = 'rejected'
+    and id not in (select id from awaited)`;
 }

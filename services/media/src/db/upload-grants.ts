@@ -1,4 +1,16 @@
+import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/**
+ * SQL expression: the time at which an upload must have ended that began at the signed URL of the object store before the URL
+ * expired. The query has the tables `media` and `upload_grants`.
+ */
+export function lastArrival(sql: ISql) {
+  const msPerByte = 1000 / TRANSFER_RATE.bytesPerSecond;
+  return sql`
+    upload_grants.expires_at
+      + (${longestTransferMs(0)} + media.bytes * ${msPerByte}::float8) * interval '1 millisecond'`;
+}
 
 /** The permission to upload one file (upload grant), with the status of the file's media. */
 export interface Grant {

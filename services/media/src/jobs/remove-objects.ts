@@ -28,7 +28,7 @@ export async function removeObjects(deps: RemoveObjectsOptions): Promise<number>
   const removed = await Promise.all(page.map((media) => removeObjectsOf(deps, media)));
   failpoint("media.objects-removed");
   const ids = page.filter((_, index) => removed[index]).map(({ id }) => id);
-  if (ids.length > 0) await forgetObjects(sql, ids);
+  if (ids.length > 0) await forgetObjects(sql, ids, deps.store);
   return page.length;
 }
 

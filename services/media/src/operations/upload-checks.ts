@@ -149,7 +149,7 @@ export class UploadChecks implements AsyncDisposable {
     if (rejected === undefined || rejected.objectKey === null) return "settled";
     try {
       await store.delete(rejected.objectKey);
-      await forgetObjects(sql, [media.id]);
+      await forgetObjects(sql, [media.id], store);
     } catch (error) {
       logger.warn(
         { err: error, step: "delete" },

@@ -52,6 +52,41 @@ export async function countFailures(
     returning account_id, workspace_id, failures_in_row`;
 }
 
+/**
+ * Locks the rows of accounts whose failures or waiting time the transaction is about to change. Rows that do not exist are
+ * created for accounts that failed or have to wait, and not for accounts whose platform answered.
+ *
+ * @returns The ids of the accounts whose rows are locked.
+ */
+export async function lockGates(
+  tx: TransactionSql,
+  accounts: {
+    readonly answered: readonly GatedAccount[];
+    readonly stopped: readonly GatedAccount[];
+  },
+): Promise<readonly string[]> {
+  const toRow = (isStopped: boolean) => (account: GatedAccount) => ({
+    account_id: account.accountId,
+    workspace_id: account.workspaceId,
+    is_stopped: isStopped,
+  });
+  const rows = [...accounts.answered.map(toRow(false)), ...accounts.stopped.map(toRow(true))];
+  // One statement locks all rows, in the order of the accounts, so that two transactions cannot deadlock. The update changes
+  // nothing: a conflict locks a row only if it updates it.
+  const locked = await tx<{ accountId: string }[]>`
+    insert into account_gates as g (account_id, workspace_id)
+    select account_id, workspace_id
+    from jsonb_to_recordset(${tx.json(rows)}) as k(account_id uuid, workspace_id uuid, is_stopped boolean)
+    where is_stopped
+    or account_id in (select account_id from account_gates where failures_in_row > 0)
+    group by account_id, workspace_id
+    order by account_id
+    on conflict (account_id) do update
+    set failures_in_row = g.failures_in_row
+    returning account_id`;
+  return locked.map(({ accountId }) => accountId);
+}
+
 /** Sets the counts of consecutive publishing failures of accounts to zero after their platforms have answered. */
 export async function resetFailures(
   tx: TransactionSql,

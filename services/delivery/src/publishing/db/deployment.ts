@@ -209,6 +209,15 @@ export async function recordRestore(
     )`;
 }
 
+/** Records that the restore at `restoredAt` lost commits, unless another restore has been recorded since. */
+export async function recordLoss(sql: ISql, restoredAt: Date): Promise<void> {
+  await sql`
+    update deployment
+    set lossy_at = restored_at
+    where restored_at = ${restoredAt.toISOString()}::timestamptz
+    and undo_for = restored_at`;
+}
+
 /**
  * Records that an operator has just declared the data to be restored from a backup. The operator does not say how old
  * the backup is.

@@ -73,7 +73,7 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
     ),
     -- Tasks are locked in the order of their keys, like by every other statement that locks several tasks.
     ours as materialized (
-      select t.target_id, t.generation, t.platform, a.content_hash, a.call_ms, a.is_foreign
+      select t.target_id, t.generation, t.account_id, t.platform, a.content_hash, a.call_ms, a.is_foreign
       from asked a
       join accounts l on l.account_id = a.account_id
       join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
@@ -98,18 +98,35 @@ function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
 function leaveOutHeld(sql: ISql) {
   return sql`
     candidates as (
-      select distinct on (platform) platform, target_id, generation, call_ms
-      from ours
-      where not is_foreign
-      order by platform, target_id, generation
+      select distinct on (o.platform) o.platform, o.target_id, o.generation, o.call_ms
+      from ours o
+      -- A task whose call would violate a unique index is no probe: this statement would hold the platform's row while it waits
+      -- for a transaction that records an outcome, and that transaction may wait for the row.
+      where not o.is_foreign
+      and not exists (
+        select 1
+        from publish_tasks c
+        where c.account_id = o.account_id
+        and (c.status = 'calling' or c.content_hash = o.content_hash and c.status in ('unknown', 'reconciling'))
+      )
+      order by o.platform, o.target_id, o.generation
     ),
-    -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe.
+    -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe. The
+    -- rows are locked in the order of the platforms, so that two transactions cannot deadlock.
+    ready as materialized (
+      select b.platform
+      from platform_brakes b
+      where b.platform in (select platform from candidates)
+      and b.probe_at <= now()
+      order by b.platform
+      for update
+    ),
     probes as (
       update platform_brakes b
       set probe_at = now() + interval '1 second' + interval '1 millisecond' * c.call_ms
       from candidates c
-      where b.probe_at <= now()
-      and b.platform = c.platform
+      join ready r on r.platform = c.platform
+      where b.platform = c.platform
       returning c.target_id, c.generation
     ),
     allowed as (

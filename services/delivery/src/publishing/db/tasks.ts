@@ -58,26 +58,45 @@ function toRequestRow(request: PublishRequest) {
 }
 
 /**
- * Creates the publish tasks that do not exist yet. A task is kept as long as its post, so a repeated publish request finds it
- * and changes nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the
- * target is wanted. A cancelled task stays dropped, because the posts service may not have committed the cancellation yet.
+ * Locks the publish tasks that already exist for the requests. Returns those that are to be queued again: dropped tasks,
+ * except cancelled ones, because the posts service may not have committed the cancellation yet, and except tasks of published
+ * targets.
  */
-export async function insertRequests(
-  sql: ISql,
+async function lockDropped(tx: TransactionSql, rows: readonly TaskKey[]) {
+  // Tasks are locked in the order of their keys, so that two transactions cannot deadlock.
+  const locked = await tx<(TaskKey & { isQueuedAgain: boolean })[]>`
+    select t.target_id, t.generation,
+      t.status = 'dropped' and not t.is_cancelled and not exists (
+        select 1
+        from publish_tasks s
+        where s.target_id = t.target_id
+        and s.status = 'published'
+      ) as is_queued_again
+    from jsonb_to_recordset(${tx.json(toKeyRows(rows))}) as r(target_id uuid, generation int)
+    join publish_tasks t on t.target_id = r.target_id and t.generation = r.generation
+    order by t.target_id, t.generation
+    for update of t`;
+  return locked.filter(({ isQueuedAgain }) => isQueuedAgain);
+}
+
+/** Creates publish tasks with the given status; existing tasks are not changed. Returns the keys of the new tasks. */
+async function insertTasks(
+  tx: TransactionSql,
   requests: readonly PublishRequest[],
-): Promise<number> {
+  status: "queued" | "dropped",
+): Promise<readonly TaskKey[]> {
   // Publish tasks are inserted in the order of their keys, so that two batches with the same targets cannot deadlock.
-  const result = await sql`
-    insert into publish_tasks as t (
+  return await tx<TaskKey[]>`
+    insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
       publish_before, attempt_number, cause, first_due_at, doubted_at
     )
     select distinct on (r.target_id, r.generation)
-      r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, 'queued',
+      r.target_id, r.generation, r.workspace_id, r.post_id, r.account_id, r.platform, ${status},
       greatest(r.due_at, now()), r.due_at, r.publish_before,
       coalesce((select max(a.number) from publish_attempts a where a.target_id = r.target_id), 0),
       r.cause, least(r.due_at, older.first_due_at), older.doubted_at
-    from jsonb_to_recordset(${sql.json(requests.map(toRequestRow))}) as r(
+    from jsonb_to_recordset(${tx.json(requests.map(toRequestRow))}) as r(
       target_id uuid, generation int, workspace_id uuid, post_id uuid, account_id uuid, platform text,
       due_at timestamptz, publish_before timestamptz, cause jsonb
     )
@@ -90,21 +109,50 @@ export async function insertRequests(
       and s.generation < r.generation
     ) as older
     order by r.target_id, r.generation
-    on conflict (target_id, generation) do update
+    on conflict (target_id, generation) do nothing
+    returning target_id, generation`;
+}
+
+/** Queues dropped publish tasks with the times and the cause of their requests. */
+async function queueDropped(
+  tx: TransactionSql,
+  requests: readonly PublishRequest[],
+  keys: readonly TaskKey[],
+): Promise<void> {
+  await tx`
+    update publish_tasks t
     set status = 'queued',
-      cause = excluded.cause,
-      wake_at = greatest(excluded.due_at, now()),
+      cause = r.cause,
+      wake_at = greatest(r.due_at, now()),
       version = t.version + 1,
       updated_at = now()
-    where t.status = 'dropped'
-    and not t.is_cancelled
-    and not exists (
-      select 1
-      from publish_tasks s
-      where s.target_id = t.target_id
-      and s.status = 'published'
-    )`;
-  return result.count;
+    from jsonb_to_recordset(${tx.json(requests.map(toRequestRow))}) as r(
+      target_id uuid, generation int, due_at timestamptz, cause jsonb
+    )
+    join jsonb_to_recordset(${tx.json(toKeyRows(keys))}) as k(target_id uuid, generation int)
+      on k.target_id = r.target_id and k.generation = r.generation
+    where t.target_id = r.target_id
+    and t.generation = r.generation`;
+}
+
+/**
+ * Creates the publish tasks that do not exist yet. A task is kept as long as its post, so a repeated publish request finds it
+ * and changes nothing, with one exception: a dropped task is queued again, and its worker asks the posts service whether the
+ * target is wanted.
+ *
+ * @returns The number of tasks that were created or queued again.
+ */
+export async function insertRequests(
+  tx: TransactionSql,
+  requests: readonly PublishRequest[],
+): Promise<number> {
+  const dropped = await lockDropped(tx, requests);
+  if (dropped.length === 0) return (await insertTasks(tx, requests, "queued")).length;
+  // Queueing tasks locks the queues of their accounts in the order of the accounts, but only within one statement. New tasks
+  // are therefore queued by the same statement as the dropped ones, so that two transactions cannot deadlock.
+  const inserted = await insertTasks(tx, requests, "dropped");
+  await queueDropped(tx, requests, [...dropped, ...inserted]);
+  return dropped.length + inserted.length;
 }
 
 /**

@@ -30,13 +30,15 @@ export async function trustRestore(
   return result.count > 0;
 }
 
-/** A publish task whose outcome is uncertain only because of a restore that an operator later declared lossless. */
+/** A publish task whose outcome became uncertain, or more uncertain, by a restore that an operator later declared lossless. */
 export interface TrustedDoubt extends TaskKey {
+  /** When the first publishing call began that had an unknown outcome before the restore; null if there was none. */
+  readonly firstCalledAt: Date | null;
   readonly cause: ClaimedTask["cause"];
 }
 
 /**
- * Lists publish tasks whose outcome is uncertain only because of the trusted restore (the one that an operator declared
+ * Lists publish tasks whose platform is searched because of the trusted restore (the one that an operator declared
  * lossless), including tasks that ended with an unknown outcome. A task whose platform is being searched is left out until the
  * search has ended.
  */
@@ -46,12 +48,19 @@ export async function listTrustedDoubts(
 ): Promise<readonly TrustedDoubt[]> {
   const { limit, targetIds } = options;
   return await sql<TrustedDoubt[]>`
-    select t.target_id, t.generation, t.cause
+    select t.target_id, t.generation, t.cause, (
+        select min(a.called_at)
+        from publish_attempts a
+        where a.target_id = t.target_id
+        and a.generation = t.generation
+        and coalesce(a.outcome, 'unknown') = 'unknown'
+        and not a.is_not_sent
+      ) as first_called_at
     from publish_tasks t
     join deployment d on d.trusted_at = t.doubted_at
     where t.is_restored
-    -- The doubt itself counts as one unknown outcome. A task with more of them was uncertain before the restore.
-    and t.open_unknowns = 1
+    -- The doubt itself counts as one unknown outcome.
+    and t.open_unknowns > 0
     and (t.status = 'unknown' or (t.status = 'failed' and t.error_code = 'outcome_unknown'))
     ${targetIds === undefined ? sql`` : sql`and t.target_id in ${sql(targetIds)}`}
     order by t.target_id, t.generation

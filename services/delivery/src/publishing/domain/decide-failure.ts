@@ -27,7 +27,7 @@ export function after(now: Date, ms: number): Date {
   return new Date(now.getTime() + ms);
 }
 
-function later(a: Date, b: Date): Date {
+export function later(a: Date, b: Date): Date {
   return a.getTime() > b.getTime() ? a : b;
 }
 

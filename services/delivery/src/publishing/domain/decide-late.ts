@@ -2,7 +2,7 @@ import type { Outcome, Pending } from "@postrider/platforms/publishing/outcome";
 import { after, onFailure, requeue } from "./decide-failure.ts";
 import { attemptWith, change, nothing, type Decision, type TaskSnapshot } from "./decision.ts";
 import type { RetryPolicy } from "./retry-policy.ts";
-import type { Task } from "./task.ts";
+import { isFinal, type Task } from "./task.ts";
 
 /**
  * How long a target that was reported as failed waits before it is sent again, so that the posts service first learns that the
@@ -13,13 +13,12 @@ const REOPEN_MS = 5_000;
 type NotPublished = Exclude<Outcome, { kind: "published" }>;
 
 /**
- * Returns the publish task with a later `wakeAt` if it is queued again after its target was reported as failed to the
+ * Returns the publish task with a later `wakeAt` if its work continues after its target was reported as failed to the
  * posts service, which must learn first that the target is open again.
  */
 export function reopen(task: Task, { task: before, now }: TaskSnapshot): Task {
   const earliest = after(now, REOPEN_MS);
-  const isTooSoon =
-    before.status === "failed" && task.status === "queued" && task.wakeAt < earliest;
+  const isTooSoon = before.status === "failed" && !isFinal(task.status) && task.wakeAt < earliest;
   return isTooSoon ? { ...task, wakeAt: earliest } : task;
 }
 

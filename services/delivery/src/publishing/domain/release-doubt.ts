@@ -1,24 +1,48 @@
-import { requeue } from "./decide-failure.ts";
+import { later, requeue } from "./decide-failure.ts";
 import { reopen } from "./decide-late.ts";
 import { change, nothing, type Decision, type TaskSnapshot } from "./decision.ts";
+import type { Task } from "./task.ts";
+
+const OUTCOME_UNKNOWN = "the outcome of a publishing call is unknown";
 
 /**
- * Decides what follows for a publish task whose outcome is uncertain only because of a restore from a backup, when an operator
- * declares that restore lossless: the target was not published, and is sent without a search of the platform.
+ * Decides what follows for a publish task that a restore from a backup made uncertain, when an operator declares that restore
+ * lossless. If only the restore made it uncertain, the target was not published, and is sent without a search of the platform.
+ * If a publishing call had an unknown outcome before the restore, the search for the post of that call continues.
+ *
+ * @param firstCalledAt When the first publishing call with an unknown outcome began; null if there was none.
  */
-export function releaseDoubt(snapshot: TaskSnapshot): Decision {
-  const { task, siblings, now } = snapshot;
+export function releaseDoubt(snapshot: TaskSnapshot, firstCalledAt: Date | null): Decision {
+  const { task, siblings } = snapshot;
   const isReplaced = siblings.some(
     ({ generation, status }) => generation > task.generation || status === "published",
   );
-  if (isReplaced) return nothing(snapshot);
-  const released = {
-    ...requeue(task, now),
+  const isUncertain = task.openUnknowns > 1;
+  if (isReplaced && !(isUncertain && task.status === "unknown")) return nothing(snapshot);
+  const certain: Task = {
+    ...task,
     unknownCount: task.unknownCount - 1,
-    openUnknowns: 0,
+    openUnknowns: task.openUnknowns - 1,
     looks: 0,
-    isLimited: false,
     isRestored: false,
+    // Without a restore, a search that started earlier could find a post with the same text that a person published.
+    firstUnknownAt: firstCalledAt ?? (isUncertain ? task.firstUnknownAt : null),
   };
+  const released = isUncertain ? searchAgain(certain, snapshot) : send(certain, snapshot);
   return { task, changes: [change(reopen(released, snapshot))] };
+}
+
+function send(task: Task, { now }: TaskSnapshot): Task {
+  return { ...requeue(task, now), isLimited: false };
+}
+
+function searchAgain(task: Task, { now }: TaskSnapshot): Task {
+  return {
+    ...task,
+    status: "unknown",
+    wakeAt: later(task.callUntil ?? now, now),
+    // The attempt of a call whose post the platform still processes is open, and its task has no error.
+    errorCode: task.isAttemptOpen ? null : "outcome_unknown",
+    errorMessage: task.isAttemptOpen ? null : OUTCOME_UNKNOWN,
+  };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findRestore, findTrustRefusal } from "./restore.ts";
+import { findRestore, findTrustRefusal, findUnseenLoss } from "./restore.ts";
 
 const COPY = { tableOid: 16_500, timeline: 1 };
 const SEEN_AT = new Date("2026-11-21T12:00:00Z");
@@ -65,4 +65,21 @@ test.each([
 test("a restore can be declared lossless even if an earlier restore lost data or was declared lossless", () => {
   const earlier = { lossyAt: hoursLater(-2), trustedAt: hoursLater(-1) };
   expect(findTrustRefusal({ ...RESTORED, ...earlier }, COPY, hoursLater(1))).toBeUndefined();
+});
+
+const MOVED = { timeline: 2 };
+
+test("a process that had read later data reports that a restore, which another process recorded, lost commits", () => {
+  const remembered = { ...STORED, seenAt: new Date(SEEN_AT.getTime() + 1) };
+  expect(findUnseenLoss({ ...RESTORED, ...MOVED }, remembered)).toEqual(RESTORED_AT);
+});
+
+test.each([
+  ["the process had read nothing later", { ...MOVED }, 0],
+  ["an operator recorded a restore, and the data has not moved", {}, 1],
+  ["the restore is already known to have lost commits", { ...MOVED, lossyAt: RESTORED_AT }, 1],
+  ["an older release recorded the restore", { ...MOVED, undoFor: null }, 1],
+])("a process does not report that a restore lost commits when %s", (_case, changes, laterMs) => {
+  const remembered = { ...STORED, seenAt: new Date(SEEN_AT.getTime() + laterMs) };
+  expect(findUnseenLoss({ ...RESTORED, ...changes }, remembered)).toBeUndefined();
 });

@@ -45,6 +45,26 @@ export function findRestore(
   return rememberedAt !== undefined && stored.seenAt < rememberedAt ? "rewound" : undefined;
 }
 
+/**
+ * Detects that a restore which another process has recorded lost commits. That process may have started after the restore, so
+ * that it did not know how far the data had come; this process knows.
+ *
+ * @param remembered What this process had read last.
+ * @returns The time of the restore; undefined if no such restore is known to have lost commits. If several restores count as
+ * one, `dataUntil` belongs to the oldest of them, and the latest is assumed to have lost commits.
+ */
+export function findUnseenLoss(
+  stored: DataCopy & RestoreRecord,
+  remembered: DataCopy & { readonly seenAt: Date },
+): Date | undefined {
+  const { restoredAt, undoFor, dataUntil, lossyAt } = stored;
+  const isMoved =
+    stored.timeline !== remembered.timeline || stored.tableOid !== remembered.tableOid;
+  if (!isMoved || restoredAt === null || toMs(undoFor) !== toMs(restoredAt)) return undefined;
+  if (toMs(lossyAt) === toMs(restoredAt)) return undefined;
+  return dataUntil !== null && dataUntil < remembered.seenAt ? restoredAt : undefined;
+}
+
 /** Why an operator cannot declare the latest restore lossless. */
 export type TrustRefusal =
   /**

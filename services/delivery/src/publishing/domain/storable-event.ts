@@ -30,7 +30,7 @@ function toStorable(name: string, value: unknown): unknown {
 }
 
 /** Returns a platform's answer without its message, and without ids, links and waits that cannot be stored. */
-function withoutText<T extends object>(answer: T): T {
+export function withoutText<T extends object>(answer: T): T {
   const entries = Object.entries(answer).map(([name, value]) => [name, toStorable(name, value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;
 }

@@ -6,6 +6,8 @@ import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
+import type { TaskEvent } from "#src/publishing/domain/decision.ts";
 import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
@@ -51,8 +53,13 @@ const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_BATCH = 50;
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 200;
-/** Maximum number of lost publishing calls that are recorded per poll. */
-const MAX_LOST_CALLS = 100;
+/** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that are recorded per poll. */
+const MAX_LOSSES = 100;
+const UNSUPPORTED = {
+  kind: "given_up",
+  code: "missed",
+  message: "the installed version of Postrider does not support the platform",
+} as const;
 /**
  * How long after the deadline of a publishing call a stopping process still waits for its outcome. After that, the call counts
  * as lost.
@@ -181,18 +188,30 @@ class Claims {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
     if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
-    const lost = await listLostCalls(sql, MAX_LOST_CALLS);
+    const lost = await listLostCalls(sql, MAX_LOSSES);
     await Promise.all(
-      lost.map(({ cause, ...call }) =>
-        runInContext(contextOf(causeOf(cause ?? {})), () =>
-          this.#context.recorder.record({ kind: "call_lost", ...call }),
-        ),
-      ),
+      lost.map(({ cause, ...call }) => this.#record(cause, { kind: "call_lost", ...call })),
     );
     const isThorough = this.#lookedAt - this.#thoroughAt >= THOROUGH_LOOK_MS;
+    if (isThorough) await this.#endUnsupported();
     if (await doubtTasks(sql, settings.visibleCallMs, isThorough))
       this.#lookedAt = Number.NEGATIVE_INFINITY;
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
+  }
+
+  /** Ends tasks that no process of this version publishes, because it does not know their platform, when they are too late. */
+  async #endUnsupported(): Promise<void> {
+    const { sql, owner, settings } = this.#options;
+    const { leaseMs } = settings;
+    const limits = { owner, leaseMs, platforms: this.#platforms, limit: MAX_LOSSES };
+    const tasks = await claimUnsupportedTasks(sql, limits);
+    await Promise.all(
+      tasks.map(({ cause, ...task }) => this.#record(cause, { ...UNSUPPORTED, ...task })),
+    );
+  }
+
+  async #record(cause: ClaimedTask["cause"], event: TaskEvent): Promise<void> {
+    await runInContext(contextOf(causeOf(cause ?? {})), () => this.#context.recorder.record(event));
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import { isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -12,9 +14,10 @@ import {
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
+import { withoutText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 
-type RecorderDeps = Pick<PublishingDeps, "sql" | "settings" | "random" | "onEvents">;
+type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;
 
 /** How one try of a claimed deletion task ended, with the data that is recorded about it. */
 interface EndedTry {
@@ -27,6 +30,17 @@ const WINDOW_MS = 2;
 /** Maximum number of results of deletions per transaction. */
 const MAX_EVENTS = 100;
 
+/** How many times the recorder tries to record a result that the database or our code refuses, in each of its forms. */
+const TRIES_PER_FORM = 3;
+/** Wait between these tries, in milliseconds, because another transaction may have caused the refusal. */
+const PAUSE_MS = 50;
+/** The result that is recorded if neither form of a platform's answer can be. */
+const NOT_RECORDED: DeletionResult = {
+  kind: "given_up",
+  code: "internal_error",
+  message: "the result could not be recorded; the log of the delivery service says why",
+};
+
 const deletionsTotal = createCounter(
   "delivery_deletions_total",
   "Deletions that ended, by status and, when failed, the reason.",
@@ -34,8 +48,9 @@ const deletionsTotal = createCounter(
 );
 
 /**
- * Records the results of deletions, with their events, in one transaction for all workers of the process. If a result
- * cannot be recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
+ * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that the
+ * database or our code refuses is recorded in a simpler form, so that it does not hold back the others. If a result cannot be
+ * recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;
@@ -47,7 +62,7 @@ export class DeletionRecorder {
       windowMs: WINDOW_MS,
       maxItems: MAX_EVENTS,
       flush: async (tries) => {
-        await this.#record(tries);
+        await this.#recordAll(tries);
         return tries.map(() => undefined);
       },
     });
@@ -55,6 +70,45 @@ export class DeletionRecorder {
 
   async record(ended: EndedTry): Promise<void> {
     await this.#batcher.submit(ended);
+  }
+
+  async #recordAll(tries: readonly EndedTry[]): Promise<void> {
+    try {
+      await this.#record(tries);
+    } catch (error) {
+      if (isInfrastructureError(error)) throw error;
+      this.#logRefusal(error, tries);
+      await Promise.all(tries.map((each) => this.#recordAlone(each)));
+    }
+  }
+
+  /**
+   * Records a refused result in a transaction of its own: unchanged, then without the platform's text, and then as a failure.
+   * It never throws, because the other results of the batch are recorded at the same time.
+   */
+  async #recordAlone({ task, result }: EndedTry): Promise<void> {
+    const forms = [result, withoutText(result)].flatMap((form) =>
+      Array.from({ length: TRIES_PER_FORM }, () => form),
+    );
+    // A success is not recorded as a failure: the deletion is repeated, and succeeds again.
+    if (result.kind !== "deleted") forms.push(NOT_RECORDED);
+    for (const form of forms) {
+      const ended = { task, result: form };
+      try {
+        return await this.#record([ended]);
+      } catch (error) {
+        this.#logRefusal(error, [ended]);
+        if (isInfrastructureError(error)) return;
+      }
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  #logRefusal(error: unknown, tries: readonly EndedTry[]): void {
+    this.#deps.logger.error(
+      { err: error, count: tries.length, targetId: tries[0]?.task.targetId },
+      "the results of deletions could not be recorded; they are recorded in a simpler form, or the deletions are repeated when their leases end",
+    );
   }
 
   async #record(tries: readonly EndedTry[]): Promise<void> {

@@ -3,8 +3,14 @@ import { compareDeployments, type Ownership } from "@postrider/shared/deployment
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
-import { findDeployment, insertDeployment, recordRestore } from "#src/publishing/db/deployment.ts";
-import { findRestore } from "#src/publishing/domain/restore.ts";
+import {
+  findDeployment,
+  insertDeployment,
+  recordLoss,
+  recordRestore,
+  type DeploymentRow,
+} from "#src/publishing/db/deployment.ts";
+import { findRestore, findUnseenLoss } from "#src/publishing/domain/restore.ts";
 
 const heldGauge = createGauge(
   "delivery_publishing_held",
@@ -31,7 +37,7 @@ export function createPublishingGuard(options: GuardOptions): DeploymentGuard {
 }
 
 function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
-  let rememberedAt: Date | undefined;
+  let remembered: DeploymentRow | undefined;
   return async (): Promise<Ownership> => {
     const found = await findDeployment(sql, deploymentId);
     if (found === undefined) {
@@ -41,18 +47,20 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     const { stored, current } = found;
     const ownership = compareDeployments(stored, current);
     if (ownership.kind === "foreign") return ownership;
-    const reason = findRestore(stored, current, rememberedAt);
+    const reason = findRestore(stored, current, remembered?.seenAt);
     if (reason === undefined) {
-      rememberedAt = stored.seenAt;
+      const lossyRestoreAt = remembered && findUnseenLoss(stored, remembered);
+      if (lossyRestoreAt !== undefined) await recordLoss(sql, lossyRestoreAt);
+      remembered = stored;
       return ownership;
     }
     logger.warn(
       { reason },
       "the data was restored from a backup; each target that was due, or becomes due within 15 minutes, is searched for on its platform before it is sent",
     );
-    await recordRestore(sql, deploymentId, rememberedAt);
-    // The remembered time comes from the data before the restore, so it must not be compared with the restored data.
-    rememberedAt = undefined;
+    // What was read before the restore stays remembered until the next read, because a process that has read nothing may
+    // have recorded the restore first.
+    await recordRestore(sql, deploymentId, remembered?.seenAt);
     return { kind: "restored" };
   };
 }

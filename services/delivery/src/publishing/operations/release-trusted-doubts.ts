@@ -15,7 +15,7 @@ interface ReleaseOptions {
 }
 
 /**
- * Releases the publish tasks whose outcome is uncertain only because of a restore that an operator later declared lossless.
+ * Releases the publish tasks whose platform is searched because of a restore that an operator later declared lossless.
  * Each batch of tasks is one transaction: if the process stops between two batches, the next run releases the rest. Several
  * processes can run this function at once.
  */
@@ -33,16 +33,17 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
       // meantime.
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));
-      const doubted = new Set(doubts.map(nameTask));
-      const decisions = tasks
-        .filter((task) => doubted.has(nameTask(task)))
-        .map((task) => {
-          const siblings = tasks.filter(
-            ({ targetId, generation }) =>
-              targetId === task.targetId && generation !== task.generation,
-          );
-          return releaseDoubt({ task, siblings, attempt: undefined, now, random: 0 });
-        });
+      const doubted = new Map(doubts.map((doubt) => [nameTask(doubt), doubt]));
+      const decisions = tasks.flatMap((task) => {
+        const doubt = doubted.get(nameTask(task));
+        if (doubt === undefined) return [];
+        const siblings = tasks.filter(
+          ({ targetId, generation }) =>
+            targetId === task.targetId && generation !== task.generation,
+        );
+        const snapshot = { task, siblings, attempt: undefined, now, random: 0 };
+        return [releaseDoubt(snapshot, doubt.firstCalledAt)];
+      });
       const updates = await writeDecisions(tx, decisions, causes);
       if (doubts.length > 0) await forgetDoubts(tx, doubts);
       return updates.length;

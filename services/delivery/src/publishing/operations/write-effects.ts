@@ -1,5 +1,10 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { countFailures, holdAccounts, resetFailures } from "#src/publishing/db/account-gates.ts";
+import {
+  countFailures,
+  holdAccounts,
+  lockGates,
+  resetFailures,
+} from "#src/publishing/db/account-gates.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
@@ -47,9 +52,15 @@ export async function gateAccounts(
 ): Promise<void> {
   const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
     decisions.filter(({ account }) => account?.kind === kind).map(({ task }) => task);
-  const answered = tasksWith("answered").map((task) => task.accountId);
-  if (answered.length > 0) await resetFailures(tx, answered);
-  const failed = tasksWith("failed");
+  const [answered, failed, limited] = [
+    tasksWith("answered"),
+    tasksWith("failed"),
+    tasksWith("limited"),
+  ];
+  if (answered.length + failed.length + limited.length === 0) return;
+  const locked = new Set(await lockGates(tx, { answered, stopped: [...failed, ...limited] }));
+  const failing = answered.map((task) => task.accountId).filter((id) => locked.has(id));
+  if (failing.length > 0) await resetFailures(tx, failing);
   const counts = failed.length > 0 ? await countFailures(tx, failed) : [];
   const pauses = counts.flatMap(({ failuresInRow, ...account }) => {
     const pauseMs = nextAccountPauseMs(policy, failuresInRow);

@@ -1,0 +1,64 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
+import { isDoubtful } from "./deployment.ts";
+
+/**
+ * How long after `publish_before` a publishing call with an unknown outcome is left to a process that can search its platform,
+ * in minutes. Such a process gives up then too.
+ */
+const SEARCH_MINUTES = 60;
+
+/** A publish task that this process holds only to end it. */
+export interface UnsupportedTask extends HeldKey {
+  readonly attemptNumber: number;
+  readonly cause: ClaimedTask["cause"];
+}
+
+/**
+ * Claims publish tasks that can no longer be published, on platforms for which this version has no connector. Their targets
+ * were requested from a newer version, before a return to this one. No other claim takes them. A task that a process of the
+ * newer version still holds is left to that process.
+ *
+ * @param options.platforms Platforms for which this version has a connector.
+ */
+export async function claimUnsupportedTasks(
+  sql: ISql,
+  options: {
+    readonly owner: string;
+    readonly platforms: readonly string[];
+    readonly leaseMs: number;
+    readonly limit: number;
+  },
+): Promise<readonly UnsupportedTask[]> {
+  const { owner, platforms, leaseMs, limit } = options;
+  // Several processes end different tasks at once, because locked tasks are skipped.
+  return await sql<UnsupportedTask[]>`
+    with over as (
+      select t.target_id, t.generation
+      from account_queues q
+      join publish_tasks t on t.account_id = q.account_id
+      cross join deployment d
+      where q.platform <> all(${platforms as string[]}::text[])
+      and least(q.publish_at, q.look_at) <= now()
+      and t.status in ('queued', 'working', 'unknown', 'reconciling')
+      and t.wake_at <= now()
+      and t.publish_before <= now() - case
+        when t.status in ('unknown', 'reconciling') then ${SEARCH_MINUTES} * interval '1 minute'
+        else interval '0'
+      end
+      -- Such a task may have been published, so it first gets an unknown outcome.
+      and not ${isDoubtful(sql)}
+      limit ${limit}
+      for update of t skip locked
+    )
+    update publish_tasks t
+    set status = case when t.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      wake_at = now() + ${leaseMs} * interval '1 millisecond',
+      fence = t.fence + 1,
+      lease_owner = ${owner},
+      updated_at = now()
+    from over k
+    where t.target_id = k.target_id
+    and t.generation = k.generation
+    returning t.target_id, t.generation, t.fence, t.attempt_number, t.cause`;
+}

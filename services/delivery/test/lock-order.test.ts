@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import { openSql, type Sql, type TransactionSql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { openAttempts } from "#src/publishing/db/attempts.ts";
+import { markCalls } from "#src/publishing/db/marks.ts";
+import { lockBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
+import type { AccountEffect, Decision } from "#src/publishing/domain/decision.ts";
+import { gateAccounts } from "#src/publishing/operations/write-effects.ts";
+import {
+  openDatabase,
+  publishingDeps,
+  readTask,
+  request,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
+
+const [FIRST, SECOND] = [randomUUID(), randomUUID()].toSorted() as [string, string];
+
+/**
+ * Starts transactions one after the other, each when the earlier ones wait for a lock, while another transaction holds locks.
+ * When all of them wait, releases these locks. Thus the first transaction gets the row for which it waits first.
+ */
+async function runTogether(
+  { sql, url }: TestDatabase,
+  lock: (tx: TransactionSql) => PromiseLike<unknown>,
+  transactions: readonly ((tx: TransactionSql) => Promise<unknown>)[],
+): Promise<void> {
+  const pool = openSql({ url, poolSize: 2, applicationName: "test-transactions" });
+  const running: Promise<unknown>[] = [];
+  await sql.begin(async (tx) => {
+    await lock(tx);
+    for (const run of transactions) {
+      const ended = pool.begin(async (other) => await run(other));
+      ended.catch(() => undefined);
+      running.push(ended);
+      await eventually(async () => {
+        const [row] = await sql<{ count: number }[]>`
+          select count(*)::int as count
+          from pg_stat_activity
+          where datname = current_database()
+          and application_name = 'test-transactions'
+          and wait_event_type = 'Lock'`;
+        expect(row?.count).toBe(running.length);
+      });
+    }
+  });
+  const results = await Promise.allSettled(running);
+  await pool.end({ timeout: 1 });
+  for (const result of results) if (result.status === "rejected") throw result.reason;
+}
+
+async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> {
+  await request(sql, ...targets);
+  await sql`
+    update publish_tasks
+    set status = 'dropped'
+    where target_id in ${sql(targets.map(({ targetId }) => targetId))}`;
+}
+
+test("two batches that each request a new target of one account and a dropped target of the other account do not deadlock, and queue all four targets", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [newFirst, droppedFirst] = [1, 2].map(() => world.addTarget({ accountId: FIRST }));
+  const [newSecond, droppedSecond] = [1, 2].map(() => world.addTarget({ accountId: SECOND }));
+  const all = [newFirst, newSecond, droppedFirst, droppedSecond] as TestTarget[];
+  const [a, b, c, d] = all as [TestTarget, TestTarget, TestTarget, TestTarget];
+  await drop(sql, c, d);
+
+  await runTogether(
+    database,
+    (tx) => tx`select 1 from account_queues where account_id = ${FIRST} for update`,
+    [(tx) => insertRequests(tx, [b, c]), (tx) => insertRequests(tx, [a, d])],
+  );
+
+  for (const target of all) expect(await readTask(sql, target)).toMatchObject({ status: "queued" });
+});
+
+test("two transactions that record an answer of one account's platform and a failure of the other account do not deadlock", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const targets = [FIRST, SECOND].map((accountId) => world.addTarget({ accountId }));
+  await request(sql, ...targets);
+  await sql`
+    insert into account_gates (account_id, workspace_id, failures_in_row)
+    select account_id, workspace_id, 1 from publish_tasks`;
+  const tasks = await sql.begin((tx) =>
+    lockTasks(
+      tx,
+      targets.map(({ targetId }) => targetId),
+    ),
+  );
+  const { settings } = publishingDeps(world, sql);
+  const record = (answeredId: string) => async (tx: TransactionSql) => {
+    const decisions = tasks.map((task): Decision => {
+      const account: AccountEffect = {
+        kind: task.accountId === answeredId ? "answered" : "failed",
+      };
+      return { task, changes: [], account };
+    });
+    await gateAccounts(tx, settings, decisions, new Date());
+  };
+
+  await runTogether(
+    database,
+    (tx) => tx`select 1 from account_gates where account_id = ${FIRST} for update`,
+    [record(FIRST), record(SECOND)],
+  );
+
+  const rows = await sql<{ failuresInRow: number }[]>`
+    select failures_in_row
+    from account_gates
+    order by failures_in_row`;
+  // The account that the second transaction reset has no failure; the other one has failed once since its reset.
+  expect(rows.map(({ failuresInRow }) => failuresInRow)).toEqual([0, 1]);
+});
+
+/** Marks publish tasks as in work; returns requests to begin their publishing calls. */
+async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
+  await request(sql, ...targets);
+  await sql`
+    update publish_tasks
+    set status = 'working', fence = 1, wake_at = now() + interval '1 minute'
+    where status = 'queued'`;
+  const held = targets.map(({ targetId, generation, text }) => ({
+    targetId,
+    generation,
+    fence: 1,
+    contentHash: text,
+    callMs: 60_000,
+  }));
+  await openAttempts(sql, held);
+  return held;
+}
+
+test("a statement that sends probes to two held platforms and a transaction that records whether both answer do not deadlock", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const requests = await takeInWork(sql, [
+    world.addTarget({ platform: "x" }),
+    world.addTarget({ platform: "telegram" }),
+  ]);
+  // The rows lie in the table in the opposite order of the platforms' names.
+  for (const platform of ["x", "telegram"])
+    await sql`insert into platform_brakes (platform, held_since, probe_at) values (${platform}, now(), now())`;
+  let marked = 0;
+
+  await runTogether(
+    database,
+    (tx) => tx`select 1 from platform_brakes where platform = 'x' for update`,
+    [
+      async (tx) => (marked = (await markCalls(tx, requests)).length),
+      (tx) => lockBrakes(tx, ["telegram", "x"]),
+    ],
+  );
+
+  expect(marked).toBe(2);
+});
+
+test("a task that cannot be published, because another call of its account is open, is not sent as the probe of a held platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const accountId = randomUUID();
+  const targets = [1, 2, 3].map(() => world.addTarget());
+  const [open, blocked, free] = await takeInWork(
+    sql,
+    targets.map((target, index) => (index < 2 ? world.addTarget({ accountId }) : target)),
+  );
+  if (open === undefined || blocked === undefined || free === undefined) throw new Error("no task");
+  await markCalls(sql, [open]);
+  await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now())`;
+
+  expect(await markCalls(sql, [blocked])).toEqual([]);
+  expect(await markCalls(sql, [free])).toHaveLength(1);
+});
