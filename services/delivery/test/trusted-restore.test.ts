@@ -301,7 +301,7 @@ test.each([
     const createGuard = () => createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });
     const [running, restarted] = [createGuard(), createGuard()];
     await running.isOwn();
-    await sql.unsafe(`
+    await database.migrationSql.unsafe(`
       create table restored (like deployment including all);
       insert into restored select * from deployment;
       drop table deployment;
