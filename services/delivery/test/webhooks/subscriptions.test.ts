@@ -120,7 +120,10 @@ test("a workspace has at most 50 live subscriptions, also when many are created 
   const refused = results.filter(({ status }) => status === "rejected");
   expect(refused).toHaveLength(5);
   expect(refused[0]).toMatchObject({
-    reason: { reason: "validation_failed", violations: [{ code: "too_many_webhooks", limit: 50 }] },
+    reason: {
+      reason: "validation_failed",
+      violations: [{ code: "too_many_subscriptions", limit: 50 }],
+    },
   });
   const first = await webhooks.rpc.listWebhooks({ workspaceId, limit: 30 });
   const second = await webhooks.rpc.listWebhooks({
@@ -131,7 +134,7 @@ test("a workspace has at most 50 live subscriptions, also when many are created 
   expect(first.webhooks).toHaveLength(30);
   expect(second.webhooks).toHaveLength(20);
   expect(second.nextCursor).toBeUndefined();
-  const [{ id = "" } = {}] = first.webhooks;
+  const id = first.webhooks[0]?.id ?? "";
   await webhooks.rpc.revokeWebhook({ workspaceId, id });
   await create({ workspaceId });
 });

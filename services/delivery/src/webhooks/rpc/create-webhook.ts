@@ -60,6 +60,6 @@ export async function createWebhook(
 
 function tooMany(count: number) {
   return unprocessable("validation_failed", [
-    { code: "too_many_webhooks", limit: MAX_WEBHOOKS_PER_WORKSPACE, actual: count + 1 },
+    { code: "too_many_subscriptions", limit: MAX_WEBHOOKS_PER_WORKSPACE, actual: count + 1 },
   ]);
 }
