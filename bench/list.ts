@@ -10,7 +10,7 @@ import {
   deriveCursorKeys,
   encodeCursor,
   type Position,
-} from "../services/posts/src/domain/cursor.ts";
+} from "@postrider/shared/secrets/list-cursor";
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";
 

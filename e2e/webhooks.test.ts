@@ -110,9 +110,10 @@ test("the receiver of the examples verifies webhook.test and every event of a pu
     await whenPost(tenant.api, postId, "published");
     await eventually(() => {
       const types = lines.slice(1).map((line) => line.split(" ")[0]);
-      expect(types.toSorted()).toEqual(
-        ["webhook.test", "post.publishing", "post.published", "target.published"].toSorted(),
+      expect(new Set(types)).toEqual(
+        new Set(["webhook.test", "post.publishing", "post.published", "target.published"]),
       );
+      expect(types).toHaveLength(4);
       return Promise.resolve();
     });
   } finally {

@@ -46,7 +46,7 @@ const WEBHOOK = {
   updatedAt: Instant,
 };
 
-export const Webhook = Type.Object(WEBHOOK, { $id: "Webhook" });
+const Webhook = Type.Object(WEBHOOK, { $id: "Webhook" });
 
 /** A subscription in the answer to a request that made a signing secret. */
 export const WebhookWithSecret = Type.Object(
@@ -105,7 +105,7 @@ const Headers = Type.Unsafe<Record<string, string>>({
   additionalProperties: { type: "string" },
 });
 
-export const WebhookAttempt = Type.Object(
+const WebhookAttempt = Type.Object(
   {
     number: Type.Integer({ minimum: 1 }),
     startedAt: Instant,
