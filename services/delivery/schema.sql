@@ -241,3 +241,114 @@ create table delivery.task_handles (
   handles jsonb not null,
   constraint task_handles_pkey PRIMARY KEY (target_id, generation)
 );
+
+create table delivery.webhook_attempts (
+  delivery_id uuid not null,
+  number integer not null,
+  workspace_id uuid not null,
+  started_at timestamp with time zone not null,
+  duration_ms integer not null,
+  status_code integer,
+  error text,
+  request_headers jsonb not null,
+  response_headers jsonb,
+  response_body text,
+  constraint webhook_attempts_pkey PRIMARY KEY (delivery_id, number)
+);
+
+create table delivery.webhook_compositions (
+  event_id uuid not null,
+  workspace_id uuid not null,
+  type text not null,
+  occurred_at timestamp with time zone not null,
+  sequence bigint not null,
+  source jsonb not null,
+  cause jsonb not null,
+  tries integer not null default 0,
+  lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint webhook_compositions_pkey PRIMARY KEY (event_id)
+);
+
+create table delivery.webhook_deliveries (
+  id uuid not null,
+  subscription_id uuid not null,
+  workspace_id uuid not null,
+  event_id uuid not null,
+  event_type text not null,
+  status text not null default 'pending'::text,
+  attempt_count integer not null default 0,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone not null default now(),
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX webhook_deliveries_by_status ON ONLY delivery.webhook_deliveries USING btree (subscription_id, status, id);
+CREATE INDEX webhook_deliveries_by_type ON ONLY delivery.webhook_deliveries USING btree (subscription_id, event_type, status, id);
+
+create table delivery.webhook_events (
+  id uuid not null,
+  workspace_id uuid not null,
+  type text not null,
+  payload text not null,
+  created_at timestamp with time zone not null default now(),
+  constraint webhook_events_pkey PRIMARY KEY (id)
+);
+
+create table delivery.webhook_lanes (
+  subscription_id uuid not null,
+  workspace_id uuid not null,
+  wake_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  owner uuid,
+  lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  blocked_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  unanswered_in_row integer not null default 0,
+  failing_since timestamp with time zone,
+  constraint webhook_lanes_pkey PRIMARY KEY (subscription_id),
+  constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id)
+);
+CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+
+create table delivery.webhook_queue (
+  delivery_id uuid not null,
+  subscription_id uuid not null,
+  event_id uuid not null,
+  attempt_count integer not null default 0,
+  due_at timestamp with time zone not null default now(),
+  is_manual boolean not null default false,
+  sending_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint webhook_queue_pkey PRIMARY KEY (delivery_id)
+);
+CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, due_at);
+
+create table delivery.webhook_secrets (
+  id uuid not null,
+  subscription_id uuid not null,
+  workspace_id uuid not null,
+  sealed text not null,
+  created_at timestamp with time zone not null default now(),
+  expires_at timestamp with time zone,
+  constraint webhook_secrets_pkey PRIMARY KEY (id),
+  constraint webhook_secrets_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id)
+);
+CREATE INDEX webhook_secrets_by_subscription ON delivery.webhook_secrets USING btree (subscription_id);
+
+create table delivery.webhook_subscriptions (
+  id uuid not null,
+  workspace_id uuid not null,
+  url text not null,
+  description text not null,
+  events text[] not null,
+  status text not null,
+  disabled_reason text,
+  signing text not null,
+  public_key text,
+  max_per_second integer,
+  version bigint not null default 1,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint webhook_subscriptions_pkey PRIMARY KEY (id),
+  constraint webhook_subscriptions_key_check CHECK (((signing = 'ed25519'::text) = (public_key IS NOT NULL))),
+  constraint webhook_subscriptions_signing_check CHECK ((signing = ANY (ARRAY['hmac-sha256'::text, 'ed25519'::text]))),
+  constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
+);
+CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);

@@ -1,0 +1,51 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+
+/**
+ * How long before a subscription was created an event may have happened that it still receives. It allows for the clocks of the
+ * databases; without any limit, a consumer that reads its topic again would send a new subscription the events of days.
+ */
+const BEFORE_CREATION = "1 minute";
+
+/** Events that happened longer ago are not assigned to subscriptions. */
+const MAX_AGE = "7 days";
+
+interface Candidate extends WebhookEvent {
+  /** The event filters of subscriptions that match the event. */
+  readonly filters: readonly string[];
+  readonly only: string | undefined;
+  readonly except: string | undefined;
+}
+
+interface Match {
+  readonly eventId: string;
+  readonly subscriptionId: string;
+}
+
+/** Finds the subscriptions that receive events: active and paused ones of the same workspace. */
+export async function findMatches(
+  tx: TransactionSql,
+  events: readonly Candidate[],
+): Promise<readonly Match[]> {
+  const rows = events.map(({ id, workspaceId, filters, occurredAt, only, except }) => ({
+    event_id: id,
+    workspace_id: workspaceId,
+    filters,
+    occurred_at: occurredAt.toISOString(),
+    only_id: only ?? null,
+    except_id: except ?? null,
+  }));
+  return await tx<Match[]>`
+    select event.event_id, subscription.id as subscription_id
+    from jsonb_to_recordset(${tx.json(rows)}) as event (
+      event_id uuid, workspace_id uuid, filters text[], occurred_at timestamptz, only_id uuid, except_id uuid
+    )
+    join webhook_subscriptions as subscription on subscription.workspace_id = event.workspace_id
+    where subscription.status in ('active', 'paused')
+    and event.occurred_at >= now() - ${MAX_AGE}::interval
+    and event.occurred_at >= subscription.created_at - ${BEFORE_CREATION}::interval
+    and case
+      when event.only_id is not null then subscription.id = event.only_id
+      else subscription.events && event.filters and subscription.id is distinct from event.except_id
+    end`;
+}

@@ -1,0 +1,63 @@
+import { asClient, BY_CLIENT, readAuditLog, runAudited } from "@postrider/shared/testing/audit";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
+
+const TABLES = ["webhook_subscriptions", "webhook_secrets"];
+
+let webhooks: Webhooks;
+beforeAll(async () => {
+  webhooks = await startWebhooks();
+});
+afterAll(() => webhooks[Symbol.asyncDispose]());
+
+/** Runs a change of a client with faults and without; returns the entries of the audit log that it leaves. */
+async function runAsClient(change: () => Promise<unknown>) {
+  return await runAudited(webhooks.database, TABLES, () => asClient(change));
+}
+
+test("creating, changing, rotating and revoking a subscription leave one audit entry each, without address and secret", async () => {
+  const { rpc } = webhooks;
+  const request = newWebhook();
+  const { workspaceId } = request;
+
+  const [created] = await runAsClient(() => rpc.createWebhook(request));
+  const id = String(created?.subject[1]);
+  const common = { workspaceId, subject: ["webhook", id], ...BY_CLIENT };
+  const change = { description: "Other", url: "https://example.com/?token=a", status: "paused" };
+  const changed = await runAsClient(() => rpc.updateWebhook({ workspaceId, id, ...change }));
+  const rotated = await runAsClient(() =>
+    rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
+  );
+  const revoked = await runAsClient(() => rpc.revokeWebhook({ workspaceId, id }));
+
+  expect([created, ...changed, ...rotated, ...revoked]).toEqual([
+    {
+      action: "webhook.create",
+      ...common,
+      details: { events: ["post.*"], signing: "hmac-sha256" },
+    },
+    {
+      action: "webhook.update",
+      ...common,
+      details: { description: "Other", status: "paused", isAddressChanged: true },
+    },
+    { action: "webhook.rotate_secret", ...common, details: {} },
+    { action: "webhook.revoke", ...common, details: {} },
+  ]);
+});
+
+test("refused changes of a subscription, and revoking it again, leave no audit entry", async () => {
+  const { rpc, sql } = webhooks;
+  const request = newWebhook();
+  const { workspaceId } = request;
+  const { webhook } = await rpc.createWebhook(request);
+  const id = webhook?.id ?? "";
+  await rpc.revokeWebhook({ workspaceId, id });
+  const { length } = await readAuditLog(sql);
+
+  await rpc.revokeWebhook({ workspaceId, id });
+  await expect(rpc.updateWebhook({ workspaceId, id, status: "active" })).rejects.toThrow();
+  await expect(rpc.createWebhook({ ...request, url: "http://127.0.0.1/" })).rejects.toThrow();
+
+  expect(await readAuditLog(sql)).toHaveLength(length);
+});
