@@ -1,11 +1,13 @@
 import swagger from "@fastify/swagger";
+import { Account } from "@postrider/rest/accounts/schemas";
+import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import type { FastifyInstance } from "fastify";
-import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
+import { AccountList } from "#src/routes/accounts/schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
-import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
