@@ -69,7 +69,7 @@ const whole = {
       router.service(MediaService, {
         deleteMedia: (request) =>
           deleteMedia(
-            { sql: database.sql, posts: postsClient, store, nudgeRelay: () => {} },
+            { sql: database.sql, posts: postsClient, store },
             request,
           ),
       }),
