@@ -80,6 +80,8 @@ create table webhook_queue (
   event_id uuid not null,
   attempt_count int not null default 0,
   due_at timestamptz not null default now(),
+  -- Whether a person asked for the next attempt. It is made even while the circuit of the receiver is open.
+  is_manual boolean not null default false,
   -- While this is in the future, a process is sending the delivery.
   sending_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);

@@ -2,6 +2,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -50,6 +51,7 @@ export async function startApp(config: Config): Promise<App> {
   const accounts = connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity });
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
   const media = connectPeer({ service: "media", baseUrl: config.mediaUrl, identity });
+  const delivery = connectPeer({ service: "delivery", baseUrl: config.deliveryUrl, identity });
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
   const server = await createServer({
@@ -61,6 +63,7 @@ export async function startApp(config: Config): Promise<App> {
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),
+    webhooks: delivery.client(WebhookService),
     mediaBytes,
     links: createMediaLinks(config),
     health,
@@ -81,11 +84,12 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       await disposeInOrder([
-        closing(server, [accounts, posts, media]),
+        closing(server, [accounts, posts, media, delivery]),
         admission,
         accounts,
         posts,
         media,
+        delivery,
         mediaBytes,
         { [Symbol.asyncDispose]: () => ops.close() },
         base,
