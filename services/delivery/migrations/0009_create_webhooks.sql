@@ -96,6 +96,8 @@ create table webhook_events (
   workspace_id uuid not null,
   type text not null,
   payload text not null,
+  -- The request that caused the event, as headers of events: request id and trace.
+  cause jsonb not null default '{}',
   created_at timestamptz not null default now()
 ) partition by range (id);
 
@@ -157,9 +159,14 @@ begin
   end if;
   for day in select generate_series(first, last, interval '1 day')::date loop
     if to_regclass(format('%I', parent || to_char(day, '_YYYYMMDD'))) is null then
+      -- Attaching an empty table blocks no reader and no writer of the parent; `create table … partition of` blocks both.
       execute format(
-        'create table %I partition of %I for values from (%L) to (%L)',
-        parent || to_char(day, '_YYYYMMDD'), parent, first_id_of_day(day), first_id_of_day(day + 1)
+        'create table %I (like %I including defaults including constraints)',
+        parent || to_char(day, '_YYYYMMDD'), parent
+      );
+      execute format(
+        'alter table %I attach partition %I for values from (%L) to (%L)',
+        parent, parent || to_char(day, '_YYYYMMDD'), first_id_of_day(day), first_id_of_day(day + 1)
       );
       created := created + 1;
     end if;
