@@ -16,6 +16,7 @@ import {
   PostFailedSchema,
   PostScheduledSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
+import { findEventFaults } from "@postrider/rest/testing/event-faults";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { composePage } from "#src/webhooks/operations/compose.ts";
@@ -44,9 +45,13 @@ interface Body {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the payloads that are queued in a workspace, oldest event first. */
+/** Returns the payloads that are queued in a workspace, oldest event first. Each matches the JSON Schema of its type. */
 async function bodies(workspaceId: string): Promise<readonly Body[]> {
-  return (await events.queued(workspaceId)).map(({ payload }) => JSON.parse(payload) as Body);
+  const found = (await events.queued(workspaceId)).map(
+    ({ payload }) => JSON.parse(payload) as Body,
+  );
+  for (const body of found) expect(findEventFaults(body)).toEqual([]);
+  return found;
 }
 
 async function composeAll(): Promise<void> {
@@ -159,9 +164,22 @@ test("an update of a target that is still being published makes no event", async
 test("the payloads of account and media events are the account and the ready media", async () => {
   const { workspaceId } = await events.subscribe();
   const accountId = newId();
-  const media = create(MediaSchema, { id: newId(), workspaceId, status: "ready", kind: "image" });
+  const media = create(MediaSchema, {
+    id: newId(),
+    workspaceId,
+    status: "ready",
+    kind: "image",
+    createdAt: occurredAt,
+  });
   events.owners.media.set(media.id, media);
-  const account = { id: accountId, workspaceId, platform: "x", username: "u", status: "active" };
+  const account = {
+    id: accountId,
+    workspaceId,
+    platform: "x",
+    username: "u",
+    status: "active",
+    connectedAt: occurredAt,
+  };
   events.owners.accounts.set(accountId, create(AccountSchema, account));
   await events.publish("accounts.events.v1", [
     record(AccountReconnectRequiredSchema, {
