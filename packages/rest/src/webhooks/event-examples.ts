@@ -1,8 +1,8 @@
-const ACCOUNT_ID = "019a8f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
-const MEDIA_ID = "019a9c11-2d4e-7f60-9182-a3b4c5d6e7f8";
-const POST_ID = "019aa1b4-3c5d-7e6f-8091-a2b3c4d5e6f7";
-const TARGET_ID = "019aa1b4-3c5e-7102-9324-b5c6d7e8f901";
-const WEBHOOK_ID = "019a9000-1111-7222-8333-444455556666";
+const ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
+const MEDIA_ID = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
+const POST_ID = "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7";
+const TARGET_ID = "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901";
+const WEBHOOK_ID = "01a19000-1111-7222-8333-444455556666";
 
 const post = {
   id: POST_ID,
@@ -82,7 +82,7 @@ export const EXAMPLE_DATA = {
     targets: [
       ...post.targets,
       {
-        accountId: "019a8f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+        accountId: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
         platform: "x",
         status: "failed",
         permalink: null,

@@ -81,9 +81,9 @@ const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
 };
 
 const EXAMPLE = {
-  id: "019aa1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+  id: "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
   timestamp: "2026-11-21T09:00:01.402Z",
-  workspaceId: "019a7000-aaaa-7bbb-8ccc-ddddeeeeffff",
+  workspaceId: "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
   sequence: 4,
 };
 

@@ -417,6 +417,29 @@ test("a subscription that receives a repeated event after its payload was writte
   expect(new Set(queued.map(({ payload }) => payload)).size).toBe(1);
 });
 
+test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
+  const { sql } = events;
+  const { workspaceId } = await events.subscribe();
+  const daysAgo = new Date(NOW.getTime() - 3 * 24 * 3_600_000);
+  const day = daysAgo.toISOString().slice(0, 10);
+  await sql.unsafe(`drop table webhook_events_${day.replaceAll("-", "")}`);
+  const [refused, healthy] = [newId(), newId()];
+  const old = { workspaceId, version: 1n, occurredAt: timestampFromDate(daysAgo) };
+  await events.publish("posts.events.v1", [
+    record(PostDeletedSchema, { ...old, postId: refused }),
+    record(PostDeletedSchema, { workspaceId, version: 1n, occurredAt, postId: healthy }),
+  ]);
+
+  expect(await events.compose()).toMatchObject({ claimed: 2, composed: 1 });
+  expect(await bodies(workspaceId)).toMatchObject([{ data: { id: healthy } }]);
+  await sql`select create_day_partitions('webhook_events', ${day}, ${day})`;
+  await endWaits();
+  await composeAll();
+
+  const found = (await bodies(workspaceId)).map(({ data }) => data.id);
+  expect(found.toSorted()).toEqual([refused, healthy].toSorted());
+});
+
 test("an event keeps the request that caused it", async () => {
   const { workspaceId } = await events.subscribe();
   await events.publish("posts.events.v1", [failed(workspaceId, newId())]);
