@@ -144,18 +144,26 @@ as $$
   )::uuid;
 $$;
 
--- Creates the missing partitions of a partitioned table for the days from `first` to `last`. It runs with the rights of the
--- owner of the tables, because the service itself may not create or drop tables.
+-- Creates the missing partitions of a partitioned table for the days from `first` to `last`. This function and the next one
+-- run with the rights of the owner of the tables, because the service itself may not create or drop tables. They accept only
+-- our tables and only days for which they are meant, and temporary tables come last in the search path, so that a stolen
+-- connection can neither fill the database with tables nor drop recent data. The lock timeout keeps readers from
+-- queueing behind them.
 create function create_day_partitions(parent text, first date, last date) returns int
 language plpgsql security definer
-set search_path from current
+set search_path = delivery, pg_temp
+set lock_timeout = '2s'
 as $$
 declare
+  today date := (now() at time zone 'UTC')::date;
   day date;
   created int := 0;
 begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
+  end if;
+  if first < today - 40 or last > today + 40 then
+    raise exception 'partitions are created for the 40 days before and after today, not for % to %', first, last;
   end if;
   for day in select generate_series(first, last, interval '1 day')::date loop
     if to_regclass(format('%I', parent || to_char(day, '_YYYYMMDD'))) is null then
@@ -178,7 +186,8 @@ $$;
 -- Drops the partitions of a table for the days before `before`, and returns their number.
 create function drop_day_partitions(parent text, before date) returns int
 language plpgsql security definer
-set search_path from current
+set search_path = delivery, pg_temp
+set lock_timeout = '2s'
 as $$
 declare
   name text;
@@ -186,6 +195,9 @@ declare
 begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
+  end if;
+  if before is null or before > (now() at time zone 'UTC')::date - 8 then
+    raise exception 'only partitions of days that are over 8 days ago are dropped, not those before %', before;
   end if;
   for name in
     select child.relname

@@ -40,6 +40,15 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
   };
 }
 
+function connectPeers({ accountsUrl, postsUrl, mediaUrl, deliveryUrl, identity }: Config) {
+  return {
+    accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
+    posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
+    media: connectPeer({ service: "media", baseUrl: mediaUrl, identity }),
+    delivery: connectPeer({ service: "delivery", baseUrl: deliveryUrl, identity }),
+  };
+}
+
 /**
  * Builds and starts the gateway. Disposing of the returned app answers the requests in flight and then stops the
  * gateway.
@@ -48,10 +57,8 @@ export async function startApp(config: Config): Promise<App> {
   const { identity } = config;
   const base = openProcess(config);
   const { logger, health } = base;
-  const accounts = connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity });
-  const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
-  const media = connectPeer({ service: "media", baseUrl: config.mediaUrl, identity });
-  const delivery = connectPeer({ service: "delivery", baseUrl: config.deliveryUrl, identity });
+  const peers = connectPeers(config);
+  const { accounts, posts, media, delivery } = peers;
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
   const server = await createServer({
@@ -84,12 +91,9 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       await disposeInOrder([
-        closing(server, [accounts, posts, media, delivery]),
+        closing(server, Object.values(peers)),
         admission,
-        accounts,
-        posts,
-        media,
-        delivery,
+        ...Object.values(peers),
         mediaBytes,
         { [Symbol.asyncDispose]: () => ops.close() },
         base,

@@ -9,10 +9,7 @@ export const PARTITIONED_TABLES = [
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
-/**
- * Limits how long the rest of the transaction waits for the lock of a table, because all later statements on the table wait
- * behind it. Lets only one process at a time change partitions.
- */
+/** Lets only one process at a time change partitions. A process that waits for longer than 2 s gives up. */
 export async function lockPartitioning(tx: TransactionSql): Promise<void> {
   await tx`set local lock_timeout = '2s'`;
   await tx`select pg_advisory_xact_lock(hashtext('postrider.webhooks.partitions'))`;

@@ -73,7 +73,7 @@ const Headers = Type.Unsafe<Record<string, string>>({
   additionalProperties: { type: "string" },
 });
 
-export const WebhookAttempt = Type.Object(
+const WebhookAttempt = Type.Object(
   {
     number: Type.Integer({ minimum: 1 }),
     startedAt: Instant,
