@@ -56,6 +56,8 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       'import { b } from "#src/publishing/db/b.ts"; import { c } from "#src/events.ts";',
     ),
     at("packages/platforms/src/x/rules.ts", 'import { b } from "@postrider/shared/http/b";'),
+    at("packages/rest/src/x/a.ts", 'import { b } from "@postrider/contracts/posts/v1/post_pb";'),
+    at("services/delivery/src/webhooks/operations/a.ts", 'import { b } from "@postrider/rest/b";'),
     at("packages/simulator/src/x/a.ts", 'import { b } from "#src/state.ts";'),
     at("services/posts/src/domain/a.test.ts", 'import { expect } from "vitest";'),
     at("services/posts/test/a.test.ts", 'import { b } from "@postrider/simulator/server";'),
@@ -114,12 +116,12 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     refused(
       "services/posts/src/rpc/create-post.ts",
       'import { b } from "@postrider/accounts/b";',
-      "A service imports only shared, platforms, contracts, never accounts: call it by RPC.",
+      "A service imports only shared, platforms, rest, contracts, never accounts: call it by RPC.",
     ),
     refused(
       "services/posts/src/rpc/create-post.ts",
       'import { b } from "../../../media/src/rpc/b.ts";',
-      "A service imports only shared, platforms, contracts, never media: call it by RPC.",
+      "A service imports only shared, platforms, rest, contracts, never media: call it by RPC.",
     ),
     refused(
       "packages/shared/src/bus/a.ts",

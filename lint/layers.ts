@@ -142,8 +142,9 @@ const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   contracts: new Set(),
   shared: new Set(["contracts"]),
   platforms: new Set(["shared"]),
+  rest: new Set(["shared", "platforms", "contracts"]),
 };
-const BELOW_SERVICES = new Set(["shared", "platforms", "contracts"]);
+const BELOW_SERVICES = new Set(["shared", "platforms", "rest", "contracts"]);
 
 function foreignFault(from: Place, to: Place): string | undefined {
   const allowed = from.group === "services" ? BELOW_SERVICES : BELOW[from.name];

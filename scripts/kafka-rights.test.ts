@@ -5,12 +5,18 @@ import { CONSUMED_TOPICS } from "../packages/shared/src/bus/kafka-rights.ts";
 
 const SERVICES = join(import.meta.dirname, "../services");
 
-/** Lists the Kafka topics of other services that the code of a service names. */
+/**
+ * Lists the Kafka topics that the code of a service consumes: the topics of other services that it names, and its own topic if a
+ * file of its consumers names it.
+ */
 function listNamedTopics(service: string): readonly string[] {
-  const files = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES });
-  const code = files.map((file) => readFileSync(join(SERVICES, file), "utf8")).join("\n");
-  const topics = [...code.matchAll(/"([a-z]+\.events\.v1)"/g)].map(([, topic = ""]) => topic);
-  return [...new Set(topics)].filter((topic) => !topic.startsWith(`${service}.`)).toSorted();
+  const topics = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES }).flatMap((file) => {
+    const code = readFileSync(join(SERVICES, file), "utf8");
+    const named = [...code.matchAll(/"([a-z]+\.events\.v1)"/g)].map(([, topic = ""]) => topic);
+    const isConsumer = file.includes("/consumers/");
+    return named.filter((topic) => isConsumer || !topic.startsWith(`${service}.`));
+  });
+  return [...new Set(topics)].toSorted();
 }
 
 test.each(Object.entries(CONSUMED_TOPICS))(

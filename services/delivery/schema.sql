@@ -290,6 +290,7 @@ create table delivery.webhook_events (
   workspace_id uuid not null,
   type text not null,
   payload text not null,
+  cause jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null default now(),
   constraint webhook_events_pkey PRIMARY KEY (id)
 );

@@ -2,7 +2,7 @@
 
 /** The processes that call each RPC, by `<service>/<method>`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
-  "postrider.accounts.v1.AccountService/BatchGetAccounts": ["posts", "operator"],
+  "postrider.accounts.v1.AccountService/BatchGetAccounts": ["posts", "delivery", "operator"],
   "postrider.accounts.v1.AccountService/ConnectAccount": ["operator"],
   "postrider.accounts.v1.AccountService/ConnectSimulatedAccounts": ["operator"],
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],

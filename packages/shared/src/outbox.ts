@@ -60,13 +60,23 @@ function toRow(event: OutboxEvent, current: Cause) {
  * see `appendEvents`.
  *
  * @param events At least one event.
+ * @param addition SQL expression of a jsonb object, whose fields are added to the message of every event, or of null.
+ *   Use it for what only the statement itself knows. Default: nothing is added.
  */
-export function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
+export function eventInsert(
+  sql: ISql,
+  events: readonly OutboxEvent[],
+  addition?: ReturnType<ISql>,
+) {
   const current = currentCause();
   const rows = events.map((event) => toRow(event, current));
+  const payload =
+    addition === undefined
+      ? sql`payload`
+      : sql`coalesce((payload::jsonb || ${addition})::text, payload)`;
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
-    select event_id, type, key, payload, headers
+    select event_id, type, key, ${payload}, headers
     from rows from (
       jsonb_to_recordset(${sql.json(rows)})
       as (event_id uuid, type text, key text, payload text, headers jsonb)

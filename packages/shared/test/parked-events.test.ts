@@ -187,3 +187,26 @@ test("an event of an unknown type is retried until it is two minutes old, and is
   await database.sql.begin((tx) => handle(tx, madeBefore(121_000)));
   expect(await database.sql`select type from parked_events`).toEqual([{ type: event.type }]);
 });
+
+test("a redriven event goes to every handler of its type, and stays parked when one of them fails", async () => {
+  const seen: string[] = [];
+  const failure: { error: Error | undefined } = { error: new Error("still broken") };
+  const first = handleEvents(AccountConnectedSchema, () => {
+    seen.push("first");
+    return Promise.resolve();
+  });
+  const second = handleEvents(AccountConnectedSchema, () => {
+    seen.push("second");
+    return failure.error === undefined ? Promise.resolve() : Promise.reject(failure.error);
+  });
+  const service = createParkedEventService({ sql: database.sql, handlers: [first, second] });
+  const client = createTestPeer((router) => router.service(ParkedEventService, service)).client(
+    ParkedEventService,
+  );
+  await park("in", "a1");
+
+  expect(await client.redriveParkedEvents({})).toMatchObject({ redriven: 0, failed: 1 });
+  failure.error = undefined;
+  expect(await client.redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
+  expect(seen).toEqual(["first", "second", "first", "second"]);
+});

@@ -96,6 +96,8 @@ create table webhook_events (
   workspace_id uuid not null,
   type text not null,
   payload text not null,
+  -- The request that caused the event, as headers of events: request id and trace.
+  cause jsonb not null default '{}',
   created_at timestamptz not null default now()
 ) partition by range (id);
 
@@ -153,20 +155,26 @@ set search_path = delivery, pg_temp
 set lock_timeout = '2s'
 as $$
 declare
+  today date := (now() at time zone 'UTC')::date;
   day date;
   created int := 0;
 begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
   end if;
-  if first < current_date - 40 or last > current_date + 40 then
+  if first < today - 40 or last > today + 40 then
     raise exception 'partitions are created for the 40 days before and after today, not for % to %', first, last;
   end if;
   for day in select generate_series(first, last, interval '1 day')::date loop
     if to_regclass(format('%I', parent || to_char(day, '_YYYYMMDD'))) is null then
+      -- Attaching an empty table blocks no reader and no writer of the parent; `create table … partition of` blocks both.
       execute format(
-        'create table %I partition of %I for values from (%L) to (%L)',
-        parent || to_char(day, '_YYYYMMDD'), parent, first_id_of_day(day), first_id_of_day(day + 1)
+        'create table %I (like %I including defaults including constraints)',
+        parent || to_char(day, '_YYYYMMDD'), parent
+      );
+      execute format(
+        'alter table %I attach partition %I for values from (%L) to (%L)',
+        parent, parent || to_char(day, '_YYYYMMDD'), first_id_of_day(day), first_id_of_day(day + 1)
       );
       created := created + 1;
     end if;
@@ -188,7 +196,7 @@ begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
   end if;
-  if before is null or before > current_date - 8 then
+  if before is null or before > (now() at time zone 'UTC')::date - 8 then
     raise exception 'only partitions of days that are over 8 days ago are dropped, not those before %', before;
   end if;
   for name in

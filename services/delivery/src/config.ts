@@ -158,6 +158,17 @@ function readSpool(read: EnvReader) {
   };
 }
 
+function readWebhooks(read: EnvReader) {
+  return {
+    historyDays: read
+      .about("Number of days for which webhook events, deliveries and attempts can be read.")
+      .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
+    defaultLocale: read
+      .about("Language of error messages for clients that do not ask for one.")
+      .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
+  };
+}
+
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "delivery", 8084),
@@ -179,6 +190,7 @@ export function readSettings(read: EnvReader) {
       "HANDLE_KEYS",
     ),
     media: readMedia(read),
+    webhooks: readWebhooks(read),
     spool: readSpool(read),
     platforms: readPlatforms(read),
     publishing: readPublishing(read),

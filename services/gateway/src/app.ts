@@ -7,6 +7,7 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { createMediaLinks } from "@postrider/rest/media/links";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
@@ -15,7 +16,6 @@ import type { FastifyInstance } from "fastify";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
 import { createAdmission } from "#src/operations/admission.ts";
-import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
 /**

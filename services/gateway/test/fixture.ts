@@ -7,6 +7,7 @@ import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { createMediaLinks } from "@postrider/rest/media/links";
 import { createHealth } from "@postrider/shared/process/health";
 import { createLogger, type Logger } from "@postrider/shared/telemetry/logger";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
@@ -16,7 +17,6 @@ import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Admission } from "#src/operations/admission.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { createMediaLinks } from "#src/routes/media/links.ts";
 import { createServer } from "#src/routes/server.ts";
 
 export const WORKSPACE_ID = "01936a5e-7d2b-7000-8000-00000000000a";

@@ -1,13 +1,10 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import {
-  MediaDeletedSchema,
-  MediaReadySchema,
-} from "@postrider/contracts/media/v1/media_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
 export const TOPIC = "media.events.v1";
 
-/** The data that the events MediaReady and MediaDeleted contain. */
+/** The data that the event MediaReady contains. */
 interface MediaChange {
   readonly workspaceId: string;
   readonly id: string;
@@ -28,9 +25,4 @@ function toMessage({ workspaceId, id, version, occurredAt }: MediaChange) {
 /** Creates the event MediaReady: from now on posts may use the media. */
 export function mediaReady(change: MediaChange): OutboxEvent {
   return outboxEvent(MediaReadySchema, toMessage(change), change.id);
-}
-
-/** Creates the event MediaDeleted: the URLs of the media answer 404 from now on. */
-export function mediaDeleted(change: MediaChange): OutboxEvent {
-  return outboxEvent(MediaDeletedSchema, toMessage(change), change.id);
 }

@@ -68,10 +68,7 @@ const whole = {
     createTestPeer((router) =>
       router.service(MediaService, {
         deleteMedia: (request) =>
-          deleteMedia(
-            { sql: database.sql, posts: postsClient, store, nudgeRelay: () => {} },
-            request,
-          ),
+          deleteMedia({ sql: database.sql, posts: postsClient, store }, request),
       }),
     )
       .client(MediaService)

@@ -4,10 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fromJsonString } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
-import {
-  MediaDeletedSchema,
-  MediaReadySchema,
-} from "@postrider/contracts/media/v1/media_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
@@ -189,7 +186,7 @@ async function listFiles(folder: string): Promise<string[]> {
   return await readdir(folder, { recursive: true }).catch(() => []);
 }
 
-const EVENTS = [MediaReadySchema, MediaDeletedSchema];
+const EVENTS = [MediaReadySchema];
 
 /** Returns the events in the outbox, oldest first, as `[name, media id, version]`. */
 async function readEvents(sql: Sql): Promise<[string, string, bigint][]> {

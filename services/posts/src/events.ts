@@ -1,3 +1,4 @@
+import { create, toJson, type JsonValue, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   PostCancelledSchema,
@@ -8,9 +9,16 @@ import {
   PostPublishedSchema,
   PostPublishRequestedSchema,
   PostScheduledSchema,
+  QuotaExhaustionSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
+import {
+  resetsAt,
+  type QuotaDemand,
+  type QuotaExhaustion,
+  type QuotaTarget,
+} from "#src/domain/quota.ts";
 
 /** A post, with the version that it has after the change that an event reports. */
 interface PostAtVersion {
@@ -20,6 +28,8 @@ interface PostAtVersion {
 }
 
 interface PublishRequest extends PostAtVersion {
+  /** The quotas that the request used up. Default: none. */
+  readonly exhausted?: readonly QuotaExhaustion[];
   readonly dueAt: Date;
   readonly publishBefore: Date;
   readonly targets: readonly {
@@ -44,6 +54,7 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
     })),
     dueAt: timestampFromDate(request.dueAt),
     publishBefore: timestampFromDate(request.publishBefore),
+    exhausted: (request.exhausted ?? []).map((each) => toExhaustion(each, request.targets)),
   };
   return outboxEvent(PostPublishRequestedSchema, message, request.postId);
 }
@@ -53,12 +64,17 @@ export function postPublishRequested(request: PublishRequest): OutboxEvent {
  * draft has no event.
  */
 export function postPlaced(
-  post: PostAtVersion & Placement & { readonly occurredAt: Date },
+  post: PostAtVersion &
+    Placement & {
+      readonly occurredAt: Date;
+      /** The quotas that the post used up. Default: none. */
+      readonly exhausted?: readonly QuotaExhaustion[];
+    },
   targets: readonly PlannedTarget[],
 ): OutboxEvent[] {
   const { scheduledAt, due } = post;
   if (post.status === "scheduled" && scheduledAt !== null)
-    return [postScheduled({ ...post, scheduledAt })];
+    return [postScheduled({ ...post, scheduledAt, targets })];
   if (post.status !== "publishing" || due === null) return [];
   const requested = targets.map(({ id: targetId, accountId, platform }) => ({
     targetId,
@@ -92,11 +108,17 @@ export function postSettled(
 
 /** Creates the event that announces when a post will be published. */
 function postScheduled(
-  post: PostAtVersion & { readonly scheduledAt: Date; readonly occurredAt: Date },
+  post: PostAtVersion & {
+    readonly scheduledAt: Date;
+    readonly occurredAt: Date;
+    readonly targets: readonly QuotaTarget[];
+    readonly exhausted?: readonly QuotaExhaustion[];
+  },
 ): OutboxEvent {
   const message = {
     ...toMoment(post),
     scheduledAt: timestampFromDate(post.scheduledAt),
+    exhausted: (post.exhausted ?? []).map((each) => toExhaustion(each, post.targets)),
   };
   return outboxEvent(PostScheduledSchema, message, post.postId);
 }
@@ -138,6 +160,54 @@ export function postDeletionRequested(request: DeletionRequest): OutboxEvent {
     requestedAt: timestampFromDate(request.requestedAt),
   };
   return outboxEvent(PostDeletionRequestedSchema, message, request.postId);
+}
+
+/**
+ * Converts a used-up quota to the form of events. The daily limit of an app or a project is reported with the account of the
+ * first target that it applies to.
+ */
+function toExhaustion(
+  quota: QuotaExhaustion,
+  targets: readonly QuotaTarget[],
+): MessageInitShape<typeof QuotaExhaustionSchema> {
+  const { subject, period, platform, scope } = quota;
+  const counts = {
+    limit: BigInt(quota.limit),
+    used: BigInt(quota.used),
+    reserved: BigInt(quota.reserved),
+    resetsAt: timestampFromDate(resetsAt(period)),
+  };
+  const exhaustedAt = timestampFromDate(quota.exhaustedAt);
+  if (quota.code === "monthly" || platform === null)
+    return {
+      subject,
+      period,
+      exhaustedAt,
+      quota: { case: "monthly", value: { period, ...counts } },
+    };
+  const target = targets.find((each) => each.platform === platform);
+  const accountId = quota.accountId ?? target?.accountId ?? "";
+  const value = { platform, accountId, scope, ...counts };
+  return { subject, period, exhaustedAt, quota: { case: "daily", value } };
+}
+
+/** A used-up quota as proto JSON without its amounts, to which the statement that stores a post adds the amounts. */
+export interface PossibleExhaustion extends Pick<QuotaExhaustion, "subject" | "period" | "code"> {
+  readonly message: JsonValue;
+}
+
+/** Returns what events say about each quota counter that a new post may use up. */
+export function possibleExhaustions(
+  demands: readonly QuotaDemand[],
+  targets: readonly QuotaTarget[],
+  exhaustedAt: Date,
+): readonly PossibleExhaustion[] {
+  return demands.map((demand) => {
+    const quota = { ...demand, used: 0, reserved: 0, exhaustedAt };
+    const message = create(QuotaExhaustionSchema, toExhaustion(quota, targets));
+    const { subject, period, code } = demand;
+    return { subject, period, code, message: toJson(QuotaExhaustionSchema, message) };
+  });
 }
 
 function toMoment({

@@ -44,8 +44,14 @@ export function eventTypeOf(record: BusRecord): string {
   return record.headers.ce_type ?? "";
 }
 
+/** Returns when the event in a record was recorded; undefined when the record has no valid time. */
+export function eventTimeOf(record: BusRecord): Date | undefined {
+  const at = new Date(record.headers.ce_time ?? "");
+  return Number.isNaN(at.getTime()) ? undefined : at;
+}
+
 /** Returns the age of an event by this process's clock; infinite when the record of the event has no time. */
 export function eventAgeMs(record: BusRecord, now: number): number {
-  const at = Date.parse(record.headers.ce_time ?? "");
-  return Number.isNaN(at) ? Number.POSITIVE_INFINITY : now - at;
+  const at = eventTimeOf(record);
+  return at === undefined ? Number.POSITIVE_INFINITY : now - at.getTime();
 }

@@ -20,7 +20,10 @@ export interface ConsumerOptions {
    * database.
    */
   readonly sql: Sql;
-  /** Name of the service, which is also the name of its consumer group. */
+  /**
+   * Name of the consumer group: the name of the service, or `<service>.<part>` for a part of the service that handles the
+   * events of a topic independently.
+   */
   readonly group: string;
   readonly topic: string;
   readonly handlers: readonly EventHandler[];

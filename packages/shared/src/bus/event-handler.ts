@@ -1,6 +1,6 @@
 import { fromJsonString, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { BatchHandler, BusRecord } from "#src/bus.ts";
-import { eventIdOf } from "#src/bus/cloud-events.ts";
+import { eventIdOf, eventTimeOf } from "#src/bus/cloud-events.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 import { causeOf, contextOf, sharedCause, type Cause } from "#src/telemetry/cause.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
@@ -10,6 +10,11 @@ export interface IncomingEvent<T extends DescMessage> {
   /** The id of the event. It stays the same when the bus delivers the event again. */
   readonly id: string;
   readonly message: MessageShape<T>;
+  /**
+   * When the producer recorded the event, by the clock of its database. It stays the same when the bus delivers the event
+   * again. Undefined for an event without a time, which another producer may send.
+   */
+  readonly recordedAt: Date | undefined;
   /**
    * The request that caused the event. The handler passes this cause on to everything that it does because of the
    * event.
@@ -26,7 +31,8 @@ export interface EventHandler {
 function toIncoming<T extends DescMessage>(schema: T, record: BusRecord): IncomingEvent<T> {
   // A newer version of the producer may send fields that this build does not know yet, so unknown fields are ignored.
   const message = fromJsonString(schema, record.value, { ignoreUnknownFields: true });
-  return { id: eventIdOf(record), message, cause: causeOf(record.headers) };
+  const recordedAt = eventTimeOf(record);
+  return { id: eventIdOf(record), message, recordedAt, cause: causeOf(record.headers) };
 }
 
 /**

@@ -11,10 +11,11 @@ import { TOPICS, type Topic } from "#src/bus/open.ts";
 /** Name of a service that uses the event bus: the only producer of the topic that is named after the service. */
 type Producer = Topic extends `${infer Service}.events.v1` ? Service : never;
 
-/** The topics that each service consumes. */
+/** The topics that each service consumes, in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  delivery: ["posts.events.v1"],
+  // The webhooks of the delivery service also report what its own topic says about targets.
+  delivery: ["accounts.events.v1", "delivery.events.v1", "media.events.v1", "posts.events.v1"],
   media: [],
   posts: ["delivery.events.v1"],
 };

@@ -12,7 +12,10 @@ import type { Sql, TransactionSql } from "#src/postgres.ts";
 
 export interface ParkedEventsOptions {
   readonly sql: Sql;
-  /** The handlers of all event topics that the service consumes. */
+  /**
+   * The handlers of all event topics that the service consumes. If several parts of the service handle a type of event, a
+   * redriven event goes to all of them, because handlers tolerate repetition.
+   */
   readonly handlers: readonly EventHandler[];
 }
 
@@ -159,10 +162,11 @@ async function deliver(
     await appendAgain(tx, row);
     return;
   }
-  const handler = handlers.find(({ schema }) => schema.typeName === row.type);
-  if (handler === undefined) throw new Error("there is no handler for this type of event");
+  const responsible = handlers.filter(({ schema }) => schema.typeName === row.type);
+  if (responsible.length === 0) throw new Error("there is no handler for this type of event");
   const headers = { ...row.headers, ce_id: row.eventId };
-  await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
+  for (const handler of responsible)
+    await handler.handle(tx, [{ key: row.key, headers, value: row.payload }]);
 }
 
 /** Appends a parked event to the outbox again. The event keeps its id, by which consumers recognise a repetition. */

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
+import type { Locale } from "@postrider/rest/locale";
 import { newId } from "@postrider/shared/ids";
 import { toErrorBody } from "#src/http/error-table.ts";
-import type { Locale } from "#src/http/messages.ts";
 
 const STATUS_LINES: ReadonlyMap<string | undefined, string> = new Map([
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],

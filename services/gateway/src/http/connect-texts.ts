@@ -1,4 +1,4 @@
-import type { Locale } from "#src/http/messages.ts";
+import type { Locale } from "@postrider/rest/locale";
 
 /**
  * Names of the connect pages: the page of an open connect link, and one page for each outcome of connecting an account.

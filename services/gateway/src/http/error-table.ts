@@ -1,7 +1,8 @@
+import type { Locale } from "@postrider/rest/locale";
 import type { ErrorKind, Violation } from "@postrider/shared/errors";
 import { defined } from "#src/http/defined.ts";
 import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
-import { hasMessage, type Locale, messageFor } from "#src/http/messages.ts";
+import { hasMessage, messageFor } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
 /**

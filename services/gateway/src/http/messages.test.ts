@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ERROR_CODES, TARGET_ERROR_CODES, VIOLATION_CODES } from "#src/http/error-codes.ts";
-import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
-import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
-import { chooseLocale, messageFor, targetMessageFor } from "#src/http/messages.ts";
+import { ERROR_CODES, VIOLATION_CODES } from "#src/http/error-codes.ts";
+import { MESSAGES_EN } from "#src/http/messages-en.ts";
+import { MESSAGES_KO } from "#src/http/messages-ko.ts";
+import { chooseLocale, messageFor } from "#src/http/messages.ts";
 
 const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
 
@@ -10,8 +10,6 @@ test("English and Korean have messages for exactly the error codes that exist", 
   const codes = [...ERROR_CODES, ...VIOLATION_CODES].sort();
   expect(Object.keys(MESSAGES_EN).sort()).toEqual(codes);
   expect(Object.keys(MESSAGES_KO).sort()).toEqual(codes);
-  expect(Object.keys(TARGET_MESSAGES_EN).sort()).toEqual([...TARGET_ERROR_CODES].sort());
-  expect(Object.keys(TARGET_MESSAGES_KO).sort()).toEqual([...TARGET_ERROR_CODES].sort());
 });
 
 test("every error code is listed once", () => {
@@ -62,14 +60,8 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   (code) => {
     expect(messageFor("en", code)).toBe("This value is not valid.");
     expect(messageFor("ko", code)).toBe("값이 올바르지 않습니다.");
-    expect(targetMessageFor("en", code)).toBe("Something went wrong on our side. Try again.");
   },
 );
-
-test("the rate_limited message of a publishing target names the platform and differs from the message of the API's own rate limit", () => {
-  expect(targetMessageFor("en", "rate_limited")).not.toBe(messageFor("en", "rate_limited"));
-  expect(targetMessageFor("ko", "rate_limited")).toMatch(/플랫폼/);
-});
 
 test.each([
   [undefined, "en", "en"],

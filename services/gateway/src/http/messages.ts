@@ -1,8 +1,6 @@
-import { MESSAGES_EN, TARGET_MESSAGES_EN } from "#src/http/messages-en.ts";
-import { MESSAGES_KO, TARGET_MESSAGES_KO } from "#src/http/messages-ko.ts";
-
-/** A language in which the API writes messages for people. */
-export type Locale = "en" | "ko";
+import type { Locale } from "@postrider/rest/locale";
+import { MESSAGES_EN } from "#src/http/messages-en.ts";
+import { MESSAGES_KO } from "#src/http/messages-ko.ts";
 
 /**
  * Parameters of an error message. A part of the message in square brackets is omitted if one of its parameters is
@@ -13,11 +11,6 @@ export type MessageParams = Readonly<Record<string, string | number | undefined>
 const CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
   en: new Map(Object.entries(MESSAGES_EN)),
   ko: new Map(Object.entries(MESSAGES_KO)),
-};
-
-const TARGET_CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
-  en: new Map(Object.entries(TARGET_MESSAGES_EN)),
-  ko: new Map(Object.entries(TARGET_MESSAGES_KO)),
 };
 
 const FALLBACKS: Readonly<Record<Locale, string>> = {
@@ -65,15 +58,6 @@ export function hasMessage(code: string): boolean {
 /** Returns the message of an error or an error detail. A code without a message gets a general message. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
   return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
-}
-
-/**
- * Returns the message for a failed publishing target of a post. A code without a message gets the message of
- * `internal_error`.
- */
-export function targetMessageFor(locale: Locale, code: string): string {
-  const texts = TARGET_CATALOGUES[locale];
-  return texts.get(code) ?? texts.get("internal_error") ?? FALLBACKS[locale];
 }
 
 function fill(template: string, params: MessageParams): string {

@@ -1,4 +1,4 @@
-import { timestampDate, timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { invalidRequest } from "@postrider/shared/errors";
 
 const RFC_3339 =
@@ -54,16 +54,6 @@ function isTime(time: string): boolean {
 
 function isOffset(offset: string): boolean {
   return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
-}
-
-/** Formats a timestamp as RFC 3339 in UTC with milliseconds. */
-export function toInstant(timestamp: Timestamp): string {
-  return timestampDate(timestamp).toISOString();
-}
-
-/** Formats a timestamp as RFC 3339 in UTC with milliseconds, and an absent timestamp as null. */
-export function toOptionalInstant(timestamp: Timestamp | undefined): string | null {
-  return timestamp === undefined ? null : toInstant(timestamp);
 }
 
 /**

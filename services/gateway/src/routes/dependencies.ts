@@ -7,14 +7,14 @@ import type { MediaService } from "@postrider/contracts/media/v1/media_service_p
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import type { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import type { Locale } from "@postrider/rest/locale";
+import type { MediaLinks } from "@postrider/rest/media/links";
 import type { MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
-import type { Locale } from "#src/http/messages.ts";
 import type { Admission } from "#src/operations/admission.ts";
 import type { UnsentLimits } from "#src/routes/hooks/unsent-answers.ts";
-import type { MediaLinks } from "#src/routes/media/links.ts";
 
 /** The dependencies of the REST server. */
 export interface ServerDeps {

@@ -1,7 +1,8 @@
+import { ref } from "@postrider/rest/schemas";
 import { Type, type TProperties, type TSchema } from "typebox";
 import { defined } from "#src/http/defined.ts";
 import type { Scope } from "#src/routes/dependencies.ts";
-import { ErrorBody, ref } from "#src/routes/schemas.ts";
+import { ErrorBody } from "#src/routes/schemas.ts";
 
 interface Answer {
   readonly description: string;

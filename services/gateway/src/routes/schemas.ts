@@ -1,13 +1,4 @@
-import { Type, type Static, type TSchema } from "typebox";
-
-/** A lower-case UUID, the only form that the API accepts. */
-export const Id = Type.String({
-  format: "uuid",
-  pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
-});
-
-/** A time as the API returns it: RFC 3339, UTC, milliseconds. */
-export const Instant = Type.String({ format: "date-time" });
+import { Type } from "typebox";
 
 /** A time in a request, in the form that `http/timestamps.ts` parses. */
 export const Time = Type.String({
@@ -17,22 +8,6 @@ export const Time = Type.String({
 
 /** An existing calendar date without a time. */
 export const LocalDate = Type.String({ format: "date" });
-
-/**
- * Returns the schema of a value or null. It is written as `type: [x, "null"]`, because that is serialised faster than a
- * union.
- */
-export function nullable<T extends TSchema>(schema: T) {
-  return Type.Unsafe<Static<T> | null>({
-    ...schema,
-    type: ["type" in schema ? schema.type : "string", "null"],
-  });
-}
-
-/** Returns a reference to a schema that is registered under its `$id`. */
-export function ref<T extends TSchema>(schema: T) {
-  return Type.Unsafe<Static<T>>({ $ref: `${"$id" in schema ? String(schema.$id) : ""}#` });
-}
 
 /** Schema of operations without query parameters: every parameter is refused. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });

@@ -20,14 +20,6 @@ export async function lockMedia(
   return row;
 }
 
-/** The data of deleted media that the event MediaDeleted contains. */
-export interface DeletingMedia {
-  readonly workspaceId: string;
-  readonly id: string;
-  readonly version: number;
-  readonly occurredAt: Date;
-}
-
 /**
  * Sets the status of locked media to deleting. The job remove-objects then deletes the stored objects and the row of
  * these media.
@@ -35,16 +27,15 @@ export interface DeletingMedia {
 export async function markDeleting(
   tx: TransactionSql,
   { workspaceId, mediaId }: MediaRef,
-): Promise<readonly DeletingMedia[]> {
-  return await tx<DeletingMedia[]>`
+): Promise<void> {
+  await tx`
     update media
     set status = 'deleting',
       version = version + 1,
       lease_token = null,
       lease_until = null
     where workspace_id = ${workspaceId}
-    and id = ${mediaId}
-    returning workspace_id, id, version, now() as occurred_at`;
+    and id = ${mediaId}`;
 }
 
 /** The id of deleted media and the keys of their objects in the object store. */

@@ -5,7 +5,6 @@ import type {
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
-import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { fetchUsingPosts, MAX_POSTS } from "#src/clients/posts.ts";
@@ -20,10 +19,9 @@ import { deleteUsages, hasUsages, listUsages, type MediaRef } from "#src/db/medi
 import { findMedia } from "#src/db/media.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { blocksDeletion } from "#src/domain/usage.ts";
-import { mediaDeleted } from "#src/events.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 
-type Deps = Pick<RpcDependencies, "sql" | "posts" | "store" | "nudgeRelay">;
+type Deps = Pick<RpcDependencies, "sql" | "posts" | "store">;
 
 /**
  * Maximum number of attempts to delete media. An attempt fails when the media change, or a post starts to use them,
@@ -66,7 +64,6 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   const isDeleted = await deps.sql.begin((tx) => deleteUnused(tx, ref));
   if (!isDeleted) return { kind: "changed" };
   failpoint("media.after-delete-commit");
-  deps.nudgeRelay();
   return { kind: "deleted", gone: false };
 }
 
@@ -105,7 +102,6 @@ async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<v
 async function deleteUnused(tx: TransactionSql, ref: MediaRef): Promise<boolean> {
   const media = await lockMedia(tx, ref);
   if (media?.status !== "ready" || (await hasUsages(tx, ref))) return false;
-  const deleting = await markDeleting(tx, ref);
-  await appendEvents(tx, deleting.map(mediaDeleted));
+  await markDeleting(tx, ref);
   return true;
 }

@@ -37,6 +37,13 @@ export interface Acceptance {
   /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
+  /** What the events say about each demanded quota if the post uses it up, as proto JSON without the amounts. */
+  readonly exhaustions: readonly {
+    readonly subject: string;
+    readonly period: string;
+    readonly code: "monthly" | "daily";
+    readonly message: JsonValue;
+  }[];
 }
 
 /** Thrown when the database refuses to store a new post. Nothing of the post was written. */
@@ -63,19 +70,17 @@ export class InsertRefused extends Error {
  * @throws InsertRefused when another post has the content or the slot, a quota limit is reached, or the claim on media
  *   expired.
  */
-export async function insertPost(
-  sql: ISql,
-  post: NewPost,
-  { demands, force, events }: Acceptance,
-): Promise<void> {
+export async function insertPost(sql: ISql, post: NewPost, acceptance: Acceptance): Promise<void> {
+  const { demands, force, events } = acceptance;
   try {
     await sql`
       with ${guardStep(sql, post, force)},
       ${slotStep(sql, post)},
       post as (${postInsert(sql, post)}),
-      ${events.length === 0 ? sql`` : sql`event as (${eventInsert(sql, events)}),`}
       target as (${targetInsert(sql, post)})
-      ${quotaStep(sql, post, demands)}`;
+      ${quotaStep(sql, post, demands)}
+      ${eventStep(sql, acceptance)}
+      ${lastStep(sql, post, demands)}`;
   } catch (error) {
     const reason = findRefusalReason(error);
     throw reason === undefined ? error : new InsertRefused(reason, post, demands);
@@ -143,12 +148,46 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
 }
 
 /**
- * Returns the SQL of the last step of storing a new post, which takes the quota. It counts the inserted targets, which
+ * Returns the SQL of the field `exhausted` of the events of a new post: the quotas that the post uses up; null if there are
+ * none. Postgres runs the insert of events, whose result no step reads, after the quota is taken.
+ */
+function exhausted(sql: ISql, { exhaustions }: Acceptance): ReturnType<ISql> | undefined {
+  if (exhaustions.length === 0) return undefined;
+  return sql`(
+    select jsonb_build_object('exhausted', jsonb_agg(
+      message || jsonb_build_object(
+        code, message -> code || jsonb_build_object('used', used::text, 'reserved', reserved::text)
+      )
+      order by code desc, subject
+    ))
+    from quota
+    join jsonb_to_recordset(${sql.json(exhaustions as unknown as JsonValue[])}) as exhaustion (
+      subject text, period text, code text, message jsonb
+    ) using (subject, period)
+    where is_exhausted
+    having count(*) > 0
+  )`;
+}
+
+function eventStep(sql: ISql, acceptance: Acceptance) {
+  const { events } = acceptance;
+  if (events.length === 0) return sql``;
+  return sql`, event as (${eventInsert(sql, events, exhausted(sql, acceptance))})`;
+}
+
+function quotaStep(sql: ISql, post: NewPost, demands: readonly QuotaDemand[]) {
+  const { workspaceId, acceptedAt: now } = post;
+  if (demands.length === 0) return sql``;
+  return sql`, quota as (${quotaReservation(sql, { workspaceId, demands, now })})`;
+}
+
+/**
+ * Returns the SQL that takes the quota after everything else of a new post is written. It counts the inserted targets, which
  * forces Postgres to write the targets before it takes the quota.
  */
-function quotaStep(sql: ISql, { workspaceId, targets }: NewPost, demands: readonly QuotaDemand[]) {
+function lastStep(sql: ISql, { targets }: NewPost, demands: readonly QuotaDemand[]) {
   if (demands.length === 0) return sql`select count(*) from target`;
-  return sql`, quota as (${quotaReservation(sql, workspaceId, demands)})
+  return sql`
     select case
       when written.count = ${targets.length}::int and (select count(*) from quota) = ${demands.length}::int then true
       else refuse('quota_exceeded')

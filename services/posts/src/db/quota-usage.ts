@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { QuotaDemand, QuotaUsage } from "#src/domain/quota.ts";
+import type { QuotaDemand, QuotaExhaustion, QuotaUsage } from "#src/domain/quota.ts";
 
 /** Identifies a quota counter by its workspace, period and subject. */
 export interface QuotaKey {
@@ -16,22 +16,44 @@ export interface QuotaMove extends QuotaKey {
   readonly reserved: number;
 }
 
+interface ReservedRow extends QuotaUsage, Pick<QuotaKey, "subject" | "period"> {
+  readonly isExhausted: boolean;
+}
+
+/** Quota that a post demands from the counters of its workspace. */
+export interface Reservation {
+  readonly workspaceId: string;
+  readonly demands: readonly QuotaDemand[];
+  /** The database time of the request. */
+  readonly now: Date;
+}
+
 /**
  * Returns the SQL that adds quota demands to the reserved amounts of quota counters and returns the changed counters.
  * Negative demands are subtracted. A counter that a demand would raise above its limit is not changed and not returned.
  * The statement checks locked rows, so concurrent posts cannot exceed a limit. Every statement locks counters in the
  * order of period and subject, so that statements never deadlock.
+ *
+ * The first demand that leaves nothing of a counter sets its `exhausted_at`; the counter is then returned with
+ * `is_exhausted`.
  */
-export function quotaReservation(sql: ISql, workspaceId: string, demands: readonly QuotaDemand[]) {
+export function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
     subject,
     period,
     requested,
     allowed: limit,
   }));
+  const allowed = sql`(
+    select allowed
+    from jsonb_to_recordset(${sql.json(rows)}) as demand (subject text, period text, allowed int)
+    where demand.subject = quota_usage.subject
+    and demand.period = quota_usage.period
+  )`;
   return sql`
-    insert into quota_usage (workspace_id, subject, period, reserved)
-    select ${workspaceId}::uuid, subject, period, requested
+    insert into quota_usage (workspace_id, subject, period, reserved, exhausted_at)
+    select ${workspaceId}::uuid, subject, period, requested,
+      case when requested = allowed then ${now}::timestamptz end
     from jsonb_to_recordset(${sql.json(rows)})
       as demand (subject text, period text, requested int, allowed int)
     where requested between 1 and allowed
@@ -44,32 +66,49 @@ export function quotaReservation(sql: ISql, workspaceId: string, demands: readon
     ))
     order by period collate "C", subject collate "C"
     on conflict (workspace_id, subject, period) do update
-    set reserved = greatest(quota_usage.reserved + excluded.reserved, 0)
+    set reserved = greatest(quota_usage.reserved + excluded.reserved, 0),
+      exhausted_at = case
+        when quota_usage.exhausted_at is null
+        and excluded.reserved > 0
+        and quota_usage.used + quota_usage.reserved + excluded.reserved = ${allowed}
+        then ${now}::timestamptz
+        else quota_usage.exhausted_at
+      end
     where excluded.reserved < 0
-    or quota_usage.used + quota_usage.reserved + excluded.reserved <= (
-      select allowed
-      from jsonb_to_recordset(${sql.json(rows)}) as demand (subject text, period text, allowed int)
-      where demand.subject = quota_usage.subject
-      and demand.period = quota_usage.period
-    )
-    returning subject, period`;
+    or quota_usage.used + quota_usage.reserved + excluded.reserved <= ${allowed}
+    returning subject, period, used, reserved,
+      coalesce(exhausted_at = ${now}::timestamptz, false) as is_exhausted`;
+}
+
+/** What a reservation of quota did: nothing is left of the counters in `exhausted`, and the demands in `short` failed. */
+interface Reserved {
+  readonly exhausted: readonly QuotaExhaustion[];
+  readonly short: readonly QuotaDemand[];
 }
 
 /**
- * Reserves quota for demands; negative demands free quota. Returns the demands that would exceed the limit of their
- * counter. If there are any, the caller rolls back, because the other demands were reserved.
+ * Reserves quota for demands; negative demands free quota. Returns the counters that are used up now, and the demands that
+ * would exceed the limit of their counter. If there are any, the caller rolls back, because the other demands were reserved.
  */
 export async function reserveQuota(
   tx: TransactionSql,
-  workspaceId: string,
-  demands: readonly QuotaDemand[],
-): Promise<readonly QuotaDemand[]> {
-  if (demands.length === 0) return [];
-  const rows = await quotaReservation(tx, workspaceId, demands).execute();
-  const reserved = new Set(rows.map(({ subject, period }) => `${period}/${subject}`));
-  return demands.filter(
-    ({ subject, period, requested }) => requested > 0 && !reserved.has(`${period}/${subject}`),
+  reservation: Reservation,
+): Promise<Reserved> {
+  const { demands, now } = reservation;
+  if (demands.length === 0) return { exhausted: [], short: [] };
+  const rows = await quotaReservation(tx, reservation).execute();
+  const byKey = new Map(
+    (rows as unknown as readonly ReservedRow[]).map((row) => [`${row.period}/${row.subject}`, row]),
   );
+  const rowOf = ({ period, subject }: QuotaDemand) => byKey.get(`${period}/${subject}`);
+  return {
+    exhausted: demands.flatMap((demand) => {
+      const row = rowOf(demand);
+      if (row?.isExhausted !== true) return [];
+      return { ...demand, used: row.used, reserved: row.reserved, exhaustedAt: now };
+    }),
+    short: demands.filter((demand) => demand.requested > 0 && rowOf(demand) === undefined),
+  };
 }
 
 /**

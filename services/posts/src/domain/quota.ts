@@ -65,6 +65,11 @@ export interface QuotaUsage {
   readonly reserved: number;
 }
 
+/** A quota counter of which nothing is left. */
+export interface QuotaExhaustion extends QuotaCounter, QuotaUsage {
+  readonly exhaustedAt: Date;
+}
+
 /** A quota demand that would exceed the limit of its counter. */
 export interface QuotaShortage extends QuotaUsage {
   readonly code: "monthly" | "daily";

@@ -8,8 +8,13 @@ import {
 } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
-import { listQuotaUsage, reserveQuota } from "#src/db/quota-usage.ts";
-import { findShortage, type QuotaDemand, type QuotaShortage } from "#src/domain/quota.ts";
+import { listQuotaUsage, reserveQuota, type Reservation } from "#src/db/quota-usage.ts";
+import {
+  findShortage,
+  type QuotaDemand,
+  type QuotaExhaustion,
+  type QuotaShortage,
+} from "#src/domain/quota.ts";
 
 /** The answer that refuses a request that would change a post. Nothing was committed. */
 export interface Refused {
@@ -66,18 +71,19 @@ export async function findShortageError(
 }
 
 /**
- * Reserves quota for demands.
+ * Reserves quota for demands, and returns the counters that they use up.
  *
  * @throws `quota_exceeded` when a demand would exceed its limit. The caller's transaction must then roll back, because
  *   the other demands were reserved.
  */
 export async function reserveQuotaOrThrow(
   tx: TransactionSql,
-  workspaceId: string,
-  demands: readonly QuotaDemand[],
-): Promise<void> {
-  const short = await reserveQuota(tx, workspaceId, demands);
-  if (short.length > 0) throw (await findShortageError(tx, workspaceId, short)) ?? unavailable();
+  reservation: Reservation,
+): Promise<readonly QuotaExhaustion[]> {
+  const { exhausted, short } = await reserveQuota(tx, reservation);
+  if (short.length > 0)
+    throw (await findShortageError(tx, reservation.workspaceId, short)) ?? unavailable();
+  return exhausted;
 }
 
 function toViolation({ code, limit, platform, accountId, ...shortage }: QuotaShortage): Violation {

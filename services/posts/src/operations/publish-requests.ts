@@ -4,17 +4,22 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import { lockRequestedTargets, type RequestedTargetRow } from "#src/db/silent-targets.ts";
 import type { TargetKey } from "#src/db/targets.ts";
+import type { QuotaExhaustion } from "#src/domain/quota.ts";
 import { postPublishRequested } from "#src/events.ts";
 
 /**
  * Appends events that ask the delivery service to publish targets. Targets that have a newer generation (publish
  * request) or do not have to be published any more are skipped.
+ *
+ * @param exhausted The quotas that the request used up; each event names them.
  */
 export async function requestPublishing(
   tx: TransactionSql,
   keys: readonly TargetKey[],
+  exhausted: readonly QuotaExhaustion[] = [],
 ): Promise<void> {
-  if (keys.length > 0) await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys)));
+  if (keys.length === 0) return;
+  await appendEvents(tx, toRequests(await lockRequestedTargets(tx, keys), exhausted));
 }
 
 /**
@@ -23,7 +28,10 @@ export async function requestPublishing(
  * sweep repeats it. When no API request is being handled, the event names the API request that created the post as its
  * cause.
  */
-function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
+function toRequests(
+  targets: readonly RequestedTargetRow[],
+  exhausted: readonly QuotaExhaustion[],
+): OutboxEvent[] {
   const requests = Map.groupBy(targets, ({ postId, dueAt, publishBefore }) =>
     [postId, dueAt.getTime(), publishBefore.getTime()].join(" "),
   );
@@ -32,7 +40,7 @@ function toRequests(targets: readonly RequestedTargetRow[]): OutboxEvent[] {
     if (first === undefined) return [];
     const names = group.map(({ targetId, generation }) => `${targetId}/${generation}`);
     const id = deriveId(`publish ${names.toSorted().join(" ")}`);
-    const event = { ...postPublishRequested({ ...first, targets: group }), id };
+    const event = { ...postPublishRequested({ ...first, targets: group, exhausted }), id };
     return [findContext() === undefined ? causedBy(event, first.cause) : event];
   });
 }

@@ -14,6 +14,7 @@ import {
   changeOfDemands,
   quotaDemands,
   type QuotaDemand,
+  type QuotaExhaustion,
   type QuotaLimits,
 } from "#src/domain/quota.ts";
 import { postPlaced } from "#src/events.ts";
@@ -55,8 +56,9 @@ export async function replacePost(
     demandsOf(workspaceId, before, limits),
     demandsOf(workspaceId, targets, limits),
   );
-  await reserveQuotaOrThrow(tx, workspaceId, demands);
-  await writePost(tx, post, { targets, ...replacement });
+  const { now } = replacement;
+  const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });
+  await writePost(tx, post, { targets, exhausted, ...replacement });
 }
 
 /**
@@ -84,9 +86,12 @@ async function moveTargets(
 async function writePost(
   tx: TransactionSql,
   post: PostRow,
-  change: Replacement & { readonly targets: readonly PlannedTarget[] },
+  change: Replacement & {
+    readonly targets: readonly PlannedTarget[];
+    readonly exhausted: readonly QuotaExhaustion[];
+  },
 ): Promise<void> {
-  const { content, placement, known, targets, now } = change;
+  const { content, placement, known, targets, exhausted, now } = change;
   const { workspaceId, id: postId } = post;
   const { status, scheduledAt, queueSlotRuleId } = placement;
   await replacePostRow(tx, {
@@ -105,7 +110,9 @@ async function writePost(
   });
   const isMoved = status !== post.status || scheduledAt?.getTime() !== post.scheduledAt?.getTime();
   const placed = { ...placement, workspaceId, postId, version: post.version + 1, occurredAt: now };
-  if (isMoved) await appendEvents(tx, postPlaced(placed, targets));
+  // An added account can use up a quota although the post keeps its time.
+  if (isMoved || exhausted.length > 0)
+    await appendEvents(tx, postPlaced({ ...placed, exhausted }, targets));
 }
 
 /** Returns the quota that the targets of a post need. All targets of a post are due on the same day. */

@@ -18,7 +18,7 @@ import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
 import { dueFrom, placeNewPost, planTargets, type Placement } from "#src/domain/plan-post.ts";
 import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
-import { postPlaced } from "#src/events.ts";
+import { possibleExhaustions, postPlaced } from "#src/events.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import {
   findDuplicateError,
@@ -232,7 +232,8 @@ async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost
   const { workspaceId, id: postId, due, targets, acceptedAt: occurredAt } = post;
   const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
   const events = postPlaced({ ...post, postId, version: 1, occurredAt }, targets);
-  await insertPost(sql, post, { force: request.force, demands, events });
+  const exhaustions = possibleExhaustions(demands, targets, occurredAt);
+  await insertPost(sql, post, { force: request.force, demands, events, exhaustions });
 }
 
 /** Returns the error of a refused insert of a post, or `reason_gone` if the insert can be tried again. */

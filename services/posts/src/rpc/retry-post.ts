@@ -59,12 +59,14 @@ async function retryUnderLock(
   await updateTargets(tx, retried);
   // The user asked for this retry, so the post is published even if other posts have the same content.
   await takeGuards(tx, toGuards(workspaceId, retried), true);
-  await reserveQuotaOrThrow(tx, workspaceId, quotaDemands(workspaceId, retried, now, limits));
+  const demands = quotaDemands(workspaceId, retried, now, limits);
+  const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });
   const publishedAt = firstPublishedAt(all);
   await updatePosts(tx, [{ workspaceId, postId, status: "publishing", publishedAt }]);
   await requestPublishing(
     tx,
     retried.map((target) => ({ ...target, targetId: target.id })),
+    exhausted,
   );
 }
 

@@ -1,10 +1,10 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
-import { signToken } from "@postrider/shared/secrets/signed-token";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
 
@@ -36,6 +36,8 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     ...toTls(options.identity),
   });
   const identity = createIdentitySource(options.identity, "media");
+  const { publicUrl, mediaKey, urlMs } = options;
+  const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
 
   async function read(
     { id, workspaceId }: Media,
@@ -71,7 +73,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       height: media.height === 0 ? null : media.height,
       durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
       fileName: media.fileName,
-      url: toUrl(options, media),
+      url: links.urlOf(media.workspaceId, media.id, "delivery"),
       read: (range, signal) => read(media, range, signal),
     }),
     [Symbol.asyncDispose]: () => agent.close(),
@@ -96,10 +98,4 @@ async function* readOn(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
   } catch (error) {
     throw new MediaUnreadable("broken", "media broke off", error);
   }
-}
-
-function toUrl({ publicUrl, mediaKey, urlMs }: MediaSourceOptions, media: Media): string {
-  const claims = { workspace: media.workspaceId, media: media.id, rendition: "delivery" };
-  const token = signToken(mediaKey, "media", claims, new Date(Date.now() + urlMs));
-  return `${publicUrl}/media/${token}`;
 }

@@ -1,6 +1,6 @@
-import type { TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
-import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
 /** Inserts events whose payload has to be written. */
 export async function insertCompositions(
@@ -31,4 +31,82 @@ export async function insertCompositions(
     order by event_id
     on conflict (event_id) do update
     set lease_until = webhook_compositions.lease_until`;
+}
+
+/** An event whose payload has to be written. */
+export interface Composition extends WebhookEvent {
+  readonly cause: Cause;
+  /** Number of times that the payload could not be written because of the event itself. */
+  readonly tries: number;
+}
+
+/**
+ * Claims events whose payload has to be written, oldest first. Until the lease ends, no other process claims them.
+ *
+ * @param except Kinds of sources whose owner is unavailable; their events wait.
+ */
+export async function claimCompositions(
+  sql: ISql,
+  options: {
+    readonly limit: number;
+    readonly leaseMs: number;
+    readonly except: readonly EventSource["kind"][];
+  },
+): Promise<readonly Composition[]> {
+  return await sql<Composition[]>`
+    with claimed as (
+      select event_id
+      from webhook_compositions
+      where lease_until <= now()
+      and source ->> 'kind' <> all(${[...options.except]}::text[])
+      order by event_id
+      limit ${options.limit}
+      for update skip locked
+    )
+    update webhook_compositions as composition
+    set lease_until = now() + ${options.leaseMs}::float8 * interval '1 millisecond'
+    from claimed
+    where composition.event_id = claimed.event_id
+    returning composition.event_id as id, workspace_id, type, occurred_at, sequence, source, cause, tries`;
+}
+
+/** Locks those of the given events whose payload is not written yet, and returns their ids. */
+export async function lockCompositions(
+  tx: TransactionSql,
+  eventIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await tx<{ eventId: string }[]>`
+    select event_id
+    from webhook_compositions
+    where event_id = any(${[...eventIds]}::uuid[])
+    order by event_id
+    for update`;
+  return new Set(rows.map(({ eventId }) => eventId));
+}
+
+/** Deletes events whose payload is written. */
+export async function deleteCompositions(
+  tx: TransactionSql,
+  eventIds: readonly string[],
+): Promise<void> {
+  await tx`delete from webhook_compositions where event_id = any(${[...eventIds]}::uuid[])`;
+}
+
+/** Ends the lease of events whose object could not be read, because its owner is unavailable. */
+export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return;
+  await sql`
+    update webhook_compositions
+    set lease_until = '-infinity'
+    where event_id = any(${[...eventIds]}::uuid[])`;
+}
+
+/** Counts a failure of events whose payload could not be written, and lets them wait: 1 s, 2 s, 4 s and so on. */
+export async function delayCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
+  if (eventIds.length === 0) return;
+  await sql`
+    update webhook_compositions
+    set tries = tries + 1,
+      lease_until = now() + power(2, tries) * interval '1 second'
+    where event_id = any(${[...eventIds]}::uuid[])`;
 }

@@ -31,3 +31,22 @@ export async function insertDeliveries(
     returning event_id`;
   return inserted.map(({ eventId }) => eventId);
 }
+
+/**
+ * Queues pending deliveries whose payload is written now, and returns their subscriptions. A delivery that is queued already
+ * stays as it is.
+ */
+export async function queueDeliveries(
+  tx: TransactionSql,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  const queued = await tx<{ subscriptionId: string }[]>`
+    insert into webhook_queue (delivery_id, subscription_id, event_id, attempt_count)
+    select id, subscription_id, event_id, attempt_count
+    from webhook_deliveries
+    where id = any(${[...ids]}::uuid[])
+    and status = 'pending'
+    on conflict (delivery_id) do nothing
+    returning subscription_id`;
+  return [...new Set(queued.map(({ subscriptionId }) => subscriptionId))];
+}

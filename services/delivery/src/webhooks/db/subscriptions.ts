@@ -100,3 +100,27 @@ export async function lockSubscriptionCount(
     and status <> 'revoked'`;
   return row?.count ?? 0;
 }
+
+/** Lists the ids of the subscriptions of workspaces that are not revoked. */
+export async function listSubscriptionIds(
+  sql: ISql,
+  workspaceIds: readonly string[],
+): Promise<readonly Pick<Subscription, "id" | "workspaceId">[]> {
+  return await sql<Pick<Subscription, "id" | "workspaceId">[]>`
+    select id, workspace_id
+    from webhook_subscriptions
+    where workspace_id = any(${[...workspaceIds]}::uuid[])
+    and status <> 'revoked'`;
+}
+
+/** Lists subscriptions by their ids, also revoked ones. */
+export async function listSubscriptionsByIds(
+  sql: ISql,
+  ids: readonly string[],
+): Promise<readonly Subscription[]> {
+  if (ids.length === 0) return [];
+  return await sql<Subscription[]>`
+    select ${columns(sql)}
+    from webhook_subscriptions
+    where id = any(${[...ids]}::uuid[])`;
+}

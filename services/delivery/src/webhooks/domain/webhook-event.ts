@@ -36,7 +36,12 @@ export type EventSource =
   | { readonly kind: "account"; readonly accountId: string; readonly platform: string }
   | { readonly kind: "media"; readonly mediaId: string }
   | { readonly kind: "quota"; readonly quota: ExhaustedQuota }
-  | { readonly kind: "webhook"; readonly webhookId: string }
+  | {
+      readonly kind: "webhook";
+      readonly webhookId: string;
+      /** Why the subscription was disabled. */
+      readonly disabledReason: string | null;
+    }
   | { readonly kind: "test"; readonly webhookId: string };
 
 /** An event that subscriptions can receive. */

@@ -24,7 +24,7 @@ export function disabledEvent(subscription: Subscription, now: Date): AssignedEv
     type: "webhook.disabled",
     occurredAt: now,
     sequence: version,
-    source: { kind: "webhook", webhookId: id },
+    source: { kind: "webhook", webhookId: id, disabledReason: subscription.disabledReason },
   } as const;
   return {
     event: createWebhookEvent(event, `${id} ${version}`),

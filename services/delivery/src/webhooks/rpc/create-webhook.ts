@@ -12,11 +12,11 @@ import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subs
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds, isSigning } from "./parse-webhook.ts";
-import { toWebhook } from "./to-webhook.ts";
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 

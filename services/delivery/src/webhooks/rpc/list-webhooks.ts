@@ -4,10 +4,10 @@ import type {
   ListWebhooksResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { listSubscriptions } from "#src/webhooks/db/subscriptions.ts";
+import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { parsePage, toCursor } from "./parse-page.ts";
 import { assertIds } from "./parse-webhook.ts";
-import { toWebhook } from "./to-webhook.ts";
 
 /** Lists a page of the subscriptions that are not revoked. */
 export async function listWebhooks(

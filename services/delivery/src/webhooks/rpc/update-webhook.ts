@@ -18,11 +18,11 @@ import {
 } from "#src/webhooks/domain/subscription.ts";
 import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds } from "./parse-webhook.ts";
-import { toWebhook } from "./to-webhook.ts";
 
 /** Maximum number of secrets that sign a delivery during the grace periods of rotations, the newest one included. */
 const MAX_SECRETS = 5;

@@ -1,5 +1,5 @@
+import { toAccount } from "@postrider/rest/accounts/mapping";
 import type { FastifyInstance } from "fastify";
-import { toAccount } from "#src/routes/accounts/mapping.ts";
 import { AccountList, REVOCATION_HEADERS } from "#src/routes/accounts/schemas.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import type { Locale } from "@postrider/rest/locale";
 import { CONNECT_TEXTS, type ConnectPage } from "#src/http/connect-texts.ts";
-import type { Locale } from "#src/http/messages.ts";
 
 /** The contents of a connect page. Texts are escaped when the page is rendered. */
 export interface PageContent {

@@ -1,11 +1,15 @@
 import swagger from "@fastify/swagger";
+import { Account } from "@postrider/rest/accounts/schemas";
+import { PlatformIdSchema } from "@postrider/rest/platform-id";
+import { EVENT_SCHEMAS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
-import { Account, AccountList } from "#src/routes/accounts/schemas.ts";
+import { AccountList } from "#src/routes/accounts/schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
+import { describeWebhooks } from "#src/routes/description/webhooks.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
-import { Platform, PlatformIdSchema, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
@@ -26,6 +30,7 @@ const SCHEMAS = [
   ...QUOTA_SCHEMAS,
   ...QUEUE_SLOT_SCHEMAS,
   ...WEBHOOK_SCHEMAS,
+  ...EVENT_SCHEMAS,
 ];
 
 const INTRODUCTION = `Publish the same content to several social accounts and read the result for each account.
@@ -48,6 +53,7 @@ export async function registerDescription(
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: deps.publicUrl }],
+      webhooks: describeWebhooks(),
       components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
     },
     transformObject: describeOptionalBodies,

@@ -1,4 +1,5 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaClaims } from "@postrider/rest/media/links";
 import { notFound } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -7,7 +8,6 @@ import { toContentDisposition } from "#src/http/content-disposition.ts";
 import { matchesAny } from "#src/http/entity-tags.ts";
 import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { openFailureLimit } from "#src/routes/hooks/address-limits.ts";
-import type { MediaClaims } from "#src/routes/media/links.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
 
 interface Download {

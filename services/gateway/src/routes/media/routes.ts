@@ -1,26 +1,22 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaLinks } from "@postrider/rest/media/links";
+import { toReadyMedia } from "@postrider/rest/media/mapping";
+import { ReadyMedia } from "@postrider/rest/media/schemas";
+import { ref } from "@postrider/rest/schemas";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import type { MediaLinks } from "#src/routes/media/links.ts";
-import { toReadyMedia, toUploadGrant } from "#src/routes/media/mapping.ts";
+import { toUploadGrant } from "#src/routes/media/mapping.ts";
 import {
   ImportMedia,
   MediaDeletion,
   PresignUpload,
-  ReadyMedia,
   UploadGrant,
 } from "#src/routes/media/schemas.ts";
 import { operation } from "#src/routes/operation.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
-import {
-  IDEMPOTENCY_HEADERS,
-  IdParams,
-  NoQuery,
-  ref,
-  REPLAYED_HEADER,
-} from "#src/routes/schemas.ts";
+import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
 type Params = Static<typeof IdParams>;

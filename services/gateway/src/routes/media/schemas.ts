@@ -1,5 +1,6 @@
+import { ReadyMedia } from "@postrider/rest/media/schemas";
+import { Id, Instant } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { Id, Instant, nullable } from "#src/routes/schemas.ts";
 
 /** Maximum length of a file name: longer than any file system allows. The file name is only shown to people. */
 const MAX_FILE_NAME_LENGTH = 1_000;
@@ -40,27 +41,6 @@ export const UploadGrant = Type.Object(
     expiresAt: Instant,
   },
   { $id: "UploadGrant" },
-);
-
-export const ReadyMedia = Type.Object(
-  {
-    id: Id,
-    status: Type.Unsafe<string>({ type: "string", const: "ready" }),
-    kind: Type.Unsafe<string>({ type: "string", enum: ["image", "video"] }),
-    contentType: Type.String(),
-    bytes: Type.Integer(),
-    width: Type.Integer(),
-    height: Type.Integer(),
-    durationMs: nullable(Type.Integer()),
-    sha256: Type.String(),
-    fileName: Type.String(),
-    url: Type.String({
-      format: "uri",
-      description: "Signed at each read, valid for a limited time, and usable without an API key.",
-    }),
-    createdAt: Instant,
-  },
-  { $id: "ReadyMedia" },
 );
 
 export const MediaDeletion = Type.Object(

@@ -1,12 +1,6 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PlatformIdSchema } from "@postrider/rest/platform-id";
+import { nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { nullable, ref } from "#src/routes/schemas.ts";
-
-export const PlatformIdSchema = Type.Unsafe<string>({
-  $id: "PlatformId",
-  type: "string",
-  enum: [...PLATFORM_IDS],
-});
 
 export const Platform = Type.Object(
   {

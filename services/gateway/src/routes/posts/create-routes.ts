@@ -1,3 +1,4 @@
+import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
@@ -8,7 +9,7 @@ import { fromOptions, sendPost, toValidPost } from "#src/routes/posts/mapping.ts
 import { CreatePost, ValidatePost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail, ValidPost } from "#src/routes/posts/schemas.ts";
 import { callerOf, readIdempotency } from "#src/routes/request.ts";
-import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery, ref } from "#src/routes/schemas.ts";
+import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, NoQuery } from "#src/routes/schemas.ts";
 
 type CreateBody = Static<typeof CreatePost>;
 type ValidateBody = Static<typeof ValidatePost>;

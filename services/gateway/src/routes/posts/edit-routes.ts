@@ -1,3 +1,4 @@
+import { ref } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
@@ -10,7 +11,7 @@ import { IF_MATCH_HEADERS, readIfVersion } from "#src/routes/posts/precondition.
 import { UpdatePost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDeletion, PostDetail } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 type Params = Static<typeof IdParams>;
 type UpdateBody = Static<typeof UpdatePost>;

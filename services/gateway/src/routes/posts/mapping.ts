@@ -4,20 +4,19 @@ import type {
   Post,
   PostOption,
   PostOptionSchema,
-  Target,
-  TargetError,
 } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   DeletePostResponse,
   ValidatePostResponse,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import type { Locale } from "@postrider/rest/locale";
+import type { MediaLinks } from "@postrider/rest/media/links";
+import { toReadyMedia } from "@postrider/rest/media/mapping";
+import { toPostProperties, toTarget, toTargetError } from "@postrider/rest/posts/mapping";
+import { toOptionalInstant } from "@postrider/rest/timestamps";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyReply } from "fastify";
 import type { Static } from "typebox";
-import { type Locale, targetMessageFor } from "#src/http/messages.ts";
-import { toOptionalInstant } from "#src/http/timestamps.ts";
-import type { MediaLinks } from "#src/routes/media/links.ts";
-import { toReadyMedia } from "#src/routes/media/mapping.ts";
 import type { CreatePost } from "#src/routes/posts/request-schemas.ts";
 
 type OptionBody = NonNullable<Static<typeof CreatePost>["options"]>[string];
@@ -44,33 +43,6 @@ function toOption({ content, title, privacy, tags }: PostOption): OptionBody {
   };
 }
 
-/**
- * Converts the error of a publishing target to the form of the API. The message is that of the platform or, if it sent
- * none, our message for the error code.
- */
-function toTargetError(error: TargetError | undefined, locale: Locale) {
-  if (error === undefined) return null;
-  const { code, message, retryable } = error;
-  return { code, message: message === "" ? targetMessageFor(locale, code) : message, retryable };
-}
-
-function toTarget(target: Target, locale: Locale) {
-  return {
-    id: target.id,
-    accountId: target.accountId,
-    platform: target.platform,
-    username: target.username,
-    status: target.status,
-    externalId: target.externalId ?? null,
-    permalink: target.permalink ?? null,
-    publishedAt: toOptionalInstant(target.publishedAt),
-    error: toTargetError(target.error, locale),
-    attemptCount: target.attemptCount,
-    nextAttemptAt: toOptionalInstant(target.nextAttemptAt),
-    metrics: null,
-  };
-}
-
 function toAttempt(attempt: Attempt) {
   return {
     accountId: attempt.accountId,
@@ -83,37 +55,10 @@ function toAttempt(attempt: Attempt) {
   };
 }
 
-function toCommon(post: Post) {
-  return {
-    id: post.id,
-    status: post.status,
-    content: post.content,
-    scheduledAt: toOptionalInstant(post.scheduledAt),
-    startedAt: toOptionalInstant(post.startedAt),
-    publishedAt: toOptionalInstant(post.publishedAt),
-    createdVia: post.createdVia,
-    createdAt: toOptionalInstant(post.createdAt),
-    updatedAt: toOptionalInstant(post.updatedAt),
-    mediaIds: post.mediaIds,
-  };
-}
-
-/** Converts a post to its short form in a list. */
-export function toPostSummary(post: Post) {
-  const targets = post.targets.map((target) => ({
-    accountId: target.accountId,
-    platform: target.platform,
-    status: target.status,
-    permalink: target.permalink ?? null,
-    errorCode: target.error?.code ?? null,
-  }));
-  return { ...toCommon(post), targets };
-}
-
 /** Converts a post to the form of the API, with its publishing targets, their attempts, and its media. */
 function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
-    ...toCommon(post),
+    ...toPostProperties(post),
     options: Object.fromEntries(
       Object.entries(post.options).map(([key, option]) => [key, toOption(option)]),
     ),

@@ -1,3 +1,4 @@
+import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
@@ -8,7 +9,7 @@ import { sendPost } from "#src/routes/posts/mapping.ts";
 import { PublishPost } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
+import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "posts" | "links">;
 type Params = Static<typeof IdParams>;

@@ -1,3 +1,4 @@
+import { toPostSummary } from "@postrider/rest/posts/mapping";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { createPostReader } from "#src/clients/post-reader.ts";
@@ -5,7 +6,7 @@ import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
-import { sendPost, toPostSummary } from "#src/routes/posts/mapping.ts";
+import { sendPost } from "#src/routes/posts/mapping.ts";
 import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";

@@ -1,7 +1,9 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
+import { Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { CreatedVia, PostOption, PostStatus } from "#src/routes/posts/schemas.ts";
-import { Id, LocalDate, ref, Time } from "#src/routes/schemas.ts";
+import { PostOption } from "#src/routes/posts/schemas.ts";
+import { LocalDate, Time } from "#src/routes/schemas.ts";
 
 type OptionBody = { content?: string; title?: string; privacy?: string; tags?: string[] };
 

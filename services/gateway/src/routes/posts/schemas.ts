@@ -1,31 +1,15 @@
-import { Type, type Static } from "typebox";
-import { ReadyMedia } from "#src/routes/media/schemas.ts";
-import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
-
-export const PostStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: ["draft", "scheduled", "publishing", "published", "partial", "failed", "cancelled"],
-});
-
-export const CreatedVia = Type.Unsafe<string>({
-  type: "string",
-  enum: ["mcp", "rest", "dashboard"],
-});
-
-const TargetStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: [
-    "pending",
-    "publishing",
-    "published",
-    "failed",
-    "deleting",
-    "deleted",
-    "delete_failed",
-    "cancelled",
-  ],
-});
+import { ReadyMedia } from "@postrider/rest/media/schemas";
+import { PlatformIdSchema } from "@postrider/rest/platform-id";
+import {
+  OptionalTargetError,
+  POST_PROPERTIES,
+  PostStatus,
+  PostSummary,
+  PostTarget,
+  TargetError,
+} from "@postrider/rest/posts/schemas";
+import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { Type } from "typebox";
 
 export const PostOption = Type.Object(
   {
@@ -37,41 +21,6 @@ export const PostOption = Type.Object(
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   },
   { $id: "PostOption", additionalProperties: false },
-);
-
-const TargetError = Type.Object(
-  {
-    code: Type.String(),
-    message: Type.String(),
-    retryable: Type.Boolean({
-      description: "Whether a retry can succeed without anything being changed first.",
-    }),
-  },
-  { $id: "TargetError" },
-);
-
-const OptionalTargetError = Type.Unsafe<Static<typeof TargetError> | null>({
-  anyOf: [{ type: "null" }, ref(TargetError)],
-});
-
-const Metrics = Type.Unsafe<null>({ type: "null", description: "Not collected yet." });
-
-const PostTarget = Type.Object(
-  {
-    id: Id,
-    accountId: Id,
-    platform: ref(PlatformIdSchema),
-    username: Type.String(),
-    status: TargetStatus,
-    externalId: nullable(Type.String()),
-    permalink: nullable(Type.String()),
-    publishedAt: nullable(Instant),
-    error: OptionalTargetError,
-    attemptCount: Type.Integer(),
-    nextAttemptAt: nullable(Instant),
-    metrics: Metrics,
-  },
-  { $id: "PostTarget" },
 );
 
 const Attempt = Type.Object(
@@ -90,35 +39,9 @@ const Attempt = Type.Object(
   { $id: "Attempt" },
 );
 
-const SUMMARY = {
-  id: Id,
-  status: PostStatus,
-  content: Type.String(),
-  scheduledAt: nullable(Instant),
-  startedAt: nullable(Instant),
-  publishedAt: nullable(Instant),
-  createdVia: CreatedVia,
-  createdAt: Instant,
-  updatedAt: Instant,
-  mediaIds: Type.Array(Id),
-};
-
-const SummaryTarget = Type.Object({
-  accountId: Id,
-  platform: ref(PlatformIdSchema),
-  status: TargetStatus,
-  permalink: nullable(Type.String()),
-  errorCode: nullable(Type.String()),
-});
-
-const PostSummary = Type.Object(
-  { ...SUMMARY, targets: Type.Array(SummaryTarget) },
-  { $id: "PostSummary" },
-);
-
 export const PostDetail = Type.Object(
   {
-    ...SUMMARY,
+    ...POST_PROPERTIES,
     options: Type.Unsafe<Record<string, unknown>>({
       type: "object",
       additionalProperties: ref(PostOption),

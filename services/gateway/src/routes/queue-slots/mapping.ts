@@ -1,7 +1,7 @@
 import type { QueueSlotRule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { toInstant, toOptionalInstant } from "@postrider/rest/timestamps";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { toInstant, toOptionalInstant } from "#src/http/timestamps.ts";
 import type { CreateQueueSlotRule, UpdateQueueSlotRule } from "#src/routes/queue-slots/schemas.ts";
 
 /** Returns the fields of a new queue slot rule. A date of null means the same as an absent date. */

@@ -1,4 +1,5 @@
 import type { QueueSlotRule as Rule } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { ref } from "@postrider/rest/schemas";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
@@ -12,13 +13,7 @@ import {
   UpdateQueueSlotRule,
 } from "#src/routes/queue-slots/schemas.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
-import {
-  CREATED_HEADERS,
-  IDEMPOTENCY_HEADERS,
-  IdParams,
-  NoQuery,
-  ref,
-} from "#src/routes/schemas.ts";
+import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "queueSlots">;
 type Params = Static<typeof IdParams>;

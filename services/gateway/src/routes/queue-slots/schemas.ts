@@ -1,5 +1,6 @@
+import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { Id, Instant, LocalDate, nullable, ref } from "#src/routes/schemas.ts";
+import { LocalDate } from "#src/routes/schemas.ts";
 
 const Weekday = Type.Unsafe<string>({
   type: "string",

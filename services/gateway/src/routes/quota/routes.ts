@@ -1,8 +1,8 @@
+import { toDailyQuota, toMonthlyQuota } from "@postrider/rest/quota/mapping";
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { toDailyQuota, toMonthlyQuota } from "#src/routes/quota/mapping.ts";
 import { Quota } from "#src/routes/quota/schemas.ts";
 import { callerOf } from "#src/routes/request.ts";
 import { NoQuery } from "#src/routes/schemas.ts";

@@ -1,35 +1,6 @@
+import { DailyQuota, MonthlyQuota } from "@postrider/rest/quota/schemas";
+import { ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PlatformIdSchema } from "#src/routes/platforms/schemas.ts";
-import { Id, Instant, ref } from "#src/routes/schemas.ts";
-
-const COUNTS = {
-  limit: Type.Integer(),
-  used: Type.Integer({
-    description: "Publications made, including those with an unknown outcome.",
-  }),
-  reserved: Type.Integer({ description: "Publications accepted and not made yet." }),
-  remaining: Type.Integer({ minimum: 0 }),
-  resetsAt: Instant,
-};
-
-const MonthlyQuota = Type.Object(
-  { period: Type.String({ description: "A month in UTC, such as 2026-11." }), ...COUNTS },
-  { $id: "MonthlyQuota" },
-);
-
-const DailyQuota = Type.Object(
-  {
-    platform: ref(PlatformIdSchema),
-    accountId: Id,
-    scope: Type.Unsafe<string>({
-      type: "string",
-      enum: ["account", "app", "project"],
-      description: "Who shares the limit: accounts of one app or project may share it.",
-    }),
-    ...COUNTS,
-  },
-  { $id: "DailyQuota", description: "An estimate for the current UTC day; the platform decides." },
-);
 
 export const Quota = Type.Object(
   { monthly: ref(MonthlyQuota), dailyLimits: Type.Array(ref(DailyQuota)) },

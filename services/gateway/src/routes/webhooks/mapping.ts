@@ -3,25 +3,9 @@ import type {
   WebhookAttempt,
   WebhookDelivery,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { toOptionalInstant } from "@postrider/rest/timestamps";
+import { toWebhook } from "@postrider/rest/webhooks/mapping";
 import { ServiceError } from "@postrider/shared/errors";
-import { toOptionalInstant } from "#src/http/timestamps.ts";
-
-export function toWebhook(webhook: Webhook) {
-  const { id, url, description, events, status, signing } = webhook;
-  return {
-    id,
-    url,
-    description,
-    events,
-    status,
-    disabledReason: webhook.disabledReason ?? null,
-    signing,
-    publicKey: webhook.publicKey ?? null,
-    maxPerSecond: webhook.maxPerSecond ?? null,
-    createdAt: toOptionalInstant(webhook.createdAt),
-    updatedAt: toOptionalInstant(webhook.updatedAt),
-  };
-}
 
 /**
  * Returns the subscription in an answer of the delivery service, with its new signing secret if there is one.

@@ -1,3 +1,5 @@
+import { ref } from "@postrider/rest/schemas";
+import { toWebhook } from "@postrider/rest/webhooks/mapping";
 import { notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance } from "fastify";
@@ -6,8 +8,8 @@ import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { CREATED_HEADERS, IdParams, NoQuery, ref } from "#src/routes/schemas.ts";
-import { toWebhook, toWebhookDelivery, toWebhookWithSecret } from "#src/routes/webhooks/mapping.ts";
+import { CREATED_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
+import { toWebhookDelivery, toWebhookWithSecret } from "#src/routes/webhooks/mapping.ts";
 import {
   CreateWebhook,
   DeliveryParams,

@@ -1,5 +1,6 @@
+import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { MaxPerSecond, Signing, WEBHOOK, Webhook } from "@postrider/rest/webhooks/schemas";
 import { Type } from "typebox";
-import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
 
 const MAX_URL_LENGTH = 2048;
 
@@ -15,39 +16,6 @@ const Events = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
   uniqueItems: true,
   description: "Full event types such as `post.published`, groups such as `post.*`, or `*`.",
 });
-const Signing = Type.Unsafe<string>({
-  type: "string",
-  enum: ["hmac-sha256", "ed25519"],
-  description: "How deliveries are signed; fixed at creation.",
-});
-const MaxPerSecond = nullable(
-  Type.Integer({ minimum: 1, maximum: 100, description: "null = no maximum." }),
-);
-
-const WEBHOOK = {
-  id: Id,
-  url: Type.String(),
-  description: Type.String(),
-  events: Type.Array(Type.String()),
-  status: Type.Unsafe<string>({
-    type: "string",
-    enum: ["active", "paused", "disabled", "revoked"],
-    description: "disabled: the receiver answered 410, or nothing but failures for 5 days.",
-  }),
-  disabledReason: nullable(
-    Type.Unsafe<string>({ type: "string", enum: ["gone", "failing", null] }),
-  ),
-  signing: Signing,
-  publicKey: nullable(
-    Type.String({ description: "`whpk_…`, verifies the deliveries; null with hmac-sha256." }),
-  ),
-  maxPerSecond: MaxPerSecond,
-  createdAt: Instant,
-  updatedAt: Instant,
-};
-
-const Webhook = Type.Object(WEBHOOK, { $id: "Webhook" });
-
 /** A subscription in the answer to a request that made a signing secret. */
 export const WebhookWithSecret = Type.Object(
   {

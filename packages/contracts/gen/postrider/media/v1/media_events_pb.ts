@@ -57,7 +57,8 @@ export const MediaReadySchema: GenMessage<MediaReady> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_events, 0);
 
 /**
- * MediaDeleted: the media is being deleted, and its addresses no longer answer.
+ * MediaDeleted: the media is being deleted, and its addresses no longer answer. No service publishes this event any more; a log
+ * may still contain it.
  *
  * @generated from message postrider.media.v1.MediaDeleted
  */

@@ -6,13 +6,15 @@ import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { DailyQuota, MonthlyQuota } from "./quota_service_pb.ts";
+import { file_postrider_posts_v1_quota_service } from "./quota_service_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
 /**
  * Describes the file postrider/posts/v1/posts_events.proto.
  */
 export const file_postrider_posts_v1_posts_events: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEi5AEKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqoBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAieAoNUG9zdENhbmNlbGxlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0RGVsZXRlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCK1AQoVUG9zdERlbGV0aW9uUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMgoHdGFyZ2V0cxgEIAMoCzIhLnBvc3RyaWRlci5wb3N0cy52MS5EZWxldGVkVGFyZ2V0EjAKDHJlcXVlc3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAibwoNRGVsZXRlZFRhcmdldBIRCgl0YXJnZXRfaWQYASABKAkSEgoKYWNjb3VudF9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCghkZWxldGlvbhgFIAEoBWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdHNfZXZlbnRzLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEinAIKFFBvc3RQdWJsaXNoUmVxdWVzdGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSNAoHdGFyZ2V0cxgEIAMoCzIjLnBvc3RyaWRlci5wb3N0cy52MS5SZXF1ZXN0ZWRUYXJnZXQSKgoGZHVlX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIyCg5wdWJsaXNoX2JlZm9yZRgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoJZXhoYXVzdGVkGAcgAygLMiMucG9zdHJpZGVyLnBvc3RzLnYxLlF1b3RhRXhoYXVzdGlvbiLTAQoPUXVvdGFFeGhhdXN0aW9uEjMKB21vbnRobHkYASABKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuTW9udGhseVF1b3RhSAASLwoFZGFpbHkYAiABKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuRGFpbHlRdW90YUgAEg8KB3N1YmplY3QYAyABKAkSDgoGcGVyaW9kGAQgASgJEjAKDGV4aGF1c3RlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCBwoFcXVvdGEiXgoPUmVxdWVzdGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhIKCmdlbmVyYXRpb24YBCABKAUieAoNUG9zdFB1Ymxpc2hlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ2CgtQb3N0UGFydGlhbBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIPCgd2ZXJzaW9uGAMgASgDEi8KC29jY3VycmVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ1CgpQb3N0RmFpbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIuIBCg1Qb3N0U2NoZWR1bGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSMAoMc2NoZWR1bGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIvCgtvY2N1cnJlZF9hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASNgoJZXhoYXVzdGVkGAYgAygLMiMucG9zdHJpZGVyLnBvc3RzLnYxLlF1b3RhRXhoYXVzdGlvbiJ4Cg1Qb3N0Q2FuY2VsbGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wInYKC1Bvc3REZWxldGVkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdwb3N0X2lkGAIgASgJEg8KB3ZlcnNpb24YAyABKAMSLwoLb2NjdXJyZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIrUBChVQb3N0RGVsZXRpb25SZXF1ZXN0ZWQSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSDwoHdmVyc2lvbhgDIAEoAxIyCgd0YXJnZXRzGAQgAygLMiEucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZWRUYXJnZXQSMAoMcmVxdWVzdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJvCg1EZWxldGVkVGFyZ2V0EhEKCXRhcmdldF9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJEhAKCHBsYXRmb3JtGAMgASgJEhMKC2V4dGVybmFsX2lkGAQgASgJEhAKCGRlbGV0aW9uGAUgASgFYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_posts_v1_quota_service]);
 
 /**
  * PostPublishRequested asks the delivery service to publish targets. The sweep repeats the event, unchanged, for targets
@@ -62,6 +64,13 @@ export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishReques
    * @generated from field: google.protobuf.Timestamp publish_before = 6;
    */
   publishBefore?: Timestamp | undefined;
+
+  /**
+   * The quotas that the post used up. The repetition by the sweep does not name them.
+   *
+   * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 7;
+   */
+  exhausted: QuotaExhaustion[];
 };
 
 /**
@@ -70,6 +79,64 @@ export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishReques
  */
 export const PostPublishRequestedSchema: GenMessage<PostPublishRequested> = /*@__PURE__*/
   messageDesc(file_postrider_posts_v1_posts_events, 0);
+
+/**
+ * QuotaExhaustion is a quota of which nothing is left. It is reported once per counter and period, by the post that used it up.
+ *
+ * @generated from message postrider.posts.v1.QuotaExhaustion
+ */
+export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
+  /**
+   * The quota after the post was accepted.
+   *
+   * @generated from oneof postrider.posts.v1.QuotaExhaustion.quota
+   */
+  quota: {
+    /**
+     * The monthly quota of the workspace.
+     *
+     * @generated from field: postrider.posts.v1.MonthlyQuota monthly = 1;
+     */
+    value: MonthlyQuota;
+    case: "monthly";
+  } | {
+    /**
+     * A daily limit; of a limit that several accounts share, with the account of the post.
+     *
+     * @generated from field: postrider.posts.v1.DailyQuota daily = 2;
+     */
+    value: DailyQuota;
+    case: "daily";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * What the counter counts: UUID of the workspace, UUID of the account, or platform id.
+   *
+   * @generated from field: string subject = 3;
+   */
+  subject: string;
+
+  /**
+   * The month or the day in UTC, for example `2026-11` or `2026-11-21`.
+   *
+   * @generated from field: string period = 4;
+   */
+  period: string;
+
+  /**
+   * When the quota was used up.
+   *
+   * @generated from field: google.protobuf.Timestamp exhausted_at = 5;
+   */
+  exhaustedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.QuotaExhaustion.
+ * Use `create(QuotaExhaustionSchema)` to create a new message.
+ */
+export const QuotaExhaustionSchema: GenMessage<QuotaExhaustion> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_posts_events, 1);
 
 /**
  * RequestedTarget is one target of a PostPublishRequested.
@@ -111,7 +178,7 @@ export type RequestedTarget = Message<"postrider.posts.v1.RequestedTarget"> & {
  * Use `create(RequestedTargetSchema)` to create a new message.
  */
 export const RequestedTargetSchema: GenMessage<RequestedTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 1);
+  messageDesc(file_postrider_posts_v1_posts_events, 2);
 
 /**
  * PostPublished: every target is published.
@@ -153,7 +220,7 @@ export type PostPublished = Message<"postrider.posts.v1.PostPublished"> & {
  * Use `create(PostPublishedSchema)` to create a new message.
  */
 export const PostPublishedSchema: GenMessage<PostPublished> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 2);
+  messageDesc(file_postrider_posts_v1_posts_events, 3);
 
 /**
  * PostPartial: some targets are published, the others failed.
@@ -195,7 +262,7 @@ export type PostPartial = Message<"postrider.posts.v1.PostPartial"> & {
  * Use `create(PostPartialSchema)` to create a new message.
  */
 export const PostPartialSchema: GenMessage<PostPartial> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 3);
+  messageDesc(file_postrider_posts_v1_posts_events, 4);
 
 /**
  * PostFailed: every target failed.
@@ -237,7 +304,7 @@ export type PostFailed = Message<"postrider.posts.v1.PostFailed"> & {
  * Use `create(PostFailedSchema)` to create a new message.
  */
 export const PostFailedSchema: GenMessage<PostFailed> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 4);
+  messageDesc(file_postrider_posts_v1_posts_events, 5);
 
 /**
  * PostScheduled: the post is scheduled to be published at a time.
@@ -279,6 +346,13 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
    * @generated from field: google.protobuf.Timestamp occurred_at = 5;
    */
   occurredAt?: Timestamp | undefined;
+
+  /**
+   * The quotas that the post used up.
+   *
+   * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 6;
+   */
+  exhausted: QuotaExhaustion[];
 };
 
 /**
@@ -286,7 +360,7 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
  * Use `create(PostScheduledSchema)` to create a new message.
  */
 export const PostScheduledSchema: GenMessage<PostScheduled> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 5);
+  messageDesc(file_postrider_posts_v1_posts_events, 6);
 
 /**
  * PostCancelled: a post was deleted after its publishing had begun.
@@ -328,7 +402,7 @@ export type PostCancelled = Message<"postrider.posts.v1.PostCancelled"> & {
  * Use `create(PostCancelledSchema)` to create a new message.
  */
 export const PostCancelledSchema: GenMessage<PostCancelled> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 6);
+  messageDesc(file_postrider_posts_v1_posts_events, 7);
 
 /**
  * PostDeleted: a draft or scheduled post was deleted, and no record of it remains.
@@ -370,7 +444,7 @@ export type PostDeleted = Message<"postrider.posts.v1.PostDeleted"> & {
  * Use `create(PostDeletedSchema)` to create a new message.
  */
 export const PostDeletedSchema: GenMessage<PostDeleted> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 7);
+  messageDesc(file_postrider_posts_v1_posts_events, 8);
 
 /**
  * PostDeletionRequested asks the delivery service to delete published targets on their platforms. The sweep repeats the
@@ -420,7 +494,7 @@ export type PostDeletionRequested = Message<"postrider.posts.v1.PostDeletionRequ
  * Use `create(PostDeletionRequestedSchema)` to create a new message.
  */
 export const PostDeletionRequestedSchema: GenMessage<PostDeletionRequested> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 8);
+  messageDesc(file_postrider_posts_v1_posts_events, 9);
 
 /**
  * DeletedTarget is one target of a PostDeletionRequested.
@@ -469,5 +543,5 @@ export type DeletedTarget = Message<"postrider.posts.v1.DeletedTarget"> & {
  * Use `create(DeletedTargetSchema)` to create a new message.
  */
 export const DeletedTargetSchema: GenMessage<DeletedTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_posts_events, 9);
+  messageDesc(file_postrider_posts_v1_posts_events, 10);
 

@@ -1,5 +1,5 @@
 import type { DailyQuota, MonthlyQuota } from "@postrider/contracts/posts/v1/quota_service_pb";
-import { toOptionalInstant } from "#src/http/timestamps.ts";
+import { toOptionalInstant } from "#src/timestamps.ts";
 
 function toCounts({ limit, used, reserved, remaining, resetsAt }: MonthlyQuota | DailyQuota) {
   return {

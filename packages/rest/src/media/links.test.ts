@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMediaLinks } from "#src/routes/media/links.ts";
+import { createMediaLinks } from "#src/media/links.ts";
 
 const OLD = "o".repeat(32);
 const NEW = "n".repeat(32);

@@ -1,5 +1,5 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
-import { toOptionalInstant } from "#src/http/timestamps.ts";
+import { toOptionalInstant } from "#src/timestamps.ts";
 
 export function toAccount(account: Account) {
   const { id, platform, externalId, username, displayName, status } = account;

@@ -7,10 +7,13 @@ export interface MediaClaims {
   readonly rendition: string;
 }
 
+/** Form of a media file: as it was uploaded, or as platforms receive it. */
+type Rendition = "original" | "delivery";
+
 /** URLs from which media can be downloaded without an API key. */
 export interface MediaLinks {
-  /** Returns the URL of the media file as it was uploaded, valid for a limited time from now. */
-  urlOf(workspaceId: string, mediaId: string): string;
+  /** Returns the URL of a media file, by default as it was uploaded. The URL is valid for a limited time from now. */
+  urlOf(workspaceId: string, mediaId: string, rendition?: Rendition): string;
   /**
    * Returns the media file that the token of a media URL stands for; undefined when the token is forged, damaged or
    * expired.
@@ -18,11 +21,11 @@ export interface MediaLinks {
   read(token: string): MediaClaims | undefined;
 }
 
-export interface MediaLinkOptions {
+interface MediaLinkOptions {
   readonly publicUrl: string;
   /**
-   * Keys that sign the tokens of media URLs. The first key signs new tokens, and all keys are accepted. The delivery
-   * service signs URLs for platforms with the same keys.
+   * Keys that sign the tokens of media URLs. The first key signs new tokens, and all keys are accepted. The gateway and the
+   * delivery service have the same keys.
    */
   readonly mediaKeys: readonly [string, ...string[]];
   readonly mediaUrlMs: number;
@@ -36,8 +39,8 @@ export function createMediaLinks({
   mediaUrlMs,
 }: MediaLinkOptions): MediaLinks {
   return {
-    urlOf: (workspaceId, mediaId) => {
-      const claims = { workspace: workspaceId, media: mediaId, rendition: "original" };
+    urlOf: (workspaceId, mediaId, rendition = "original") => {
+      const claims = { workspace: workspaceId, media: mediaId, rendition };
       const expiresAt = new Date(Date.now() + mediaUrlMs);
       return `${publicUrl}/media/${signToken(mediaKeys[0], PURPOSE, claims, expiresAt)}`;
     },

@@ -1,0 +1,25 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaLinks } from "#src/media/links.ts";
+import { toOptionalInstant } from "#src/timestamps.ts";
+
+/** Converts ready media to the form of the API, with a URL that is signed now. */
+export function toReadyMedia(
+  workspaceId: string,
+  media: Media,
+  { urlOf }: Pick<MediaLinks, "urlOf">,
+) {
+  return {
+    id: media.id,
+    status: "ready",
+    kind: media.kind,
+    contentType: media.contentType,
+    bytes: Number(media.bytes),
+    width: media.width,
+    height: media.height,
+    durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+    sha256: media.sha256,
+    fileName: media.fileName,
+    url: urlOf(workspaceId, media.id),
+    createdAt: toOptionalInstant(media.createdAt),
+  };
+}

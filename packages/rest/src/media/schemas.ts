@@ -1,0 +1,23 @@
+import { Type } from "typebox";
+import { Id, Instant, nullable } from "#src/schemas.ts";
+
+export const ReadyMedia = Type.Object(
+  {
+    id: Id,
+    status: Type.Unsafe<string>({ type: "string", const: "ready" }),
+    kind: Type.Unsafe<string>({ type: "string", enum: ["image", "video"] }),
+    contentType: Type.String(),
+    bytes: Type.Integer(),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    durationMs: nullable(Type.Integer()),
+    sha256: Type.String(),
+    fileName: Type.String(),
+    url: Type.String({
+      format: "uri",
+      description: "Signed at each read, valid for a limited time, and usable without an API key.",
+    }),
+    createdAt: Instant,
+  },
+  { $id: "ReadyMedia" },
+);

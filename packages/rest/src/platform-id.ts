@@ -1,0 +1,8 @@
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { Type } from "typebox";
+
+export const PlatformIdSchema = Type.Unsafe<string>({
+  $id: "PlatformId",
+  type: "string",
+  enum: [...PLATFORM_IDS],
+});

@@ -1,0 +1,71 @@
+import { Type, type TSchema } from "typebox";
+import { Account } from "#src/accounts/schemas.ts";
+import { ReadyMedia } from "#src/media/schemas.ts";
+import { PostSummary, PostTarget } from "#src/posts/schemas.ts";
+import { DailyQuota, MonthlyQuota } from "#src/quota/schemas.ts";
+import { Id, ref } from "#src/schemas.ts";
+import { Webhook } from "#src/webhooks/schemas.ts";
+
+/** What an event says about a resource that no longer existed when the event was written. */
+export const ResourceReference = Type.Object(
+  { id: Id },
+  {
+    $id: "ResourceReference",
+    additionalProperties: false,
+    description: "A resource that no longer exists.",
+  },
+);
+
+const { id, status: _, error, nextAttemptAt, ...ofTarget } = PostTarget.properties;
+
+/** The `data` of events about targets. */
+export const WebhookTarget = Type.Object(
+  {
+    id,
+    postId: Id,
+    status: Type.Unsafe<string>({ type: "string", enum: ["published", "failed", "deleted"] }),
+    error,
+    nextAttemptAt,
+    ...Type.Partial(Type.Object(ofTarget)).properties,
+  },
+  {
+    $id: "WebhookTarget",
+    description:
+      "A target as the event reports it. If the post no longer exists, only what the event says is present.",
+  },
+);
+
+const { id: accountId, platform, status: __, ...ofAccount } = Account.properties;
+
+/** The `data` of events about accounts. */
+export const WebhookAccount = Type.Object(
+  {
+    id: accountId,
+    platform,
+    status: Type.Unsafe<string>({
+      type: "string",
+      enum: ["active", "reconnect_required", "disconnected"],
+    }),
+    ...Type.Partial(Type.Object(ofAccount)).properties,
+  },
+  {
+    $id: "WebhookAccount",
+    description: "An account with the status that the event reports.",
+  },
+);
+
+function orGone(schema: TSchema) {
+  return Type.Unsafe<object>({ anyOf: [ref(schema), ref(ResourceReference)] });
+}
+
+/** Schemas of the `data` of events, by kind of resource. */
+export const EVENT_DATA = {
+  post: orGone(PostSummary),
+  deletedPost: ref(ResourceReference),
+  target: ref(WebhookTarget),
+  account: ref(WebhookAccount),
+  media: orGone(ReadyMedia),
+  quota: Type.Unsafe<object>({ anyOf: [ref(MonthlyQuota), ref(DailyQuota)] }),
+  webhook: orGone(Webhook),
+  test: Type.Object({ webhookId: Id }),
+};

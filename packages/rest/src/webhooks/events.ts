@@ -1,0 +1,136 @@
+import { Type, type TSchema } from "typebox";
+import { Id, Instant } from "#src/schemas.ts";
+import {
+  EVENT_DATA,
+  ResourceReference,
+  WebhookAccount,
+  WebhookTarget,
+} from "#src/webhooks/event-data.ts";
+import { EXAMPLE_DATA } from "#src/webhooks/event-examples.ts";
+
+/** Event types whose payload is documented. */
+export type DocumentedEventType = keyof typeof EXAMPLE_DATA;
+
+interface EventDescription {
+  readonly description: string;
+  readonly data: TSchema;
+}
+
+/** The `data` and the meaning of each event, in the order of the documentation. */
+const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
+  "post.scheduled": {
+    description: "A post is scheduled, or was moved to another time.",
+    data: EVENT_DATA.post,
+  },
+  "post.publishing": {
+    description: "Publishing a post has begun, also again after a retry.",
+    data: EVENT_DATA.post,
+  },
+  "post.published": { description: "Every target is published.", data: EVENT_DATA.post },
+  "post.partial": {
+    description: "Some targets are published, the others failed.",
+    data: EVENT_DATA.post,
+  },
+  "post.failed": { description: "Every target failed.", data: EVENT_DATA.post },
+  "post.cancelled": {
+    description: "A post was deleted after its publishing had begun.",
+    data: EVENT_DATA.post,
+  },
+  "post.deleted": {
+    description: "A draft or scheduled post was deleted, and no record of it remains.",
+    data: EVENT_DATA.deletedPost,
+  },
+  "target.published": {
+    description: "A post is published on one account.",
+    data: EVENT_DATA.target,
+  },
+  "target.failed": {
+    description: "Publishing a post on one account failed.",
+    data: EVENT_DATA.target,
+  },
+  "target.deleted": {
+    description: "A published post was deleted on the platform of one account.",
+    data: EVENT_DATA.target,
+  },
+  "account.connected": {
+    description: "An account was connected, or connected again.",
+    data: EVENT_DATA.account,
+  },
+  "account.disconnected": { description: "An account was disconnected.", data: EVENT_DATA.account },
+  "account.reconnect_required": {
+    description: "The platform refuses the account's access; a person has to connect it again.",
+    data: EVENT_DATA.account,
+  },
+  "media.ready": {
+    description: "An uploaded or imported file was checked and can be used in posts.",
+    data: EVENT_DATA.media,
+  },
+  "quota.exhausted": {
+    description: "Nothing is left of the monthly quota or of a daily limit; once per period.",
+    data: EVENT_DATA.quota,
+  },
+  "webhook.disabled": {
+    description:
+      "Another subscription of the workspace was disabled, because its receiver is gone or keeps failing.",
+    data: EVENT_DATA.webhook,
+  },
+  "webhook.test": {
+    description: "Sent to a new subscription, and to one whose address changed.",
+    data: EVENT_DATA.test,
+  },
+};
+
+const EXAMPLE = {
+  id: "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+  timestamp: "2026-11-21T09:00:01.402Z",
+  workspaceId: "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+  sequence: 4,
+};
+
+/** An event as a subscription receives it: its meaning, the schema of the whole body, and an example of it. */
+export interface DocumentedEvent {
+  readonly type: DocumentedEventType;
+  readonly description: string;
+  readonly schema: TSchema & { readonly $id: string };
+  readonly example: object;
+}
+
+function describeEvent([type, { description, data }]: [string, EventDescription]): DocumentedEvent {
+  const $id = `${type.split(/[._]/).map(capitalize).join("")}Event`;
+  const body = Type.Object(
+    {
+      id: Type.String({
+        ...Id,
+        description: "The header `webhook-id`; the same at every attempt.",
+      }),
+      type: Type.Unsafe<string>({ type: "string", const: type }),
+      timestamp: Type.String({ ...Instant, description: "When it happened." }),
+      workspaceId: Id,
+      sequence: Type.Integer({
+        minimum: 0,
+        description: "Version of the resource when it happened: higher is newer.",
+      }),
+      data,
+    },
+    { $id, description },
+  );
+  const { id, ...rest } = EXAMPLE;
+  const known = type as DocumentedEventType;
+  const example = { id, type, ...rest, data: EXAMPLE_DATA[known] };
+  return { type: known, description, schema: { ...body, $id }, example };
+}
+
+function capitalize(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
+}
+
+/** Every event whose payload is documented. */
+export const WEBHOOK_EVENTS: readonly DocumentedEvent[] = Object.entries(EVENTS).map(describeEvent);
+
+/** Schemas of events that the API description lists by name. */
+export const EVENT_SCHEMAS: readonly (TSchema & { readonly $id?: string })[] = [
+  ResourceReference,
+  WebhookTarget,
+  WebhookAccount,
+  ...WEBHOOK_EVENTS.map(({ schema }) => schema),
+];

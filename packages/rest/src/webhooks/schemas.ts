@@ -1,0 +1,36 @@
+import { Type } from "typebox";
+import { Id, Instant, nullable } from "#src/schemas.ts";
+
+export const Signing = Type.Unsafe<string>({
+  type: "string",
+  enum: ["hmac-sha256", "ed25519"],
+  description: "How deliveries are signed; fixed at creation.",
+});
+export const MaxPerSecond = nullable(
+  Type.Integer({ minimum: 1, maximum: 100, description: "null = no maximum." }),
+);
+
+/** Properties of a webhook subscription. */
+export const WEBHOOK = {
+  id: Id,
+  url: Type.String(),
+  description: Type.String(),
+  events: Type.Array(Type.String()),
+  status: Type.Unsafe<string>({
+    type: "string",
+    enum: ["active", "paused", "disabled", "revoked"],
+    description: "disabled: the receiver answered 410, or nothing but failures for 5 days.",
+  }),
+  disabledReason: nullable(
+    Type.Unsafe<string>({ type: "string", enum: ["gone", "failing", null] }),
+  ),
+  signing: Signing,
+  publicKey: nullable(
+    Type.String({ description: "`whpk_…`, verifies the deliveries; null with hmac-sha256." }),
+  ),
+  maxPerSecond: MaxPerSecond,
+  createdAt: Instant,
+  updatedAt: Instant,
+};
+
+export const Webhook = Type.Object(WEBHOOK, { $id: "Webhook" });

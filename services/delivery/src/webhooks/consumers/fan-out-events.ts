@@ -1,0 +1,29 @@
+import type { DescMessage } from "@bufbuild/protobuf";
+import {
+  handleEvents,
+  type EventHandler,
+  type IncomingEvent,
+} from "@postrider/shared/bus/consumer";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+
+/**
+ * Creates a handler that assigns events to the subscriptions that receive them. A repeated event changes nothing, because
+ * it has the same id.
+ *
+ * @param toEvents Returns the events for subscriptions that an event of the bus stands for; none for one that no
+ *   subscription receives.
+ */
+export function fanOutEvents<T extends DescMessage>(
+  schema: T,
+  toEvents: (event: IncomingEvent<T>) => readonly WebhookEvent[],
+): EventHandler {
+  return handleEvents(schema, async (tx, events) => {
+    const assigned = events.flatMap((incoming) =>
+      toEvents(incoming).map((event) => ({ event, cause: incoming.cause })),
+    );
+    await fanOut(tx, assigned);
+    failpoint("delivery.in-webhook-consumer");
+  });
+}

@@ -1,0 +1,88 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  DeletionUpdatedSchema,
+  TargetUpdatedSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { expect, test } from "vitest";
+import { fromDeletionUpdated, fromTargetUpdated } from "./from-target-event.ts";
+
+const AT = new Date("2026-11-21T09:00:00.123Z");
+const RECORDED = new Date("2026-11-21T09:00:05.000Z");
+const TARGET = { workspaceId: "w", postId: "p", targetId: "t" };
+
+function updated(change: {
+  status: string;
+  generation?: number;
+  version?: bigint;
+  permalink?: string;
+  errorCode?: string;
+}) {
+  return fromTargetUpdated({
+    message: create(TargetUpdatedSchema, {
+      ...TARGET,
+      generation: 1,
+      version: 3n,
+      ...(change.status === "published" ? { publishedAt: timestampFromDate(AT) } : {}),
+      ...change,
+    }),
+    recordedAt: RECORDED,
+  });
+}
+
+test("a published target is an event at the time of its publication, and its later updates are the same event", () => {
+  const [event] = updated({ status: "published" });
+  expect(event).toMatchObject({
+    type: "target.published",
+    occurredAt: AT,
+    sequence: 2 ** 20 + 3,
+    source: { kind: "target", reported: { status: "published", error: null } },
+  });
+  const [later] = updated({ status: "published", version: 9n, permalink: "https://example.com" });
+  expect(later?.id).toBe(event?.id);
+  expect(updated({ status: "published", generation: 2 })[0]?.id).not.toBe(event?.id);
+});
+
+test("a failed target is an event at the time of its record, with the error that the platform gave", () => {
+  const [event] = updated({ status: "failed", errorCode: "missed" });
+  expect(event).toMatchObject({
+    type: "target.failed",
+    occurredAt: RECORDED,
+    source: { reported: { error: { code: "missed", message: "", retryable: false } } },
+  });
+});
+
+test("the sequence of a target rises with its version, its generation and its deletion", () => {
+  const deleted = fromDeletionUpdated({
+    message: create(DeletionUpdatedSchema, {
+      ...TARGET,
+      deletion: 1,
+      version: 1n,
+      status: "deleted",
+    }),
+    recordedAt: RECORDED,
+  });
+  const sequences = [
+    ...updated({ status: "failed", version: 900n }),
+    ...updated({ status: "failed", generation: 2, version: 1n }),
+    ...updated({ status: "published", generation: 900, version: 1n }),
+    ...deleted,
+  ].map(({ sequence }) => sequence);
+  expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+  expect(new Set(sequences).size).toBe(4);
+});
+
+test.each(["publishing", "", "a status of a later release"])(
+  "an update of a target with the status %j makes no event",
+  (status) => {
+    expect(updated({ status })).toEqual([]);
+  },
+);
+
+test.each(["deleting", "delete_failed"])(
+  "an update of a deletion with the status %s makes no event",
+  (status) => {
+    const message = create(DeletionUpdatedSchema, { ...TARGET, deletion: 1, version: 1n, status });
+    expect(fromDeletionUpdated({ message, recordedAt: RECORDED })).toEqual([]);
+  },
+);

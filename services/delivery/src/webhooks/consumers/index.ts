@@ -1,0 +1,67 @@
+import {
+  AccountConnectedSchema,
+  AccountDisconnectedSchema,
+  AccountReconnectRequiredSchema,
+} from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import {
+  DeletionUpdatedSchema,
+  TargetUpdatedSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
+import {
+  PostCancelledSchema,
+  PostDeletedSchema,
+  PostFailedSchema,
+  PostPartialSchema,
+  PostPublishedSchema,
+  PostPublishRequestedSchema,
+  PostScheduledSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import type { EventHandler } from "@postrider/shared/bus/consumer";
+import { fanOutEvents } from "#src/webhooks/consumers/fan-out-events.ts";
+import { fromAccountEvent } from "#src/webhooks/consumers/from-account-event.ts";
+import { fromExhaustions } from "#src/webhooks/consumers/from-exhaustion.ts";
+import { fromMediaReady } from "#src/webhooks/consumers/from-media-ready.ts";
+import { fromPostEvent, fromPublishRequest } from "#src/webhooks/consumers/from-post-event.ts";
+import {
+  fromDeletionUpdated,
+  fromTargetUpdated,
+} from "#src/webhooks/consumers/from-target-event.ts";
+
+/** Consumer group of webhooks. It handles topics independently of publishing, which has the group of the service. */
+export const WEBHOOKS_GROUP = "delivery.webhooks";
+
+/** Handlers of the events that subscriptions receive, by topic. Events of other types in the same topic are skipped. */
+export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> = {
+  "accounts.events.v1": [
+    fanOutEvents(AccountConnectedSchema, ({ message }) => [
+      fromAccountEvent("account.connected", message),
+    ]),
+    fanOutEvents(AccountReconnectRequiredSchema, ({ message }) => [
+      fromAccountEvent("account.reconnect_required", message),
+    ]),
+    fanOutEvents(AccountDisconnectedSchema, ({ message }) => [
+      fromAccountEvent("account.disconnected", message),
+    ]),
+  ],
+  "delivery.events.v1": [
+    fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
+    fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
+  ],
+  "media.events.v1": [fanOutEvents(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
+  "posts.events.v1": [
+    fanOutEvents(PostScheduledSchema, ({ message }) => [
+      fromPostEvent("post.scheduled", message),
+      ...fromExhaustions(message.workspaceId, message.exhausted),
+    ]),
+    fanOutEvents(PostPublishRequestedSchema, ({ message }) => [
+      fromPublishRequest(message),
+      ...fromExhaustions(message.workspaceId, message.exhausted),
+    ]),
+    fanOutEvents(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
+    fanOutEvents(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
+    fanOutEvents(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
+    fanOutEvents(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
+    fanOutEvents(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
+  ],
+};

@@ -1,0 +1,7 @@
+import { timestampDate, type Timestamp } from "@bufbuild/protobuf/wkt";
+
+/** Returns the time of an event. @throws when the event has none, so that it is parked. */
+export function requiredTime(timestamp: Timestamp | undefined): Date {
+  if (timestamp === undefined) throw new Error("the event does not say when it happened");
+  return timestampDate(timestamp);
+}

@@ -1,0 +1,46 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** Tables that have one partition per day. */
+export const PARTITIONED_TABLES = [
+  "webhook_events",
+  "webhook_deliveries",
+  "webhook_attempts",
+] as const;
+
+export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
+
+/** Lets only one process at a time change partitions. A process that waits for longer than 2 s gives up. */
+export async function lockPartitioning(tx: TransactionSql): Promise<void> {
+  await tx`set local lock_timeout = '2s'`;
+  await tx`select pg_advisory_xact_lock(hashtext('postrider.webhooks.partitions'))`;
+}
+
+/** Creates the missing partitions from `daysBefore` days before today in UTC to `daysAfter` days after, and returns their number. */
+export async function createPartitions(
+  sql: ISql,
+  table: PartitionedTable,
+  { daysBefore, daysAfter }: { readonly daysBefore: number; readonly daysAfter: number },
+): Promise<number> {
+  const [row] = await sql<{ created: number }[]>`
+    select create_day_partitions(${table}, today - ${daysBefore}::int, today + ${daysAfter}::int) as created
+    from (select (now() at time zone 'UTC')::date as today) as utc`;
+  return row?.created ?? 0;
+}
+
+/** Drops the partitions of the days that are more than `historyDays` days before today in UTC, and returns their number. */
+export async function dropPartitions(
+  sql: ISql,
+  table: PartitionedTable,
+  historyDays: number,
+): Promise<number> {
+  const [row] = await sql<{ dropped: number }[]>`
+    select drop_day_partitions(${table}, (now() at time zone 'UTC')::date - ${historyDays}::int) as dropped`;
+  return row?.dropped ?? 0;
+}
+
+/** Deletes what waits for deliveries and events of dropped partitions. */
+export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promise<void> {
+  const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
+  await sql`delete from webhook_queue where delivery_id < ${first}`;
+  await sql`delete from webhook_compositions where event_id < ${first}`;
+}

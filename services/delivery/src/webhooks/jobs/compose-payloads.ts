@@ -1,0 +1,67 @@
+import { startLoop } from "@postrider/shared/process/loop";
+import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
+import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
+
+/** Interval at which the job looks for events without being nudged, in milliseconds. */
+const POLL_MS = 1_000;
+/** Shortest and longest pause before an owner that did not answer is asked again, in milliseconds. */
+const MIN_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 30_000;
+
+/** Writes the payloads of events, and can be told that there are new ones. */
+export interface Composer extends AsyncDisposable {
+  nudge(): void;
+}
+
+/** Remembers for how long the events of an unavailable owner wait. Each failure in a row doubles the pause. */
+class OwnerPauses {
+  readonly #pauses = new Map<EventSource["kind"], { untilMs: number; pauseMs: number }>();
+
+  paused(): readonly EventSource["kind"][] {
+    const now = performance.now();
+    return [...this.#pauses].filter(([, { untilMs }]) => untilMs > now).map(([kind]) => kind);
+  }
+
+  record(unavailable: readonly EventSource["kind"][]): void {
+    const now = performance.now();
+    for (const [kind, { untilMs }] of this.#pauses)
+      if (untilMs <= now && !unavailable.includes(kind)) this.#pauses.delete(kind);
+    for (const kind of unavailable) {
+      const known = this.#pauses.get(kind)?.pauseMs;
+      const pauseMs = known === undefined ? MIN_PAUSE_MS : Math.min(known * 2, MAX_PAUSE_MS);
+      this.#pauses.set(kind, { untilMs: now + pauseMs, pauseMs });
+    }
+  }
+}
+
+/**
+ * Starts the job that writes the payloads of events and queues their deliveries, in any number of processes.
+ *
+ * @param deps.nudgeDispatcher Called when deliveries have become due.
+ */
+export function startComposer(
+  deps: ComposeDeps & { readonly nudgeDispatcher: () => void },
+): Composer {
+  const { logger, nudgeDispatcher } = deps;
+  const pauses = new OwnerPauses();
+  return startLoop({
+    idleMs: POLL_MS,
+    work: async () => {
+      const page = await composePage(deps, pauses.paused());
+      pauses.record(page.unavailable);
+      if (page.unavailable.length > 0)
+        logger.warn(
+          { job: "compose-payloads", kinds: page.unavailable },
+          "a service did not answer, so webhook events about its objects wait; they are tried again after a pause",
+        );
+      if (page.composed > 0) nudgeDispatcher();
+      return page.claimed === PAGE_EVENTS;
+    },
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "compose-payloads" },
+        "the payloads of webhook events could not be written; the job compose-payloads tries again",
+      ),
+  });
+}

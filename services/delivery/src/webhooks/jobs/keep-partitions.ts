@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import {
+  createPartitions,
+  deleteWaitingBefore,
+  dropPartitions,
+  lockPartitioning,
+  PARTITIONED_TABLES,
+} from "#src/webhooks/db/partitions.ts";
+
+const EVERY_MS = 60 * 60_000;
+const RETRY_MS = 1_000;
+/** Events of the last 7 days are assigned to subscriptions, so their partitions always exist. */
+const DAYS_BEFORE = 8;
+/** For how many days the job may fail before events of a new day have no partition. */
+const DAYS_AFTER = 14;
+
+interface Options {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  /** Number of days before today whose history is kept. */
+  readonly historyDays: number;
+}
+
+/** Creates the missing partitions of the webhooks' history, one table per transaction. */
+export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Promise<void> {
+  for (const table of PARTITIONED_TABLES) {
+    await sql.begin(async (tx) => {
+      await lockPartitioning(tx);
+      await createPartitions(tx, table, { daysBefore: DAYS_BEFORE, daysAfter: DAYS_AFTER });
+    });
+  }
+}
+
+/** Drops the partitions of the days that are no longer kept, and what still waits for their deliveries. */
+export async function dropOldPartitions({
+  sql,
+  historyDays,
+}: Pick<Options, "sql" | "historyDays">): Promise<number> {
+  let dropped = 0;
+  await deleteWaitingBefore(sql, historyDays);
+  for (const table of PARTITIONED_TABLES) {
+    dropped += await sql.begin(async (tx) => {
+      await lockPartitioning(tx);
+      return await dropPartitions(tx, table, historyDays);
+    });
+  }
+  return dropped;
+}
+
+/**
+ * Starts the job that creates partitions ahead of time and drops old ones. It resolves when all partitions exist that consumers
+ * need, however long that takes.
+ */
+export async function startKeepPartitions(options: Options): Promise<AsyncDisposable> {
+  await createAtStart(options);
+  const { logger } = options;
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: async () => {
+      await createMissingPartitions(options);
+      const count = await dropOldPartitions(options);
+      if (count > 0)
+        logger.info(
+          { job: "keep-partitions", count },
+          "old partitions of the webhooks' history were dropped",
+        );
+      return false;
+    },
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "keep-partitions" },
+        "the partitions of the webhooks' history could not be changed; the job keep-partitions tries again in an hour",
+      ),
+  });
+}
+
+async function createAtStart(options: Options): Promise<void> {
+  for (;;) {
+    try {
+      await createMissingPartitions(options);
+      return;
+    } catch (error) {
+      options.logger.warn(
+        { err: error, job: "keep-partitions" },
+        "the partitions of the webhooks' history could not be created; webhooks start when they exist",
+      );
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
+import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import {
+  claimCompositions,
+  delayCompositions,
+  deleteCompositions,
+  lockCompositions,
+  releaseCompositions,
+  type Composition,
+} from "#src/webhooks/db/compositions.ts";
+import { queueDeliveries } from "#src/webhooks/db/deliveries.ts";
+import { insertEvents, type WrittenEvent } from "#src/webhooks/db/events.ts";
+import { wakeLanes } from "#src/webhooks/db/lanes.ts";
+import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
+import { deliveryIdOf, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
+import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
+import { readObjects } from "#src/webhooks/operations/read-objects.ts";
+import { renderData, renderWithoutObject } from "#src/webhooks/operations/render-data.ts";
+
+/** Maximum number of events whose payloads one page writes. */
+export const PAGE_EVENTS = 200;
+/** How long a page of events is reserved for this process. The deadline of the calls to the owners is shorter. */
+const LEASE_MS = 15_000;
+/** Number of failures after which an event is sent without its object. */
+const MAX_TRIES = 5;
+/** Approximate size of the payloads in bytes that one transaction writes. */
+const CHUNK_BYTES = 4 * 1024 * 1024;
+
+const incompleteTotal = createCounter(
+  "webhook_incomplete_payloads_total",
+  "Events that were sent with ids only, because their object could not be read or written as JSON.",
+  ["type"],
+);
+
+export interface PageResult {
+  /** Number of events that were claimed. */
+  readonly claimed: number;
+  /** Number of events whose payload is written. */
+  readonly composed: number;
+  /** The kinds of sources whose owner did not answer. */
+  readonly unavailable: readonly EventSource["kind"][];
+}
+
+/**
+ * Writes the payloads of up to `PAGE_EVENTS` events and queues their deliveries. A crash at any point repeats the page after its
+ * lease, and an event that has a payload keeps it.
+ *
+ * @param except Kinds of sources whose events wait, because their owner is unavailable.
+ */
+export async function composePage(
+  deps: ComposeDeps,
+  except: readonly EventSource["kind"][] = [],
+): Promise<PageResult> {
+  const { sql } = deps;
+  const page = await claimCompositions(sql, { limit: PAGE_EVENTS, leaseMs: LEASE_MS, except });
+  if (page.length === 0) return { claimed: 0, composed: 0, unavailable: [] };
+  const context = contextOf(sharedCause(page.map(({ cause }) => cause)));
+  return await runInContext(context, () => composeClaimed(deps, page));
+}
+
+async function composeClaimed(
+  deps: ComposeDeps,
+  page: readonly Composition[],
+): Promise<PageResult> {
+  const { sql } = deps;
+  const { written, unavailable, failed } = await renderPage(deps, page);
+  failpoint("delivery.webhook-payloads-rendered");
+  const refused = await writeChunks(deps, written);
+  await releaseCompositions(
+    sql,
+    unavailable.map(({ id }) => id),
+  );
+  await delayCompositions(sql, [...failed.map(({ id }) => id), ...refused]);
+  const kinds = new Set(unavailable.map(({ source }) => source.kind));
+  return {
+    claimed: page.length,
+    composed: written.length - refused.length,
+    unavailable: [...kinds],
+  };
+}
+
+interface Rendered {
+  readonly written: readonly WrittenEvent[];
+  readonly unavailable: readonly Composition[];
+  readonly failed: readonly Composition[];
+}
+
+/** Reads the objects of a page of events and renders the payloads, outside of any transaction. */
+async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Promise<Rendered> {
+  const { logger } = deps;
+  const written: WrittenEvent[] = [];
+  const unavailable: Composition[] = [];
+  const failed: Composition[] = [];
+  const readings = await readObjects(
+    deps,
+    page.filter(({ tries }) => tries < MAX_TRIES),
+  );
+  for (const event of page) {
+    const reading = readings.get(event.id);
+    try {
+      if (reading === undefined) {
+        incompleteTotal.inc({ type: event.type });
+        written.push(toWritten(event, renderWithoutObject(event, deps)));
+      } else if (reading.kind === "unavailable") {
+        unavailable.push(event);
+      } else {
+        if (reading.kind === "failed") throw reading.error;
+        written.push(toWritten(event, renderData(event, reading.object, deps)));
+      }
+    } catch (error) {
+      failed.push(event);
+      logger.warn(
+        { err: error, job: "compose-payloads", eventId: event.id, eventType: event.type },
+        "the payload of a webhook event could not be written; it is tried again, then sent with ids only",
+      );
+    }
+  }
+  return { written, unavailable, failed };
+}
+
+function toWritten(event: Composition, data: object): WrittenEvent {
+  const { id, type, occurredAt, workspaceId, sequence, cause } = event;
+  const timestamp = occurredAt.toISOString();
+  const payload = JSON.stringify({ id, type, timestamp, workspaceId, sequence, data });
+  return { event, payload, cause };
+}
+
+/** Divides events into groups whose payloads are not much larger than `CHUNK_BYTES` together. */
+function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenEvent[])[] {
+  const chunks: WrittenEvent[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const each of written) {
+    if (bytes >= CHUNK_BYTES) {
+      chunks.push([]);
+      bytes = 0;
+    }
+    chunks.at(-1)?.push(each);
+    bytes += Buffer.byteLength(each.payload);
+  }
+  return chunks;
+}
+
+/**
+ * Writes payloads in transactions of limited size, and returns the ids of the events that the database refuses. A refusal is
+ * narrowed down to the event that causes it, so that the other events are sent.
+ */
+async function writeChunks(
+  { sql, logger }: ComposeDeps,
+  written: readonly WrittenEvent[],
+): Promise<readonly string[]> {
+  const refused: string[] = [];
+  const chunks = [...chunksOf(written)];
+  for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+    try {
+      await writeChunk(sql, chunk);
+    } catch (error) {
+      if (isInfrastructureError(error)) throw error;
+      if (chunk.length > 1) {
+        chunks.push(...chunk.map((each) => [each]));
+      } else {
+        refused.push(...chunk.map(({ event }) => event.id));
+        logger.error(
+          { err: error, job: "compose-payloads" },
+          "the database refused the payload of a webhook event; it is tried again, then sent with ids only",
+        );
+      }
+    }
+  }
+  return refused;
+}
+
+/**
+ * Writes payloads and queues the deliveries of their events in one transaction. The lock on an event comes first: an assignment
+ * of the event to a further subscription that runs at the same time waits, and then finds that the event is gone or still waits.
+ */
+async function writeChunk(sql: Sql, chunk: readonly WrittenEvent[]): Promise<void> {
+  await sql.begin(async (tx) => {
+    const waiting = await lockCompositions(
+      tx,
+      chunk.map(({ event }) => event.id),
+    );
+    const written = chunk.filter(({ event }) => waiting.has(event.id));
+    if (written.length === 0) return;
+    await insertEvents(tx, written);
+    const subscriptions = Map.groupBy(
+      await listSubscriptionIds(tx, [...new Set(written.map(({ event }) => event.workspaceId))]),
+      ({ workspaceId }) => workspaceId,
+    );
+    const deliveryIds = written.flatMap(({ event }) =>
+      (subscriptions.get(event.workspaceId) ?? []).map(({ id }) => deliveryIdOf(event, id)),
+    );
+    await wakeLanes(tx, await queueDeliveries(tx, deliveryIds));
+    await deleteCompositions(tx, [...waiting]);
+    failpoint("delivery.in-webhook-composition");
+  });
+}

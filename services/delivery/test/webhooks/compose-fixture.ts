@@ -1,0 +1,196 @@
+import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { ServiceError, unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { createLogger } from "@postrider/shared/telemetry/logger";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { MIGRATIONS } from "#src/config.ts";
+import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
+import { composePage } from "#src/webhooks/operations/compose.ts";
+import { createPartitions } from "./fixture.ts";
+
+/** The services that own the objects of events, in memory. */
+export class Owners {
+  readonly posts = new Map<string, Post>();
+  readonly accounts = new Map<string, Account>();
+  readonly media = new Map<string, Media>();
+  /** Services that do not answer. */
+  readonly down = new Set<"posts" | "accounts" | "media">();
+  /** Ids of posts with which a call fails with an internal error. */
+  readonly poison = new Set<string>();
+  /** Maximum number of posts that one call answers. */
+  maxPosts = 100;
+  calls = 0;
+  /** Runs at the beginning of each call to the posts service. */
+  onPosts: () => Promise<void> = () => Promise.resolve();
+
+  readonly peer = createTestPeer((router) => {
+    router.service(PostService, {
+      batchGetPosts: async ({ refs }) => {
+        this.calls += 1;
+        await this.onPosts();
+        if (this.down.has("posts")) throw unavailable();
+        if (refs.some(({ id }) => this.poison.has(id)))
+          throw new ServiceError("internal", "internal");
+        const answered = refs.slice(0, this.maxPosts);
+        const posts = answered.flatMap(({ id }) => this.posts.get(id) ?? []);
+        return refs.length > this.maxPosts ? { posts, deferredFrom: this.maxPosts } : { posts };
+      },
+    });
+    router.service(AccountService, {
+      batchGetAccounts: ({ refs }) => {
+        if (this.down.has("accounts")) throw unavailable();
+        return { accounts: refs.flatMap(({ accountId }) => this.accounts.get(accountId) ?? []) };
+      },
+    });
+    router.service(MediaService, {
+      batchGetMedia: ({ ids }) => {
+        if (this.down.has("media")) throw unavailable();
+        return { media: ids.flatMap((id) => this.media.get(id) ?? []) };
+      },
+    });
+  });
+}
+
+export interface QueuedEvent {
+  readonly subscriptionId: string;
+  readonly type: string;
+  readonly payload: string;
+}
+
+/** The part of webhooks that turns domain events into queued deliveries, on a database of its own. */
+export async function startEvents() {
+  const database = await createTestDatabase({
+    service: "delivery",
+    migrationsFolder: MIGRATIONS,
+    poolSize: 6,
+  });
+  const { sql } = database;
+  await createPartitions(sql);
+  const owners = new Owners();
+  const logger = createLogger({ service: "delivery", level: "silent" });
+  const deps: ComposeDeps = {
+    sql,
+    logger,
+    posts: owners.peer.client(PostService),
+    accounts: owners.peer.client(AccountService),
+    media: owners.peer.client(MediaService),
+    links: { urlOf: (workspaceId, mediaId) => `https://media.test/${workspaceId}/${mediaId}` },
+    locale: "en",
+  };
+  return {
+    sql,
+    owners,
+    deps,
+    /** Passes events to the consumers of webhooks, as the bus does. */
+    publish: (topic: string, records: readonly ReturnType<typeof record>[]) =>
+      sql.begin((tx) =>
+        createBatchHandler({ topic, handlers: webhookHandlers[topic] ?? [], logger })(tx, records),
+      ),
+    subscribe: (change: Partial<Subscription> = {}) => subscribe(sql, change),
+    /** Writes the payloads of one page. */
+    compose: () => composePage(deps),
+    /** Lists the queued deliveries, oldest event first. */
+    queued: async (workspaceId: string) =>
+      await sql<QueuedEvent[]>`
+        select queue.subscription_id, event.type, event.payload
+        from webhook_queue as queue
+        join webhook_events as event on event.id = queue.event_id
+        where event.workspace_id = ${workspaceId}
+        order by event.id, queue.subscription_id`,
+    /** Lists the deliveries of a workspace, whether or not they are queued, oldest event first. */
+    deliveries: async (workspaceId: string) =>
+      await sql<{ subscriptionId: string; eventId: string; eventType: string }[]>`
+        select subscription_id, event_id, event_type
+        from webhook_deliveries
+        where workspace_id = ${workspaceId}
+        order by event_id, subscription_id`,
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+export type Events = Awaited<ReturnType<typeof startEvents>>;
+
+async function subscribe(sql: Sql, change: Partial<Subscription>): Promise<Subscription> {
+  const now = new Date();
+  const subscription: Subscription = {
+    id: newId(),
+    workspaceId: newId(),
+    url: "https://example.com/hook",
+    description: "",
+    events: ["*"],
+    status: "active",
+    disabledReason: null,
+    signing: "hmac-sha256",
+    publicKey: null,
+    maxPerSecond: null,
+    version: 1,
+    createdAt: new Date(now.getTime() - 10 * 24 * 3_600_000),
+    updatedAt: now,
+    ...change,
+  };
+  await sql.begin((tx) => insertSubscription(tx, subscription));
+  return subscription;
+}
+
+/** Builds a record of the bus with an event. */
+export function record<T extends DescMessage>(
+  schema: T,
+  message: MessageInitShape<T>,
+  recordedAt = new Date(),
+) {
+  return {
+    key: "key",
+    value: toJsonString(schema, create(schema, message)),
+    headers: {
+      ce_id: newId(),
+      ce_type: schema.typeName,
+      ce_time: recordedAt.toISOString(),
+      requestid: "request-1",
+    },
+  };
+}
+
+/** A post with one published target, as the posts service returns it. */
+export function postOf(
+  workspaceId: string,
+  change: { readonly id?: string; readonly status?: string; readonly content?: string } = {},
+): Post {
+  const at = timestampFromDate(new Date("2026-11-21T09:00:00Z"));
+  return create(PostSchema, {
+    id: newId(),
+    workspaceId,
+    status: "published",
+    content: "hello",
+    createdVia: "rest",
+    createdAt: at,
+    updatedAt: at,
+    version: 3n,
+    targets: [
+      {
+        id: newId(),
+        accountId: newId(),
+        platform: "bluesky",
+        username: "rider.test",
+        status: "published",
+        externalId: "at://1",
+        permalink: "https://example.com/1",
+        publishedAt: at,
+        attemptCount: 1,
+      },
+    ],
+    ...change,
+  });
+}

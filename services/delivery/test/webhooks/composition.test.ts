@@ -1,0 +1,450 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
+import {
+  AccountDisconnectedSchema,
+  AccountReconnectRequiredSchema,
+} from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import {
+  DeletionUpdatedSchema,
+  TargetUpdatedSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
+import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import {
+  PostDeletedSchema,
+  PostFailedSchema,
+  PostScheduledSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { findEventFaults } from "@postrider/rest/testing/event-faults";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { composePage } from "#src/webhooks/operations/compose.ts";
+import { postOf, record, startEvents, type Events } from "./compose-fixture.ts";
+
+let events: Events;
+beforeAll(async () => {
+  events = await startEvents();
+});
+beforeEach(() => {
+  events.owners.down.clear();
+  events.owners.poison.clear();
+  events.owners.maxPosts = 100;
+});
+afterAll(() => events[Symbol.asyncDispose]());
+
+const NOW = new Date();
+const occurredAt = timestampFromDate(NOW);
+
+interface Body {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly workspaceId: string;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the payloads that are queued in a workspace, oldest event first. Each matches the JSON Schema of its type. */
+async function bodies(workspaceId: string): Promise<readonly Body[]> {
+  const found = (await events.queued(workspaceId)).map(
+    ({ payload }) => JSON.parse(payload) as Body,
+  );
+  for (const body of found) expect(findEventFaults(body)).toEqual([]);
+  return found;
+}
+
+async function composeAll(): Promise<void> {
+  while ((await events.compose()).composed > 0);
+}
+
+const failed = (workspaceId: string, postId: string, version = 3n) =>
+  record(PostFailedSchema, { workspaceId, postId, version, occurredAt });
+
+test("the payload of a post event is the summary of the post with the status that the event names", async () => {
+  const { id, workspaceId } = await events.subscribe();
+  // The post was published again by a retry before the payload was written.
+  const post = postOf(workspaceId, { status: "publishing" });
+  events.owners.posts.set(post.id, post);
+  await events.publish("posts.events.v1", [failed(workspaceId, post.id)]);
+
+  await composeAll();
+
+  const [delivery] = await events.deliveries(workspaceId);
+  expect(await bodies(workspaceId)).toMatchObject([
+    {
+      id: delivery?.eventId,
+      type: "post.failed",
+      timestamp: NOW.toISOString(),
+      workspaceId,
+      sequence: 3,
+      data: { id: post.id, status: "failed", content: "hello", targets: [{ platform: "bluesky" }] },
+    },
+  ]);
+  const [lane] = await events.sql<{ isDue: boolean }[]>`
+    select wake_at <= now() as is_due from webhook_lanes where subscription_id = ${id}`;
+  expect(lane?.isDue).toBe(true);
+});
+
+test("the payload of a target event contains what the event says, although the target has changed since", async () => {
+  const { workspaceId } = await events.subscribe();
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  const targetId = post.targets[0]?.id ?? "";
+  const target = { workspaceId, postId: post.id, targetId };
+  await events.publish("delivery.events.v1", [
+    record(TargetUpdatedSchema, {
+      ...target,
+      generation: 1,
+      version: 4n,
+      status: "failed",
+      errorCode: "platform_unavailable",
+      errorMessage: "",
+      errorRetryable: true,
+      attemptCount: 6,
+    }),
+    record(DeletionUpdatedSchema, { ...target, deletion: 1, version: 2n, status: "deleted" }),
+  ]);
+
+  await composeAll();
+
+  const found = new Map((await bodies(workspaceId)).map((body) => [body.type, body]));
+  expect(found.get("target.failed")).toMatchObject({
+    sequence: 2 ** 20 + 4,
+    data: {
+      id: targetId,
+      postId: post.id,
+      username: "rider.test",
+      status: "failed",
+      externalId: null,
+      permalink: null,
+      publishedAt: null,
+      error: {
+        code: "platform_unavailable",
+        message: "The platform did not answer correctly. Try again later.",
+        retryable: true,
+      },
+      attemptCount: 6,
+    },
+  });
+  expect(found.get("target.deleted")).toMatchObject({
+    sequence: 2 ** 40 + 2 ** 20 + 2,
+    data: { id: targetId, status: "deleted", permalink: "https://example.com/1", error: null },
+  });
+});
+
+test("later updates of a published target are the same event", async () => {
+  const { workspaceId } = await events.subscribe();
+  const target = {
+    workspaceId,
+    postId: newId(),
+    targetId: newId(),
+    generation: 1,
+    status: "published",
+    publishedAt: occurredAt,
+  };
+  await events.publish("delivery.events.v1", [
+    record(TargetUpdatedSchema, { ...target, version: 4n }),
+    record(TargetUpdatedSchema, { ...target, version: 5n, permalink: "https://example.com/1" }),
+  ]);
+  expect(await events.deliveries(workspaceId)).toHaveLength(1);
+});
+
+test("an update of a target that is still being published makes no event", async () => {
+  const { workspaceId } = await events.subscribe();
+  const target = { workspaceId, postId: newId(), targetId: newId(), generation: 1, version: 1n };
+  await events.publish("delivery.events.v1", [
+    record(TargetUpdatedSchema, { ...target, status: "publishing" }),
+    record(TargetUpdatedSchema, { ...target, status: "a status of a later release" }),
+    record(DeletionUpdatedSchema, { ...target, deletion: 1, status: "delete_failed" }),
+  ]);
+  expect(await events.deliveries(workspaceId)).toEqual([]);
+});
+
+test("the payloads of account and media events are the account and the ready media", async () => {
+  const { workspaceId } = await events.subscribe();
+  const accountId = newId();
+  const media = create(MediaSchema, {
+    id: newId(),
+    workspaceId,
+    status: "ready",
+    kind: "image",
+    createdAt: occurredAt,
+  });
+  events.owners.media.set(media.id, media);
+  const account = {
+    id: accountId,
+    workspaceId,
+    platform: "x",
+    username: "u",
+    status: "active",
+    connectedAt: occurredAt,
+  };
+  events.owners.accounts.set(accountId, create(AccountSchema, account));
+  await events.publish("accounts.events.v1", [
+    record(AccountReconnectRequiredSchema, {
+      workspaceId,
+      accountId,
+      platform: "x",
+      version: 2n,
+      occurredAt,
+    }),
+  ]);
+  await events.publish("media.events.v1", [
+    record(MediaReadySchema, { workspaceId, mediaId: media.id, version: 2n, occurredAt }),
+  ]);
+
+  await composeAll();
+
+  const found = new Map((await bodies(workspaceId)).map((body) => [body.type, body.data]));
+  expect(found.get("account.reconnect_required")).toMatchObject({
+    id: accountId,
+    username: "u",
+    status: "reconnect_required",
+  });
+  expect(found.get("media.ready")).toMatchObject({
+    id: media.id,
+    status: "ready",
+    url: `https://media.test/${workspaceId}/${media.id}`,
+  });
+});
+
+test("the payload of an object that is gone contains its ids and what the event says", async () => {
+  const { workspaceId } = await events.subscribe();
+  const ids = {
+    post: newId(),
+    deleted: newId(),
+    target: newId(),
+    account: newId(),
+    media: newId(),
+  };
+  await events.publish("posts.events.v1", [
+    failed(workspaceId, ids.post),
+    record(PostDeletedSchema, { workspaceId, postId: ids.deleted, version: 2n, occurredAt }),
+  ]);
+  await events.publish("delivery.events.v1", [
+    record(DeletionUpdatedSchema, {
+      workspaceId,
+      postId: ids.post,
+      targetId: ids.target,
+      deletion: 1,
+      version: 1n,
+      status: "deleted",
+    }),
+  ]);
+  await events.publish("accounts.events.v1", [
+    record(AccountDisconnectedSchema, {
+      workspaceId,
+      accountId: ids.account,
+      platform: "x",
+      version: 3n,
+      occurredAt,
+    }),
+  ]);
+  await events.publish("media.events.v1", [
+    record(MediaReadySchema, { workspaceId, mediaId: ids.media, version: 2n, occurredAt }),
+  ]);
+
+  await composeAll();
+
+  const found = Object.fromEntries(
+    (await bodies(workspaceId)).map(({ type, data }) => [type, data]),
+  );
+  expect(found).toEqual({
+    "post.failed": { id: ids.post },
+    "post.deleted": { id: ids.deleted },
+    "target.deleted": {
+      id: ids.target,
+      postId: ids.post,
+      status: "deleted",
+      error: null,
+      nextAttemptAt: null,
+    },
+    "account.disconnected": { id: ids.account, platform: "x", status: "disconnected" },
+    "media.ready": { id: ids.media },
+  });
+});
+
+test("the payload of quota.exhausted is the quota that the event contains", async () => {
+  const { workspaceId } = await events.subscribe();
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  const monthly = {
+    period: "2026-11",
+    limit: 5n,
+    used: 1n,
+    reserved: 4n,
+    remaining: 0n,
+    resetsAt: timestampFromDate(new Date("2026-12-01T00:00:00Z")),
+  };
+  const exhausted = {
+    quota: { case: "monthly" as const, value: monthly },
+    subject: workspaceId,
+    period: "2026-11",
+    exhaustedAt: occurredAt,
+  };
+  const scheduled = { workspaceId, scheduledAt: occurredAt, occurredAt, exhausted: [exhausted] };
+  await events.publish("posts.events.v1", [
+    record(PostScheduledSchema, { ...scheduled, postId: post.id, version: 1n }),
+    record(PostScheduledSchema, { ...scheduled, postId: post.id, version: 1n }),
+  ]);
+
+  await composeAll();
+
+  const quotas = (await bodies(workspaceId)).filter(({ type }) => type === "quota.exhausted");
+  expect(quotas).toMatchObject([
+    {
+      sequence: 5,
+      data: {
+        period: "2026-11",
+        limit: 5,
+        used: 1,
+        reserved: 4,
+        remaining: 0,
+        resetsAt: "2026-12-01T00:00:00.000Z",
+      },
+    },
+  ]);
+});
+
+test("events of an unavailable service wait without losing a try, and other events are sent", async () => {
+  const { workspaceId } = await events.subscribe();
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  events.owners.down.add("posts");
+  await events.publish("posts.events.v1", [failed(workspaceId, post.id)]);
+  await events.publish("media.events.v1", [
+    record(MediaReadySchema, { workspaceId, mediaId: newId(), version: 2n, occurredAt }),
+  ]);
+
+  expect(await events.compose()).toMatchObject({ claimed: 2, composed: 1, unavailable: ["post"] });
+  expect(await composePage(events.deps, ["post"])).toMatchObject({ claimed: 0 });
+  events.owners.down.clear();
+  await composeAll();
+
+  expect((await bodies(workspaceId)).map(({ type }) => type).toSorted()).toEqual([
+    "media.ready",
+    "post.failed",
+  ]);
+});
+
+/** Ends the waits before the next try of events that failed. */
+async function endWaits(): Promise<void> {
+  await events.sql`update webhook_compositions set lease_until = '-infinity'`;
+}
+
+test("an object that cannot be read delays only its own event, which is sent with ids after 5 tries", async () => {
+  const { workspaceId } = await events.subscribe();
+  const [healthy, broken] = [postOf(workspaceId), postOf(workspaceId)];
+  for (const post of [healthy, broken]) events.owners.posts.set(post.id, post);
+  events.owners.poison.add(broken.id);
+  await events.publish("posts.events.v1", [
+    failed(workspaceId, healthy.id),
+    failed(workspaceId, broken.id),
+  ]);
+
+  await events.compose();
+  await endWaits();
+  await events.compose();
+  expect(await bodies(workspaceId)).toMatchObject([{ data: { id: healthy.id, content: "hello" } }]);
+  for (let tries = 2; tries < 6; tries += 1) {
+    await endWaits();
+    await events.compose();
+  }
+
+  const data = (await bodies(workspaceId)).map((body) => body.data);
+  expect(data.find(({ id }) => id === broken.id)).toEqual({ id: broken.id });
+});
+
+test("two composers at once write each payload once and lose none", async () => {
+  const { workspaceId } = await events.subscribe();
+  await events.subscribe({ workspaceId });
+  const posts = Array.from({ length: 450 }, () => postOf(workspaceId));
+  for (const post of posts) events.owners.posts.set(post.id, post);
+  events.owners.maxPosts = 30;
+  for (let at = 0; at < posts.length; at += 150)
+    await events.publish(
+      "posts.events.v1",
+      posts.slice(at, at + 150).map(({ id }) => failed(workspaceId, id)),
+    );
+
+  await Promise.all([composeAll(), composeAll(), composeAll()]);
+
+  const queued = await events.queued(workspaceId);
+  expect(queued).toHaveLength(900);
+  const written = await events.sql`
+    select 1 from webhook_events where workspace_id = ${workspaceId}`;
+  expect(written).toHaveLength(450);
+  expect(await events.sql`select 1 from webhook_compositions`).toHaveLength(0);
+});
+
+test("a page whose lease has run out is composed by another process, and the payload that was written first stays", async () => {
+  const { workspaceId } = await events.subscribe();
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  await events.publish("posts.events.v1", [failed(workspaceId, post.id)]);
+  // A second process composes the event while the first one still waits for the posts service.
+  events.owners.onPosts = async () => {
+    events.owners.onPosts = () => Promise.resolve();
+    await endWaits();
+    await events.compose();
+    events.owners.posts.set(post.id, postOf(workspaceId, { id: post.id, content: "changed" }));
+  };
+
+  await events.compose();
+
+  expect(await bodies(workspaceId)).toMatchObject([{ data: { content: "hello" } }]);
+});
+
+test("a subscription that receives a repeated event after its payload was written gets the same payload", async () => {
+  const first = await events.subscribe();
+  const { workspaceId } = first;
+  const post = postOf(workspaceId);
+  events.owners.posts.set(post.id, post);
+  const event = failed(workspaceId, post.id);
+  await events.publish("posts.events.v1", [event]);
+  await composeAll();
+  const second = await events.subscribe({ workspaceId });
+  events.owners.posts.set(post.id, postOf(workspaceId, { id: post.id, content: "changed" }));
+
+  await events.publish("posts.events.v1", [event]);
+  await composeAll();
+
+  const queued = await events.queued(workspaceId);
+  expect(queued.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual(
+    [first.id, second.id].toSorted(),
+  );
+  expect(new Set(queued.map(({ payload }) => payload)).size).toBe(1);
+});
+
+test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
+  const { sql } = events;
+  const { workspaceId } = await events.subscribe();
+  const daysAgo = new Date(NOW.getTime() - 3 * 24 * 3_600_000);
+  const day = daysAgo.toISOString().slice(0, 10);
+  await sql.unsafe(`drop table webhook_events_${day.replaceAll("-", "")}`);
+  const [refused, healthy] = [newId(), newId()];
+  const old = { workspaceId, version: 1n, occurredAt: timestampFromDate(daysAgo) };
+  await events.publish("posts.events.v1", [
+    record(PostDeletedSchema, { ...old, postId: refused }),
+    record(PostDeletedSchema, { workspaceId, version: 1n, occurredAt, postId: healthy }),
+  ]);
+
+  expect(await events.compose()).toMatchObject({ claimed: 2, composed: 1 });
+  expect(await bodies(workspaceId)).toMatchObject([{ data: { id: healthy } }]);
+  await sql`select create_day_partitions('webhook_events', ${day}, ${day})`;
+  await endWaits();
+  await composeAll();
+
+  const found = (await bodies(workspaceId)).map(({ data }) => data.id);
+  expect(found.toSorted()).toEqual([refused, healthy].toSorted());
+});
+
+test("an event keeps the request that caused it", async () => {
+  const { workspaceId } = await events.subscribe();
+  await events.publish("posts.events.v1", [failed(workspaceId, newId())]);
+  await composeAll();
+  const rows = await events.sql`
+    select cause from webhook_events where workspace_id = ${workspaceId}`;
+  expect(rows).toEqual([{ cause: { requestid: "request-1" } }]);
+});

@@ -1,0 +1,144 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import {
+  PostPublishedSchema,
+  PostPublishRequestedSchema,
+} from "@postrider/contracts/posts/v1/posts_events_pb";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { record, startEvents, type Events } from "./compose-fixture.ts";
+
+let events: Events;
+beforeAll(async () => {
+  events = await startEvents();
+});
+afterAll(() => events[Symbol.asyncDispose]());
+
+const DAY_MS = 24 * 3_600_000;
+const published = (workspaceId: string, occurredAt = new Date(), postId = newId()) =>
+  record(PostPublishedSchema, {
+    workspaceId,
+    postId,
+    version: 3n,
+    occurredAt: timestampFromDate(occurredAt),
+  });
+
+/** Publishes that a post was published, and returns the subscriptions that receive the event. */
+async function receivers(workspaceId: string, occurredAt?: Date): Promise<readonly string[]> {
+  await events.publish("posts.events.v1", [published(workspaceId, occurredAt)]);
+  return (await events.deliveries(workspaceId)).map(({ subscriptionId }) => subscriptionId);
+}
+
+test.each([
+  ["*", true],
+  ["post.*", true],
+  ["post.published", true],
+  ["post.failed", false],
+  ["account.*", false],
+])("a subscription with the filter %s receives post.published: %s", async (filter, receives) => {
+  const { id, workspaceId } = await events.subscribe({ events: ["target.deleted", filter] });
+  expect(await receivers(workspaceId)).toEqual(receives ? [id] : []);
+});
+
+test.each([
+  ["active", true],
+  ["paused", true],
+  ["disabled", false],
+  ["revoked", false],
+] as const)("a subscription that is %s receives events: %s", async (status, receives) => {
+  const { id, workspaceId } = await events.subscribe({ status });
+  expect(await receivers(workspaceId)).toEqual(receives ? [id] : []);
+});
+
+test("an event never reaches a subscription of another workspace", async () => {
+  const other = await events.subscribe();
+  const own = await events.subscribe();
+  await receivers(own.workspaceId);
+  expect(await events.deliveries(other.workspaceId)).toEqual([]);
+});
+
+test("an event that happened more than a minute before a subscription was created is not assigned to it", async () => {
+  const createdAt = new Date();
+  const { id, workspaceId } = await events.subscribe({ createdAt });
+  expect(await receivers(workspaceId, new Date(createdAt.getTime() - 61_000))).toEqual([]);
+  expect(await receivers(workspaceId, new Date(createdAt.getTime() - 59_000))).toEqual([id]);
+});
+
+test("an event that happened more than 7 days ago is not assigned to any subscription", async () => {
+  const { id, workspaceId } = await events.subscribe();
+  const weekAgo = Date.now() - 7 * DAY_MS;
+  expect(await receivers(workspaceId, new Date(weekAgo - 60_000))).toEqual([]);
+  expect(await receivers(workspaceId, new Date(weekAgo + 60_000))).toEqual([id]);
+});
+
+test("a repeated event makes no second delivery, also when it comes in the same batch", async () => {
+  const { id, workspaceId } = await events.subscribe();
+  const event = published(workspaceId);
+  await events.publish("posts.events.v1", [event, event]);
+  await events.publish("posts.events.v1", [event]);
+  const deliveries = await events.deliveries(workspaceId);
+  expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
+});
+
+test("the sweep's repetition of a publish request with a newer version is the same event", async () => {
+  const { workspaceId } = await events.subscribe();
+  const dueAt = timestampFromDate(new Date());
+  const request = { workspaceId, postId: newId(), dueAt, publishBefore: dueAt };
+  await events.publish("posts.events.v1", [
+    record(PostPublishRequestedSchema, { ...request, version: 2n }),
+    record(PostPublishRequestedSchema, { ...request, version: 5n }),
+  ]);
+  const types = (await events.deliveries(workspaceId)).map(({ eventType }) => eventType);
+  expect(types).toEqual(["post.publishing"]);
+});
+
+test("an event without a time does not keep other events of the batch from being assigned", async () => {
+  const { workspaceId } = await events.subscribe();
+  const broken = record(AccountConnectedSchema, { workspaceId, accountId: newId(), version: 1n });
+  const whole = record(AccountConnectedSchema, {
+    workspaceId,
+    accountId: newId(),
+    platform: "x",
+    version: 1n,
+    occurredAt: timestampFromDate(new Date()),
+  });
+  await expect(events.publish("accounts.events.v1", [broken, whole])).rejects.toThrow(
+    "an event failed and will be retried",
+  );
+  await events.publish("accounts.events.v1", [whole]);
+  expect(await events.deliveries(workspaceId)).toHaveLength(1);
+});
+
+test("an event for one subscription only ignores its filters and no other one receives it", async () => {
+  const { id, workspaceId } = await events.subscribe({ events: ["account.*"] });
+  await events.subscribe({ workspaceId });
+  const event = eventIn(workspaceId);
+  await events.sql.begin((tx) => fanOut(tx, [{ event, cause: {}, only: id }]));
+  const deliveries = await events.deliveries(workspaceId);
+  expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
+});
+
+test("an event is not assigned to the subscription that it excludes", async () => {
+  const { id, workspaceId } = await events.subscribe();
+  const other = await events.subscribe({ workspaceId });
+  const event = eventIn(workspaceId);
+  await events.sql.begin((tx) => fanOut(tx, [{ event, cause: {}, except: id }]));
+  const deliveries = await events.deliveries(workspaceId);
+  expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([other.id]);
+});
+
+function eventIn(workspaceId: string) {
+  const postId = newId();
+  return createWebhookEvent(
+    {
+      workspaceId,
+      type: "post.published",
+      occurredAt: new Date(),
+      sequence: 1,
+      source: { kind: "post", postId },
+    },
+    postId,
+  );
+}

@@ -1,0 +1,30 @@
+import { WEBHOOK_EVENTS } from "@postrider/rest/webhooks/events";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestServer } from "./fixture.ts";
+
+let app: FastifyInstance;
+let webhooks: Readonly<Record<string, object>>;
+beforeAll(async () => {
+  app = await createTestServer({}, () => ({ kind: "unavailable", retryAfterSeconds: 1 }));
+  const answer = await app.inject({ url: "/api/v1/openapi.json" });
+  ({ webhooks } = answer.json<{ webhooks: typeof webhooks }>());
+});
+afterAll(() => app.close());
+
+const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);
+
+test("the API description has a webhook for each event type, with its schema and an example", () => {
+  expect(Object.keys(webhooks)).toEqual(TYPES);
+  for (const { type, schema, example } of WEBHOOK_EVENTS) {
+    expect(webhooks[type]).toMatchObject({
+      post: {
+        requestBody: {
+          content: {
+            "application/json": { schema: { $ref: `#/components/schemas/${schema.$id}` }, example },
+          },
+        },
+      },
+    });
+  }
+});
