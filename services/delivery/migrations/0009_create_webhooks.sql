@@ -54,7 +54,11 @@ create table webhook_lanes (
   -- Attempts in a row that got no HTTP answer; at 10 the circuit opens.
   unanswered_in_row int not null default 0,
   -- Since when every attempt has failed; null after a success.
-  failing_since timestamptz
+  failing_since timestamptz,
+  -- How fast the receiver answered its last attempts: `fast`, `slow`, or `new` while that is not known. All slow and new lanes
+  -- together can use only a part of the attempts that run at the same time.
+  pace text not null default 'new',
+  constraint webhook_lanes_pace_check check (pace in ('new', 'fast', 'slow'))
 ) with (fillfactor = 50);
 
 create index webhook_lanes_due on webhook_lanes (wake_at) where wake_at < 'infinity';
@@ -81,10 +85,13 @@ create table webhook_queue (
   attempt_count int not null default 0,
   due_at timestamptz not null default now(),
   -- While this is in the future, a process is sending the delivery.
-  sending_until timestamptz not null default '-infinity'
+  sending_until timestamptz not null default '-infinity',
+  -- Whether a user asked for the attempt. It is made even while the lane is blocked.
+  is_manual boolean not null default false
 ) with (fillfactor = 70);
 
-create index webhook_queue_due on webhook_queue (subscription_id, due_at);
+create index webhook_queue_due on webhook_queue (subscription_id, due_at) where not is_manual;
+create index webhook_queue_manual on webhook_queue (subscription_id, due_at) where is_manual;
 
 -- The history: events with the JSON that is sent, one delivery per event and subscription, and one row per attempt. All ids
 -- are UUIDv7 made from the time of the event, so that each table is partitioned by the day in its id, a unique index on the
@@ -94,6 +101,8 @@ create table webhook_events (
   workspace_id uuid not null,
   type text not null,
   payload text not null,
+  -- Headers of the request that caused the event, so that its trace ends at the receivers.
+  cause jsonb not null default '{}',
   created_at timestamptz not null default now()
 ) partition by range (id);
 
