@@ -30,7 +30,7 @@ async function ask(
 ): Promise<unknown> {
   const connect = createPublicConnector({
     connectMs: 2_000,
-    allow,
+    rules: () => ({ allow }),
     resolve: async () => await Promise.resolve(addresses),
   });
   const agent = new Agent({ connect });
