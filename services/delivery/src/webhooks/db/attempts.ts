@@ -70,7 +70,9 @@ export async function recordAttempts(
   results: readonly AttemptResult[],
   lanes: readonly LaneResult[],
 ): Promise<void> {
-  const rows = results.map(toResultRow).toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
+  const rows = results
+    .map(toResultRow)
+    .toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
   // The first and last id make Postgres read only the partitions between them.
   const [first, last] = [rows[0]?.delivery_id ?? "", rows.at(-1)?.delivery_id ?? ""];
   await sql`

@@ -1,5 +1,5 @@
-import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
+import { createPublicConnector } from "@postrider/shared/http/public-connector";
 import type { ResolveName } from "@postrider/shared/http/resolver";
 import { Client } from "undici";
 import { toConnectFailure } from "#src/webhooks/operations/connect-failure.ts";

@@ -1,7 +1,7 @@
 import { openSpan } from "@postrider/shared/tracing/tracing";
+import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
 import type { Attempt, AttemptError } from "#src/webhooks/domain/attempt.ts";
 import { toSignedHeaders } from "#src/webhooks/domain/signature.ts";
-import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
 import { exchange, type ExchangeEnd, type ExchangeRequest } from "./exchange.ts";
 import type { ReceiverConnections } from "./receiver-connections.ts";
 import type { Receiver } from "./receivers.ts";
@@ -38,8 +38,7 @@ async function post(
     const end = await exchange(client, { ...request, totalMs });
     if (end.isReusable) connections.release(owner, client);
     else connections.close(client);
-    const isStale =
-      isReused && end.response === undefined && end.error === "connection_failed";
+    const isStale = isReused && end.response === undefined && end.error === "connection_failed";
     if (!isStale) return end;
     connection = connections.acquireNew(owner);
   }
