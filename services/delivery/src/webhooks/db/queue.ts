@@ -117,7 +117,7 @@ function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
     chosen as (
       select delivery_id
       from in_pace
-      where pace_place <= case pace when 'slow' then ${slow} when 'new' then ${unknown} else ${total} end
+      where pace_place <= case pace when 'slow' then ${slow}::int when 'new' then ${unknown}::int else ${total}::int end
       order by place + workspace_running, due_at
       limit ${total}
     )`;
