@@ -67,7 +67,7 @@ import { Spool } from "#src/publishing/storage/spool.ts";
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 export const logger = createLogger({
   service: "delivery",
-  level: (process.env["TLOG"] ?? "silent") as "silent",
+  level: "silent",
 });
 
 /** The encryption of handles (upload ids and similar values from platforms) that tests use. */

@@ -1,6 +1,6 @@
 import { newId } from "@postrider/shared/ids";
-import { eventually } from "@postrider/shared/testing/poll";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { resumeLane } from "#src/webhooks/db/lane-wakes.ts";
@@ -76,9 +76,7 @@ test("a thousand deliveries to several subscriptions are each sent exactly once,
   await Promise.all(subscriptions.map((each) => insertDeliveries(sql, each, 200)));
   await using _dispatcher = startTestDispatcher(sql);
   for (const { id } of subscriptions)
-    await eventually(async () =>
-      expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }),
-    );
+    await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 200 }));
   expect(receiver.received).toHaveLength(1000);
   expect(new Set(receiver.received.map(({ webhookId }) => webhookId)).size).toBe(1000);
   const attempts = await sql`
@@ -237,7 +235,11 @@ test("the response 410 disables the subscription, and tells the other subscripti
   await using receiver = await startReceiver((response) => response.writeHead(410).end());
   const workspaceId = newId();
   const gone = await insertSubscription(sql, { url: receiver.url, workspaceId });
-  const other = await insertSubscription(sql, { url: receiver.url, workspaceId, events: ["webhook.disabled"] });
+  const other = await insertSubscription(sql, {
+    url: receiver.url,
+    workspaceId,
+    events: ["webhook.disabled"],
+  });
   const delivery = firstOf(await insertDeliveries(sql, gone, 1));
   let fannedOut = 0;
   await using _dispatcher = startTestDispatcher(sql, { onFanOut: () => (fannedOut += 1) });

@@ -58,6 +58,19 @@ function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
     and l.owner = ${owner}`;
 }
 
+/** Lets deliveries that were not accepted wait for their next attempt. */
+function requeue(sql: ISql) {
+  return sql`
+    update webhook_queue q
+    set due_at = d.next_attempt_at,
+      attempt_count = d.attempt_count,
+      sending_until = '-infinity',
+      is_manual = false
+    from delivery d
+    where q.delivery_id = d.id
+    and d.status = 'pending'`;
+}
+
 /**
  * Records attempts, what follows for their deliveries, and the state of their lanes. An attempt of a delivery that was cancelled
  * meanwhile is recorded as well; of a delivery that no longer exists, only the row in the queue is removed.
@@ -104,16 +117,7 @@ export async function recordAttempts(
       join delivery d on d.id = r.delivery_id
     ),
     lane as (${storeLanes(sql, owner, lanes)}),
-    waiting as (
-      update webhook_queue q
-      set due_at = d.next_attempt_at,
-        attempt_count = d.attempt_count,
-        sending_until = '-infinity',
-        is_manual = false
-      from delivery d
-      where q.delivery_id = d.id
-      and d.status = 'pending'
-    )
+    waiting as (${requeue(sql)})
     delete from webhook_queue q
     using result r
     left join delivery d on d.id = r.delivery_id

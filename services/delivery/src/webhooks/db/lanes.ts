@@ -87,6 +87,38 @@ export interface ReleasedLane {
 /** Maximum number of deliveries of a lane that two holders can be sending: twice the concurrency of a lane. */
 const MAX_SENDING = 64;
 
+/** When the first deliveries of lanes are due: those that a user asked for, and the others. */
+function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
+  const rows = lanes.map(({ subscriptionId, pace, blockMs = null }) => ({
+    subscription_id: subscriptionId,
+    pace,
+    block_ms: blockMs,
+  }));
+  return sql`
+    select r.subscription_id, r.pace,
+      greatest(b.blocked_until, now() + r.block_ms * interval '1 millisecond') as blocked_until,
+      (
+        select min(due_at)
+        from webhook_queue q
+        where q.subscription_id = r.subscription_id
+        and q.is_manual
+      ) as manual_at,
+      (
+        select min(greatest(due_at, sending_until))
+        from (
+          select due_at, sending_until
+          from webhook_queue q
+          where q.subscription_id = r.subscription_id
+          and not q.is_manual
+          order by due_at
+          limit ${MAX_SENDING + 1}
+        ) as first
+      ) as due_at
+    from jsonb_to_recordset(${sql.json(rows)})
+      as r(subscription_id uuid, pace text, block_ms float8)
+    join webhook_lanes b on b.subscription_id = r.subscription_id`;
+}
+
 /**
  * Releases lanes, and stores when each has to be claimed next: when its first delivery is due and may be sent; never while its
  * subscription is not active.
@@ -96,11 +128,6 @@ export async function releaseLanes(
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  const rows = lanes.map(({ subscriptionId, pace, blockMs = null }) => ({
-    subscription_id: subscriptionId,
-    pace,
-    block_ms: blockMs,
-  }));
   // Whoever adds a delivery or resumes a subscription locks its lane. Under this lock, such a transaction has either ended, and
   // the second statement sees it, or it wakes the lane after this transaction.
   const locked = await tx<{ subscriptionId: string }[]>`
@@ -121,31 +148,8 @@ export async function releaseLanes(
         when s.status = 'active' then coalesce(least(r.manual_at, greatest(r.due_at, r.blocked_until)), 'infinity')
         else 'infinity'
       end
-    from (
-      select r.subscription_id, r.pace,
-        greatest(b.blocked_until, now() + r.block_ms * interval '1 millisecond') as blocked_until,
-        (
-          select min(due_at)
-          from webhook_queue q
-          where q.subscription_id = r.subscription_id
-          and q.is_manual
-        ) as manual_at,
-        (
-          select min(greatest(due_at, sending_until))
-          from (
-            select due_at, sending_until
-            from webhook_queue q
-            where q.subscription_id = r.subscription_id
-            and not q.is_manual
-            order by due_at
-            limit ${MAX_SENDING + 1}
-          ) as first
-        ) as due_at
-      from jsonb_to_recordset(${tx.json(rows)})
-        as r(subscription_id uuid, pace text, block_ms float8)
-      join webhook_lanes b on b.subscription_id = r.subscription_id
-      where r.subscription_id = any(${locked.map((lane) => lane.subscriptionId)}::uuid[])
-    ) as r
+    from (${nextTimes(tx, lanes)}) as r
     join webhook_subscriptions s on s.id = r.subscription_id
-    where l.subscription_id = r.subscription_id`;
+    where l.subscription_id = r.subscription_id
+    and l.owner = ${owner}`;
 }

@@ -135,8 +135,7 @@ test("no order of outcomes blocks a subscription for longer than 24 h, or counts
         state = decision.lane;
         expect(state.blockedUntil).toBeLessThanOrEqual(now + DAY);
         expect(state.unansweredInRow).toBeGreaterThanOrEqual(0);
-        if (outcome.kind === "succeeded") expect(state.failingSince).toBeNull();
-        else expect(state.failingSince).not.toBeNull();
+        expect(state.failingSince === null).toBe(outcome.kind === "succeeded");
       }
     }),
   );

@@ -68,12 +68,16 @@ test("standardwebhooks refuses a delivery whose body, id, timestamp or secret di
   const headers = toSignedHeaders([createSigner(secret)], message);
   const webhook = new Webhook(secret);
   expect(webhook.verify(body, headers)).toEqual({ a: 1 });
-  expect(() => webhook.verify('{"a":2}', headers)).toThrow();
-  expect(() => webhook.verify(body, { ...headers, "webhook-id": "other" })).toThrow();
-  expect(() =>
-    webhook.verify(body, { ...headers, "webhook-timestamp": String(NOW + 1) }),
-  ).toThrow();
-  expect(() => new Webhook(createSecret()).verify(body, headers)).toThrow();
+  expect(() => webhook.verify('{"a":2}', headers)).toThrow("No matching signature found");
+  expect(() => webhook.verify(body, { ...headers, "webhook-id": "other" })).toThrow(
+    "No matching signature found",
+  );
+  expect(() => webhook.verify(body, { ...headers, "webhook-timestamp": String(NOW + 1) })).toThrow(
+    "No matching signature found",
+  );
+  expect(() => new Webhook(createSecret()).verify(body, headers)).toThrow(
+    "No matching signature found",
+  );
 });
 
 test("of six secrets, the newest five sign", () => {
@@ -82,7 +86,9 @@ test("of six secrets, the newest five sign", () => {
   const headers = toSignedHeaders(secrets.map(createSigner), message);
   expect(headers["webhook-signature"]?.split(" ")).toHaveLength(5);
   expect(() => new Webhook(secrets[0] ?? "").verify("{}", headers)).not.toThrow();
-  expect(() => new Webhook(secrets[5] ?? "").verify("{}", headers)).toThrow();
+  expect(() => new Webhook(secrets[5] ?? "").verify("{}", headers)).toThrow(
+    "No matching signature found",
+  );
 });
 
 test("the public key of a subscription verifies its Ed25519 signatures and no others", () => {

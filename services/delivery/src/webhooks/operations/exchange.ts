@@ -6,6 +6,8 @@ import { ConnectFailure } from "./connect-failure.ts";
 export const MAX_BODY_BYTES = 16 * 1024;
 /** Number of informational responses (1xx) before the response, after which the exchange fails. */
 const MAX_INFORMATIONAL = 10;
+/** Makes undici stop reading at once: bytes that have arrived already may contain thousands of further chunks. */
+const TOO_MUCH = new Error("the receiver sends more than is read");
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
@@ -43,6 +45,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #informational = 0;
+  #isEnded = false;
   #head: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
 
   constructor(totalMs: number) {
@@ -60,19 +63,24 @@ class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(): void {}
 
   onResponseStart(
-    _controller: Dispatcher.DispatchController,
+    controller: Dispatcher.DispatchController,
     status: number,
     headers: ResponseHeaders,
   ): void {
     if (status >= 200) this.#head = { status, headers };
-    else if ((this.#informational += 1) > MAX_INFORMATIONAL) this.#end("connection_failed");
+    else if ((this.#informational += 1) > MAX_INFORMATIONAL) {
+      this.#end("connection_failed");
+      controller.abort(TOO_MUCH);
+    }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const missing = MAX_BODY_BYTES - this.#bytes;
     this.#bytes += chunk.length;
     if (missing > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, missing)));
-    if (chunk.length > missing) this.#end(undefined);
+    if (chunk.length <= missing) return;
+    this.#end(undefined);
+    controller.abort(TOO_MUCH);
   }
 
   onResponseEnd(): void {
@@ -88,6 +96,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #end(error: AttemptError | undefined, isReusable = false): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
     clearTimeout(this.#timer);
     const body = Buffer.concat(this.#chunks);
     const response = this.#head === undefined ? undefined : { ...this.#head, body };

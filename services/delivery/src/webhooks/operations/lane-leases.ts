@@ -103,8 +103,10 @@ export class LaneLeases {
       const lane = this.#lanes.get(subscriptionId);
       const found = loaded.get(subscriptionId);
       if (lane === undefined) continue;
-      if (found?.kind === "ready" && found.receiver.isActive) lane.receiver = found.receiver;
-      else if (lane.isIdle)
+      if (found?.kind === "ready" && found.receiver.isActive) {
+        lane.receiver = found.receiver;
+        lane.isAsking = true;
+      } else if (lane.isIdle)
         released.push({
           subscriptionId,
           pace: lane.pace(performance.now()),
