@@ -98,7 +98,7 @@ function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
     select r.subscription_id, r.pace,
       greatest(b.blocked_until, now() + r.block_ms * interval '1 millisecond') as blocked_until,
       (
-        select min(due_at)
+        select min(greatest(due_at, sending_until))
         from webhook_queue q
         where q.subscription_id = r.subscription_id
         and q.is_manual
@@ -145,8 +145,11 @@ export async function releaseLanes(
       pace = r.pace,
       blocked_until = r.blocked_until,
       wake_at = case
-        when s.status = 'active' then coalesce(least(r.manual_at, greatest(r.due_at, r.blocked_until)), 'infinity')
-        else 'infinity'
+        when s.status <> 'active' then 'infinity'
+        else least(
+          coalesce(r.manual_at, 'infinity'),
+          greatest(coalesce(r.due_at, 'infinity'), r.blocked_until)
+        )
       end
     from (${nextTimes(tx, lanes)}) as r
     join webhook_subscriptions s on s.id = r.subscription_id
