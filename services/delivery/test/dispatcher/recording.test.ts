@@ -69,7 +69,7 @@ test("attempts that end while the database refuses connections are recorded when
     await tx`lock table delivery.webhook_deliveries in access exclusive mode`;
     release();
     await eventually(async () => {
-      const ended = await tx`
+      const ended = await ownerSql`
         select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_attempts%'`;
       expect(ended.length).toBeGreaterThan(0);

@@ -47,12 +47,16 @@ function toLaneRow(lane: LaneResult) {
 
 /** Stores the state of lanes that the process still holds. */
 function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
+  // The order keeps two batches of this process from a deadlock.
+  const rows = lanes
+    .map(toLaneRow)
+    .toSorted((a, b) => (a.subscription_id < b.subscription_id ? -1 : 1));
   return sql`
     update webhook_lanes l
     set unanswered_in_row = r.unanswered_in_row,
       blocked_until = coalesce(now() + r.blocked_ms * interval '1 millisecond', '-infinity'),
       failing_since = now() - r.failing_ms * interval '1 millisecond'
-    from jsonb_to_recordset(${sql.json(lanes.map(toLaneRow))})
+    from jsonb_to_recordset(${sql.json(rows)})
       as r(subscription_id uuid, unanswered_in_row int, blocked_ms float8, failing_ms float8)
     where l.subscription_id = r.subscription_id
     and l.owner = ${owner}`;

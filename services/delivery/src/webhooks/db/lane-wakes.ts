@@ -8,11 +8,11 @@ export async function wakeLanes(
   subscriptionIds: readonly string[],
 ): Promise<void> {
   if (subscriptionIds.length === 0) return;
-  // The rows are locked even if their time is already in the past. A process that releases a lane locks it as well, and so
-  // either sees the new deliveries or is followed by this update. The order keeps two transactions from a deadlock.
+  // The rows are locked even if their time is already in the past, and their time is read under the lock. A process that
+  // releases a lane locks it as well, and so either sees the new deliveries or is followed by this update.
   await tx`
     with locked as materialized (
-      select subscription_id
+      select subscription_id, wake_at
       from webhook_lanes
       where subscription_id = any(${[...new Set(subscriptionIds)]}::uuid[])
       order by subscription_id
@@ -22,7 +22,7 @@ export async function wakeLanes(
     set wake_at = now()
     from locked
     where l.subscription_id = locked.subscription_id
-    and l.wake_at > now()`;
+    and locked.wake_at > now()`;
 }
 
 /**
