@@ -5,12 +5,12 @@
  */
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import postgres from "postgres";
 import {
   deriveCursorKeys,
   encodeCursor,
   type Position,
-} from "../services/posts/src/domain/cursor.ts";
+} from "@postrider/shared/secrets/list-cursor";
+import postgres from "postgres";
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";
 
@@ -66,7 +66,7 @@ async function insertPosts(): Promise<void> {
 async function findPosition({ condition }: Filter, part: number): Promise<Position | undefined> {
   if (part === 0) return undefined;
   const [row] = await sql.unsafe<Position[]>(`
-    select post.effective_at as "effectiveAt", post.id
+    select post.effective_at as at, post.id
     from posts.posts as post
     where post.workspace_id = '${local.workspaceId}'
     and ${condition}
@@ -85,7 +85,7 @@ async function findPosition({ condition }: Filter, part: number): Promise<Positi
 const secrets = JSON.parse(readFileSync(join(dirname(local.logs), "secrets.json"), "utf8")) as {
   readonly identityKeys: { readonly posts: string };
 };
-const cursorKeys = deriveCursorKeys([secrets.identityKeys.posts]);
+const cursorKeys = deriveCursorKeys("posts", [secrets.identityKeys.posts]);
 
 function toCursor({ name, value }: Filter, position: Position): string {
   const of = (filter: string): string => (filter === name ? value : "");
@@ -122,7 +122,7 @@ async function explain(filter: Filter, position: Position | undefined): Promise<
   const after =
     position === undefined
       ? ""
-      : `and (post.effective_at, post.id) < ('${position.effectiveAt.toISOString()}', '${position.id}')`;
+      : `and (post.effective_at, post.id) < ('${position.at.toISOString()}', '${position.id}')`;
   const rows = await sql.unsafe<{ "QUERY PLAN": string }[]>(`
     explain (analyze, buffers, costs off, timing off, summary off)
     select post.*

@@ -35,19 +35,24 @@ let fixtures: Fixtures;
 let description: Description;
 
 beforeAll(async () => {
-  fileServer = createServer((_, response) => response.end(sampleJpeg()));
+  fileServer = createServer((request, response) =>
+    request.method === "POST" ? response.writeHead(500).end() : response.end(sampleJpeg()),
+  );
   await new Promise<void>((resolve) => {
     fileServer.listen(0, "127.0.0.1", resolve);
   });
   const outside = `127.0.0.1:${(fileServer.address() as AddressInfo).port}`;
-  system = await startSystem("postgres", { env: { OUTBOUND_ALLOW: outside } });
+  const receiverUrl = `http://${outside}`;
+  system = await startSystem("postgres", {
+    env: { OUTBOUND_ALLOW: outside, WEBHOOK_RETRY_SECONDS: "0.1" },
+  });
   const answer = await fetch(`${system.local().baseUrl}/api/v1/openapi.json`);
   description = (await answer.json()) as Description;
   operations = listOperations(description);
   them = await openTenant(system);
   us = await openTenant(system);
-  their = await makeBelongings(system, them, MARK);
-  const ours = await makeBelongings(system, us, "ours");
+  their = await makeBelongings(system, them, { mark: MARK, receiverUrl });
+  const ours = await makeBelongings(system, us, { mark: "ours", receiverUrl });
   fixtures = await makeFixtures(us, ours, their, { pictureUrl: `http://${outside}/a.jpg` });
   await whenStill(system.sql);
 });

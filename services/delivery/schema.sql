@@ -293,6 +293,7 @@ create table delivery.webhook_queue (
   event_id uuid not null,
   attempt_count integer not null default 0,
   due_at timestamp with time zone not null default now(),
+  is_manual boolean not null default false,
   sending_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   is_manual boolean not null default false,
   constraint webhook_queue_pkey PRIMARY KEY (delivery_id)

@@ -4,6 +4,7 @@ import { create, HOUR_MS, inMs, whenPost } from "../posts.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
 import type { Fixtures } from "./matrix.ts";
+import { makeWebhooks, webhookFixtures, type WebhookBelongings } from "./webhooks.ts";
 
 const PICTURE: File = { fileName: "theirs.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const SLOT = { name: "Mornings", weekdays: ["mon"], times: ["09:00"], timezone: "UTC" };
@@ -13,7 +14,7 @@ const UNKNOWN_MEDIA = "422 validation_failed unknown_media";
 const UNKNOWN_KEY = "422 validation_failed unknown_option_key";
 
 /** One resource of each kind that a workspace can have, in every state that an API handler may treat differently. */
-interface Belongings {
+interface Belongings extends WebhookBelongings {
   readonly accounts: readonly string[];
   readonly posts: Readonly<
     Record<"draft" | "scheduled" | "published" | "failed" | "deleted", string>
@@ -48,7 +49,7 @@ async function makeFailed(system: System, { api }: Tenant, account: string, cont
 export async function makeBelongings(
   system: System,
   tenant: Tenant,
-  mark: string,
+  { mark, receiverUrl }: { readonly mark: string; readonly receiverUrl: string },
 ): Promise<Belongings> {
   const { api } = tenant;
   const [account, second] = [await tenant.connect("x"), await tenant.connect("x")];
@@ -81,6 +82,7 @@ export async function makeBelongings(
       used,
     },
     rules: { active: await makeRule(tenant, `active ${mark}`), paused },
+    ...(await makeWebhooks(tenant, receiverUrl, mark)),
     cursor: page.body.nextCursor,
   };
 }
@@ -91,14 +93,20 @@ export function handlesOf({
   posts,
   media,
   rules,
+  webhooks,
+  failedDelivery,
   cursor,
+  webhookCursor,
 }: Belongings): readonly string[] {
   return [
     ...accounts,
     ...Object.values(posts),
     ...Object.values(media),
     ...Object.values(rules),
+    ...Object.values(webhooks),
+    failedDelivery,
     cursor,
+    webhookCursor,
   ];
 }
 
@@ -191,5 +199,6 @@ export async function makeFixtures(
       foreign: rules,
     },
     deleteQueueSlotRule: { requests: [one(ours.rules.paused)], foreign: rules },
+    ...webhookFixtures(ours, theirs),
   };
 }

@@ -84,10 +84,10 @@ create table webhook_queue (
   event_id uuid not null,
   attempt_count int not null default 0,
   due_at timestamptz not null default now(),
+  -- Whether a person asked for the next attempt. It is made even while the circuit of the receiver is open.
+  is_manual boolean not null default false,
   -- While this is in the future, a process is sending the delivery.
-  sending_until timestamptz not null default '-infinity',
-  -- Whether a user asked for the attempt. It is made even while the lane is blocked.
-  is_manual boolean not null default false
+  sending_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 
 create index webhook_queue_due on webhook_queue (subscription_id, due_at) where not is_manual;
@@ -101,7 +101,7 @@ create table webhook_events (
   workspace_id uuid not null,
   type text not null,
   payload text not null,
-  -- Headers of the request that caused the event, so that its trace ends at the receivers.
+  -- The request that caused the event, as headers of events: request id and trace.
   cause jsonb not null default '{}',
   created_at timestamptz not null default now()
 ) partition by range (id);
@@ -149,11 +149,15 @@ as $$
   )::uuid;
 $$;
 
--- Creates the missing partitions of a partitioned table for the days from `first` to `last`. It runs with the rights of the
--- owner of the tables, because the service itself may not create or drop tables.
+-- Creates the missing partitions of a partitioned table for the days from `first` to `last`. This function and the next one
+-- run with the rights of the owner of the tables, because the service itself may not create or drop tables. They accept only
+-- our tables and only days for which they are meant, and temporary tables come last in the search path, so that a stolen
+-- connection can neither fill the database with tables nor drop recent data. The lock timeout keeps readers from
+-- queueing behind them.
 create function create_day_partitions(parent text, first date, last date) returns int
 language plpgsql security definer
-set search_path from current
+set search_path = delivery, pg_temp
+set lock_timeout = '2s'
 as $$
 declare
   day date;
@@ -161,6 +165,9 @@ declare
 begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
+  end if;
+  if first < current_date - 40 or last > current_date + 40 then
+    raise exception 'partitions are created for the 40 days before and after today, not for % to %', first, last;
   end if;
   for day in select generate_series(first, last, interval '1 day')::date loop
     if to_regclass(format('%I', parent || to_char(day, '_YYYYMMDD'))) is null then
@@ -178,7 +185,8 @@ $$;
 -- Drops the partitions of a table for the days before `before`, and returns their number.
 create function drop_day_partitions(parent text, before date) returns int
 language plpgsql security definer
-set search_path from current
+set search_path = delivery, pg_temp
+set lock_timeout = '2s'
 as $$
 declare
   name text;
@@ -186,6 +194,9 @@ declare
 begin
   if parent not in ('webhook_events', 'webhook_deliveries', 'webhook_attempts') then
     raise exception 'the table % has no partitions by day', parent;
+  end if;
+  if before is null or before > current_date - 8 then
+    raise exception 'only partitions of days that are over 8 days ago are dropped, not those before %', before;
   end if;
   for name in
     select child.relname

@@ -2,6 +2,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -39,6 +40,15 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
   };
 }
 
+function connectPeers({ accountsUrl, postsUrl, mediaUrl, deliveryUrl, identity }: Config) {
+  return {
+    accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
+    posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
+    media: connectPeer({ service: "media", baseUrl: mediaUrl, identity }),
+    delivery: connectPeer({ service: "delivery", baseUrl: deliveryUrl, identity }),
+  };
+}
+
 /**
  * Builds and starts the gateway. Disposing of the returned app answers the requests in flight and then stops the
  * gateway.
@@ -47,9 +57,8 @@ export async function startApp(config: Config): Promise<App> {
   const { identity } = config;
   const base = openProcess(config);
   const { logger, health } = base;
-  const accounts = connectPeer({ service: "accounts", baseUrl: config.accountsUrl, identity });
-  const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
-  const media = connectPeer({ service: "media", baseUrl: config.mediaUrl, identity });
+  const peers = connectPeers(config);
+  const { accounts, posts, media, delivery } = peers;
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
   const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
   const server = await createServer({
@@ -61,6 +70,7 @@ export async function startApp(config: Config): Promise<App> {
     quota: posts.client(QuotaService),
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),
+    webhooks: delivery.client(WebhookService),
     mediaBytes,
     links: createMediaLinks(config),
     health,
@@ -81,11 +91,9 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       await disposeInOrder([
-        closing(server, [accounts, posts, media]),
+        closing(server, Object.values(peers)),
         admission,
-        accounts,
-        posts,
-        media,
+        ...Object.values(peers),
         mediaBytes,
         { [Symbol.asyncDispose]: () => ops.close() },
         base,

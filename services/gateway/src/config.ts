@@ -48,6 +48,7 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     postsUrl: readPeerUrl(read, "posts"),
     mediaUrl: readPeerUrl(read, "media"),
+    deliveryUrl: readPeerUrl(read, "delivery"),
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(

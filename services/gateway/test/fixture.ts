@@ -2,6 +2,7 @@ import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -59,6 +60,7 @@ export interface Peers {
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
+  readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
   /** Base URL of the media service. By default no server listens there. */
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
@@ -85,6 +87,7 @@ export async function createTestServer(
     router.service(AuthorizationService, peers.authorizations ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
+    router.service(WebhookService, peers.webhooks ?? {});
   });
   const baseUrl = peers.mediaUrl ?? "http://127.0.0.1:1";
   const mediaBytes = createMediaBytes({
@@ -103,6 +106,7 @@ export async function createTestServer(
     health: createHealth(),
     logger,
     media: peer.client(MediaService),
+    webhooks: peer.client(WebhookService),
     mediaBytes,
     links: createMediaLinks({
       publicUrl: PUBLIC_URL,

@@ -17,6 +17,7 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
+import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import {
   createAccountDirectory,
@@ -25,7 +26,6 @@ import {
 } from "#src/clients/accounts.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { deliveryHandlers } from "#src/consumers/index.ts";
-import { deriveCursorKeys } from "#src/domain/cursor.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
@@ -116,7 +116,7 @@ function createAppRoutes(options: {
     tasks: peers.delivery.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
-    cursorKeys: deriveCursorKeys(cursorSecrets(config)),
+    cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
     parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
   });
 }

@@ -3,12 +3,12 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { resumeLane } from "#src/webhooks/db/lane-wakes.ts";
+import { resetLane } from "#src/webhooks/db/lanes.ts";
 import {
   attempted,
   countByStatus,
   insertDeliveries,
-  insertSecret,
+  insertTestSecret,
   insertSubscription,
   openWebhookDatabase,
   readDelivery,
@@ -148,6 +148,29 @@ test("Retry-After pauses every delivery of the subscription", async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
+test("a new address is tried at once, although the old one asked for a pause", async () => {
+  const { sql } = database;
+  await using busy = await startReceiver((response) =>
+    response.writeHead(503, { "retry-after": "3600" }).end(),
+  );
+  await using other = await startReceiver();
+  const subscription = await insertSubscription(sql, { url: busy.url });
+  const first = firstOf(await insertDeliveries(sql, subscription, 1));
+  // The process holds the lane during the whole test.
+  await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 60_000 } });
+  await attempted(sql, first.id, 1);
+  await sql.begin(async (tx) => {
+    await tx`
+      update webhook_subscriptions set url = ${other.url}, version = version + 1
+      where id = ${subscription.id}`;
+    await resetLane(tx, subscription.id);
+  });
+  const second = firstOf(await insertDeliveries(sql, subscription, 1));
+  dispatcher.nudge();
+  expect(await attempted(sql, second.id, 1)).toMatchObject({ status: "succeeded" });
+  expect(other.received.map(({ webhookId }) => webhookId)).toEqual([second.eventId]);
+});
+
 test("a delivery that a user retries is sent although the subscription is paused by Retry-After", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
@@ -188,7 +211,7 @@ test.each(["paused", "disabled", "revoked"])(
       await tx`
         update webhook_subscriptions set status = 'active', version = version + 1
         where id = ${subscription.id}`;
-      await resumeLane(tx, subscription.id);
+      await resetLane(tx, subscription.id);
     });
     await eventually(async () =>
       expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 3 }),
@@ -205,7 +228,7 @@ test("a change of a subscription holds for the next delivery: a pause, another a
   const first = firstOf(await insertDeliveries(sql, subscription, 1));
   await attempted(sql, first.id, 1);
   const secret = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
-  await insertSecret(sql, subscription, secret);
+  await insertTestSecret(sql, subscription, secret);
   await sql`
     update webhook_subscriptions set url = ${after.url}, version = version + 1
     where id = ${subscription.id}`;

@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
-import { seal } from "@postrider/shared/secrets/sealing";
 import { eventually } from "@postrider/shared/testing/poll";
-import { wakeLanes } from "#src/webhooks/db/lane-wakes.ts";
+import { wakeLanes } from "#src/webhooks/db/lanes.ts";
+import { insertSecret } from "#src/webhooks/db/secrets.ts";
 import {
   startDispatcher,
   type Dispatcher,
@@ -15,7 +15,7 @@ import {
 import type { DispatcherSettings } from "#src/webhooks/operations/dependencies.ts";
 import { logger, openDatabase } from "../fixture.ts";
 
-export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
+const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
 
 /** Opens a database with the partitions of yesterday, today and tomorrow. */
@@ -41,17 +41,15 @@ export interface SubscriptionInput {
   readonly events?: readonly string[];
 }
 
-export async function insertSecret(
+export async function insertTestSecret(
   sql: Sql,
   subscription: Pick<TestSubscription, "id" | "workspaceId">,
   secret: string,
 ): Promise<void> {
-  const id = newId();
-  const place = { table: "webhook_secrets", rowId: id, column: "secret" };
-  const sealed = seal(SEALING_KEYS, place, secret, randomBytes(12));
-  await sql`
-    insert into webhook_secrets (id, subscription_id, workspace_id, sealed)
-    values (${id}, ${subscription.id}, ${subscription.workspaceId}, ${sealed})`;
+  const { id: subscriptionId, workspaceId } = subscription;
+  await sql.begin((tx) =>
+    insertSecret(tx, SEALING_KEYS, { id: newId(), subscriptionId, workspaceId, secret }),
+  );
 }
 
 export async function insertSubscription(
@@ -67,7 +65,7 @@ export async function insertSubscription(
   await sql`
     insert into webhook_lanes (subscription_id, workspace_id)
     values (${id}, ${workspaceId})`;
-  await insertSecret(sql, { id, workspaceId }, secret);
+  await insertTestSecret(sql, { id, workspaceId }, secret);
   return { id, workspaceId, secret };
 }
 

@@ -2,6 +2,7 @@ import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
+import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -31,6 +32,7 @@ export interface ServerDeps {
     Client<typeof MediaService>,
     "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
   >;
+  readonly webhooks: Client<typeof WebhookService>;
   readonly mediaBytes: MediaBytes;
   readonly links: MediaLinks;
   readonly health: Health;

@@ -31,6 +31,7 @@ import { registerPosts } from "#src/routes/posts/routes.ts";
 import { registerQueueSlots } from "#src/routes/queue-slots/routes.ts";
 import { registerQuota } from "#src/routes/quota/routes.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
+import { registerWebhooks } from "#src/routes/webhooks/routes.ts";
 
 /** Maximum size of a JSON request body in bytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
@@ -68,6 +69,7 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
       registerPosts(api, deps);
       registerQuota(api, deps);
       registerQueueSlots(api, deps);
+      registerWebhooks(api, deps);
       done();
     },
     { prefix: API_PATH },

@@ -3,13 +3,13 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import type { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import type { Sql } from "@postrider/shared/postgres";
 import type { DatabaseClock } from "@postrider/shared/postgres/clock";
+import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type {
   AccountDirectory,
   PlatformDirectory,
   WorkspaceDirectory,
 } from "#src/clients/accounts.ts";
 import type { MediaClient } from "#src/clients/media.ts";
-import type { CursorKeys } from "#src/domain/cursor.ts";
 
 /** Dependencies of the RPCs, jobs and operations of the posts service; each takes only the part that it needs. */
 export interface PostsDeps {

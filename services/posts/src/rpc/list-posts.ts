@@ -4,8 +4,8 @@ import type {
   ListPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { ServiceError } from "@postrider/shared/errors";
+import { decodeCursor, encodeCursor, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { listPostSummaries } from "#src/db/post-summaries.ts";
-import { decodeCursor, encodeCursor, type CursorKeys, type Position } from "#src/domain/cursor.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
 import { toPostSummary } from "#src/rpc/to-post-summary.ts";
@@ -29,7 +29,9 @@ export async function listPosts(
   const last = rows.at(-1);
   return {
     posts: rows.map(toPostSummary),
-    ...(last?.hasMore === true ? { nextCursor: encodeCursor(cursorKeys, scope, last) } : {}),
+    ...(last?.hasMore === true
+      ? { nextCursor: encodeCursor(cursorKeys, scope, { at: last.effectiveAt, id: last.id }) }
+      : {}),
   };
 }
 
@@ -42,8 +44,8 @@ function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[
   return ["posts", workspaceId, status, platform, createdVia, from, to];
 }
 
-function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string): Position {
+function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string) {
   const position = decodeCursor(keys, scope, cursor);
   if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
-  return position;
+  return { effectiveAt: position.at, id: position.id };
 }

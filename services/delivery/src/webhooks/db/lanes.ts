@@ -1,158 +1,44 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { Pace } from "#src/webhooks/domain/lane-pace.ts";
+import type { TransactionSql } from "@postrider/shared/postgres";
 
-/** A lane that this process has just claimed. */
-export interface LaneRow {
-  readonly subscriptionId: string;
-  readonly workspaceId: string;
-  readonly pace: Pace;
-  readonly unansweredInRow: number;
-  /** Milliseconds for which nothing may be sent; null when it may. */
-  readonly blockedForMs: number | null;
-  /** Milliseconds since which every attempt has failed; null after a success. */
-  readonly failingForMs: number | null;
-}
-
-export interface LaneClaim {
-  readonly owner: string;
-  readonly leaseMs: number;
-  readonly limit: number;
-  /** Whether lanes of slow receivers are claimed. */
-  readonly maySlow: boolean;
-}
-
-/** Claims lanes with due deliveries that no process holds, the longest waiting first. */
-export async function claimLanes(
-  sql: ISql,
-  { owner, leaseMs, limit, maySlow }: LaneClaim,
-): Promise<readonly LaneRow[]> {
-  // A lane that another transaction has locked is skipped, so that processes never wait for each other. The conditions are
-  // checked again under the lock.
-  return await sql<LaneRow[]>`
-    with due as materialized (
-      select subscription_id
-      from webhook_lanes
-      where wake_at <= now()
-      and wake_at < 'infinity'
-      and lease_until <= now()
-      and (${maySlow} or pace <> 'slow')
-      order by wake_at
-      limit ${limit}
-      for no key update skip locked
-    )
-    update webhook_lanes l
-    set owner = ${owner},
-      lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    from due
-    where l.subscription_id = due.subscription_id
-    returning l.subscription_id, l.workspace_id, l.pace, l.unanswered_in_row,
-      case
-        when l.blocked_until > now()
-          then (extract(epoch from l.blocked_until - now()) * 1000)::float8
-      end as blocked_for_ms,
-      (extract(epoch from now() - l.failing_since) * 1000)::float8 as failing_for_ms`;
-}
-
-/** Renews the leases of lanes, and returns those that the process still holds. */
-export async function renewLanes(
-  sql: ISql,
-  lease: { readonly owner: string; readonly leaseMs: number },
-  subscriptionIds: readonly string[],
-): Promise<readonly string[]> {
-  if (subscriptionIds.length === 0) return [];
-  const rows = await sql<{ subscriptionId: string }[]>`
-    with held as materialized (
-      select subscription_id
-      from webhook_lanes
-      where subscription_id = any(${subscriptionIds as string[]}::uuid[])
-      and owner = ${lease.owner}
-      order by subscription_id
-      for no key update
-    )
-    update webhook_lanes l
-    set lease_until = now() + ${lease.leaseMs} * interval '1 millisecond'
-    from held
-    where l.subscription_id = held.subscription_id
-    returning l.subscription_id`;
-  return rows.map((row) => row.subscriptionId);
-}
-
-export interface ReleasedLane {
-  readonly subscriptionId: string;
-  readonly pace: Pace;
-  /** Milliseconds for which nothing of the lane is sent. Default: until the next delivery is due. */
-  readonly blockMs?: number;
-}
-
-/** Maximum number of deliveries of a lane that two holders can be sending: twice the concurrency of a lane. */
-const MAX_SENDING = 64;
-
-/** When the first deliveries of lanes are due: those that a user asked for, and the others. */
-function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
-  const rows = lanes.map(({ subscriptionId, pace, blockMs = null }) => ({
-    subscription_id: subscriptionId,
-    pace,
-    block_ms: blockMs,
-  }));
-  return sql`
-    select r.subscription_id, r.pace,
-      greatest(b.blocked_until, now() + r.block_ms * interval '1 millisecond') as blocked_until,
-      (
-        select min(greatest(due_at, sending_until))
-        from webhook_queue q
-        where q.subscription_id = r.subscription_id
-        and q.is_manual
-      ) as manual_at,
-      (
-        select min(greatest(due_at, sending_until))
-        from (
-          select due_at, sending_until
-          from webhook_queue q
-          where q.subscription_id = r.subscription_id
-          and not q.is_manual
-          order by due_at
-          limit ${MAX_SENDING + 1}
-        ) as first
-      ) as due_at
-    from jsonb_to_recordset(${sql.json(rows)})
-      as r(subscription_id uuid, pace text, block_ms float8)
-    join webhook_lanes b on b.subscription_id = r.subscription_id`;
+/**
+ * Lets the dispatcher look at a subscription's deliveries now, and forgets what it knew of the receiver: pauses, the open
+ * circuit and failures. For a subscription that was resumed or has another address.
+ */
+export async function resetLane(tx: TransactionSql, subscriptionId: string): Promise<void> {
+  await tx`
+    update webhook_lanes
+    set wake_at = now(),
+      blocked_until = '-infinity',
+      unanswered_in_row = 0,
+      failing_since = null
+    where subscription_id = ${subscriptionId}`;
 }
 
 /**
- * Releases lanes, and stores when each has to be claimed next: when its first delivery is due and may be sent; never while its
- * subscription is not active.
+ * Lets the dispatcher look at the deliveries of subscriptions now. The rows are locked in the order of the ids, so that two
+ * transactions never deadlock. They are updated even if their time has passed: a dispatcher that has just read the queue
+ * without the new deliveries then waits and cannot overwrite the time.
  */
-export async function releaseLanes(
+export async function wakeLanes(
   tx: TransactionSql,
-  owner: string,
-  lanes: readonly ReleasedLane[],
+  subscriptionIds: readonly string[],
 ): Promise<void> {
-  // Whoever adds a delivery or resumes a subscription locks its lane. Under this lock, such a transaction has either ended, and
-  // the second statement sees it, or it wakes the lane after this transaction.
-  const locked = await tx<{ subscriptionId: string }[]>`
-    select subscription_id
-    from webhook_lanes
-    where subscription_id = any(${lanes.map((lane) => lane.subscriptionId)}::uuid[])
-    and owner = ${owner}
-    order by subscription_id
-    for no key update`;
-  if (locked.length === 0) return;
   await tx`
-    update webhook_lanes l
-    set owner = null,
-      lease_until = '-infinity',
-      pace = r.pace,
-      blocked_until = r.blocked_until,
-      wake_at = case
-        when s.status <> 'active' then 'infinity'
-        else least(
-          coalesce(r.manual_at, 'infinity'),
-          greatest(coalesce(r.due_at, 'infinity'), r.blocked_until)
-        )
-      end
-    from (${nextTimes(tx, lanes)}) as r
-    join webhook_subscriptions s on s.id = r.subscription_id
-    where l.subscription_id = r.subscription_id
-    and l.owner = ${owner}`;
+    update webhook_lanes
+    set wake_at = least(wake_at, now())
+    where subscription_id in (
+      select subscription_id
+      from webhook_lanes
+      where subscription_id = any(${[...subscriptionIds]}::uuid[])
+      order by subscription_id
+      for no key update
+    )`;
+}
+
+/** Lets the dispatcher look at a subscription's deliveries now. */
+export async function wakeLane(tx: TransactionSql, subscriptionId: string): Promise<void> {
+  await tx`
+    update webhook_lanes
+    set wake_at = least(wake_at, now())
+    where subscription_id = ${subscriptionId}`;
 }

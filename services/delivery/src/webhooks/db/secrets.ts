@@ -1,26 +1,103 @@
-import type { ISql } from "@postrider/shared/postgres";
+import { randomBytes } from "node:crypto";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
 
-/** A signing secret of a subscription, encrypted. */
+const NONCE_BYTES = 12;
+
+function placeOf(id: string, subscriptionId: string): SealedPlace {
+  return { table: "webhook_secrets", rowId: `${id}/${subscriptionId}`, column: "sealed" };
+}
+
+/** A signing secret as it is stored. */
 export interface SealedSecret {
   readonly id: string;
   readonly subscriptionId: string;
-  /** The encrypted text: `whsec_…` or `whsk_…`. */
   readonly sealed: string;
+}
+
+interface NewSecret {
+  readonly id: string;
+  readonly subscriptionId: string;
+  readonly workspaceId: string;
+  readonly secret: string;
+}
+
+/** Decrypts a signing secret. @throws SealError */
+export function openSecret(
+  keys: readonly SealingKey[],
+  { id, subscriptionId, sealed }: SealedSecret,
+): string {
+  return unseal(keys, placeOf(id, subscriptionId), sealed);
+}
+
+/** Inserts a signing secret, encrypted with the newest key. */
+export async function insertSecret(
+  tx: TransactionSql,
+  keys: readonly SealingKey[],
+  { id, subscriptionId, workspaceId, secret }: NewSecret,
+): Promise<void> {
+  const sealed = seal(keys, placeOf(id, subscriptionId), secret, randomBytes(NONCE_BYTES));
+  await tx`
+    insert into webhook_secrets (id, subscription_id, workspace_id, sealed)
+    values (${id}, ${subscriptionId}, ${workspaceId}, ${sealed})`;
+}
+
+/**
+ * Ends the secrets of a subscription after a grace period, but never later than an earlier rotation said, and deletes those
+ * that have ended. At most `keep` of them, the newest, go on signing.
+ */
+export async function retireSecrets(
+  tx: TransactionSql,
+  subscriptionId: string,
+  { graceHours, keep }: { readonly graceHours: number; readonly keep: number },
+): Promise<void> {
+  await tx`
+    update webhook_secrets
+    set expires_at = least(expires_at, now() + make_interval(hours => ${graceHours}))
+    where subscription_id = ${subscriptionId}`;
+  await tx`
+    delete from webhook_secrets
+    where subscription_id = ${subscriptionId}
+    and (expires_at <= now() or id not in (
+      select id
+      from webhook_secrets
+      where subscription_id = ${subscriptionId}
+      order by id desc
+      limit ${keep}
+    ))`;
+}
+
+/** Deletes all secrets of a subscription, which is revoked and never sends again. */
+export async function deleteSecrets(tx: TransactionSql, subscriptionId: string): Promise<void> {
+  await tx`
+    delete from webhook_secrets
+    where subscription_id = ${subscriptionId}`;
+}
+
+/** A secret that signs deliveries now. */
+export interface SigningSecret extends SealedSecret {
   /** Milliseconds until the secret stops signing; null for the newest one. */
   readonly expiresInMs: number | null;
 }
 
-/** Returns the secrets that sign the deliveries of subscriptions, newest first. */
+/** Lists the secrets that sign the deliveries of subscriptions now, newest first. */
 export async function listSigningSecrets(
   sql: ISql,
   subscriptionIds: readonly string[],
-): Promise<readonly SealedSecret[]> {
-  if (subscriptionIds.length === 0) return [];
-  return await sql<SealedSecret[]>`
+): Promise<readonly SigningSecret[]> {
+  return await sql<SigningSecret[]>`
     select id, subscription_id, sealed,
       (extract(epoch from expires_at - now()) * 1000)::float8 as expires_in_ms
     from webhook_secrets
-    where subscription_id = any(${subscriptionIds as string[]}::uuid[])
+    where subscription_id = any (${[...subscriptionIds]}::uuid[])
     and (expires_at is null or expires_at > now())
-    order by created_at desc, id desc`;
+    order by id desc`;
+}
+
+/** Returns the ids of the encryption keys with which stored signing secrets are sealed. */
+export async function listSecretKeys(sql: ISql): Promise<readonly string[]> {
+  const rows = await sql<{ keyId: string }[]>`
+    select distinct split_part(sealed, '.', 2) as key_id
+    from webhook_secrets`;
+  return rows.map(({ keyId }) => keyId);
 }

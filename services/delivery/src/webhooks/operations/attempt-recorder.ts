@@ -7,11 +7,11 @@ import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
 import { disableSubscription } from "#src/webhooks/db/receivers.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { Decision, DisableReason } from "#src/webhooks/domain/lane-state.ts";
-import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { DispatcherDeps } from "./dependencies.ts";
 import { fanOut } from "./fan-out.ts";
 import type { HeldLane } from "./held-lane.ts";
 import { disabledTotal, refusedAttemptsTotal } from "./metrics.ts";
+import { disabledEvent } from "./webhook-events.ts";
 
 type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut">;
 
@@ -166,16 +166,6 @@ async function disable(
 ): Promise<void> {
   const disabled = await disableSubscription(tx, subscriptionId, reason);
   if (disabled === undefined) return;
-  const { workspaceId, version, disabledAt } = disabled;
-  const event = createWebhookEvent(
-    {
-      workspaceId,
-      type: "webhook.disabled",
-      occurredAt: disabledAt,
-      sequence: version,
-      source: { kind: "webhook", webhookId: subscriptionId },
-    },
-    `${subscriptionId} ${version}`,
-  );
-  await fanOut(tx, [{ event, cause: causeOf(cause), except: subscriptionId }]);
+  const event = disabledEvent({ id: subscriptionId, ...disabled }, disabled.disabledAt);
+  await fanOut(tx, [{ ...event, cause: causeOf(cause) }]);
 }

@@ -1,6 +1,6 @@
 import { tokensAt, type BucketLevel } from "@postrider/shared/limits/token-bucket";
 import type { LaneResult } from "#src/webhooks/db/attempts.ts";
-import type { LaneRow } from "#src/webhooks/db/lanes.ts";
+import type { LaneRow } from "#src/webhooks/db/lane-leases.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
 import {
@@ -65,6 +65,14 @@ export class HeldLane {
     this.#stored = this.#state;
     this.#load = startLoad(row.pace);
     this.#level = { tokens: 1, at: now };
+  }
+
+  /** Takes over a change of the subscription. A change of its address or status also resets what was known of its receiver. */
+  reload(receiver: Receiver, row: LaneRow): void {
+    this.receiver = receiver;
+    this.isAsking = true;
+    this.#state = toState(row, performance.now());
+    this.#stored = this.#state;
   }
 
   get isIdle(): boolean {

@@ -1,11 +1,12 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import {
   claimLanes,
+  listLanes,
   releaseLanes,
   renewLanes,
   type LaneRow,
   type ReleasedLane,
-} from "#src/webhooks/db/lanes.ts";
+} from "#src/webhooks/db/lane-leases.ts";
 import type { DispatcherDeps } from "./dependencies.ts";
 import { HeldLane } from "./held-lane.ts";
 import { loadReceivers } from "./receivers.ts";
@@ -99,14 +100,13 @@ export class LaneLeases {
     const { sql, sealingKeys } = this.#deps;
     const loaded = await loadReceivers(sql, sealingKeys, subscriptionIds);
     const released: ReleasedLane[] = [];
-    for (const subscriptionId of subscriptionIds) {
+    for (const row of await listLanes(sql, subscriptionIds)) {
+      const { subscriptionId } = row;
       const lane = this.#lanes.get(subscriptionId);
       const found = loaded.get(subscriptionId);
       if (lane === undefined) continue;
-      if (found?.kind === "ready" && found.receiver.isActive) {
-        lane.receiver = found.receiver;
-        lane.isAsking = true;
-      } else if (lane.isIdle)
+      if (found?.kind === "ready" && found.receiver.isActive) lane.reload(found.receiver, row);
+      else if (lane.isIdle)
         released.push({
           subscriptionId,
           pace: lane.pace(performance.now()),

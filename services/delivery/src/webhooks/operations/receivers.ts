@@ -1,7 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
-import { unseal, type SealingKey } from "@postrider/shared/secrets/sealing";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import { listReceivers, type ReceiverRow } from "#src/webhooks/db/receivers.ts";
-import { listSigningSecrets, type SealedSecret } from "#src/webhooks/db/secrets.ts";
+import { listSigningSecrets, openSecret, type SigningSecret } from "#src/webhooks/db/secrets.ts";
 import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
 
 interface HeldSigner {
@@ -27,11 +27,10 @@ export interface Receiver {
 }
 
 /** Decrypts a secret. @throws SealError */
-function toHeldSigner(keys: readonly SealingKey[], secret: SealedSecret, now: number): HeldSigner {
-  const place = { table: "webhook_secrets", rowId: secret.id, column: "secret" };
+function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: number): HeldSigner {
   const expiresInMs = secret.expiresInMs ?? Number.POSITIVE_INFINITY;
   return {
-    signer: createSigner(unseal(keys, place, secret.sealed)),
+    signer: createSigner(openSecret(keys, secret)),
     expiresAt: now + expiresInMs,
   };
 }

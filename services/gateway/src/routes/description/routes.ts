@@ -11,6 +11,7 @@ import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
 import { QUOTA_SCHEMAS } from "#src/routes/quota/schemas.ts";
 import { ErrorBody, HIDDEN } from "#src/routes/schemas.ts";
+import { WEBHOOK_SCHEMAS } from "#src/routes/webhooks/schemas.ts";
 
 const SCHEMAS = [
   ErrorBody,
@@ -24,6 +25,7 @@ const SCHEMAS = [
   ...POST_REQUEST_SCHEMAS,
   ...QUOTA_SCHEMAS,
   ...QUEUE_SLOT_SCHEMAS,
+  ...WEBHOOK_SCHEMAS,
 ];
 
 const INTRODUCTION = `Publish the same content to several social accounts and read the result for each account.

@@ -721,7 +721,7 @@ export const WebhookService: GenService<{
   /**
    * CreateWebhook creates an active subscription and sends it the event `webhook.test`. Only this response and the one to a
    * rotation contain the secret.
-   * Errors: validation_failed with address_not_allowed or too_many_webhooks, invalid_request for an unknown event type.
+   * Errors: validation_failed with address_not_allowed or too_many_subscriptions, invalid_request for an unknown event type.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.CreateWebhook
    */

@@ -1,10 +1,8 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 
-/**
- * The position of the last post on a page of the list of posts, which is ordered by (effectiveAt, id), latest first.
- */
+/** The position of the last item on a page of a list that is ordered by a time and an id. */
 export interface Position {
-  readonly effectiveAt: Date;
+  readonly at: Date;
   readonly id: string;
 }
 
@@ -20,17 +18,20 @@ const MAC_BYTES = 16;
 export type CursorKeys = readonly [Uint8Array, ...Uint8Array[]];
 
 /**
- * Derives the keys for signing list cursors from secrets that all replicas share, so that each replica reads the
+ * Derives the keys for signing list cursors from secrets that all replicas of a service share, so that each replica reads the
  * cursors of the others.
  */
-export function deriveCursorKeys([first, ...others]: readonly [string, ...string[]]): CursorKeys {
+export function deriveCursorKeys(
+  service: string,
+  [first, ...others]: readonly [string, ...string[]],
+): CursorKeys {
   const derive = (secret: string) =>
-    new Uint8Array(hkdfSync("sha256", secret, "", "postrider.posts.cursor", 32));
+    new Uint8Array(hkdfSync("sha256", secret, "", `postrider.${service}.cursor`, 32));
   return [derive(first), ...others.map(derive)];
 }
 
 /**
- * Signs the position in a list of posts together with the scope of the list (workspace and filters). The cursor does
+ * Signs the position in a list together with the scope of the list (workspace and filters). The cursor does
  * not contain the scope, so it is only valid for the list that returned it.
  */
 function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buffer {
@@ -39,7 +40,7 @@ function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buff
 }
 
 /**
- * Encodes a position in a list of posts as an opaque, signed text.
+ * Encodes a position in a list as an opaque, signed text.
  *
  * @param scope The workspace and the filters of the list, each as text.
  */
@@ -50,7 +51,7 @@ export function encodeCursor(
 ): string {
   const body = Buffer.alloc(BODY_BYTES);
   body.writeUInt8(VERSION, 0);
-  body.writeBigInt64BE(BigInt(position.effectiveAt.getTime()), 1);
+  body.writeBigInt64BE(BigInt(position.at.getTime()), 1);
   body.write(position.id.replaceAll("-", ""), ID_OFFSET, "hex");
   return Buffer.concat([body, sign(key, scope, body)]).toString("base64url");
 }
@@ -85,7 +86,7 @@ export function decodeCursor(
   if (!keys.some((key) => timingSafeEqual(sign(key, scope, body), mac))) return undefined;
   if (body.readUInt8(0) !== VERSION) return undefined;
   return {
-    effectiveAt: new Date(Number(body.readBigInt64BE(1))),
+    at: new Date(Number(body.readBigInt64BE(1))),
     id: formatId(body.subarray(ID_OFFSET)),
   };
 }

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decodeCursor, deriveCursorKeys, encodeCursor } from "./cursor.ts";
+import { decodeCursor, deriveCursorKeys, encodeCursor } from "./list-cursor.ts";
 
 const KEY = [new Uint8Array(32).fill(7)] as const;
 const SCOPE = ["posts", "0198c2f0-0000-7000-8000-000000000001"];
 
 const position = fc.record({
-  effectiveAt: fc.date({ noInvalidDate: true }),
+  at: fc.date({ noInvalidDate: true }),
   id: fc.uuid(),
 });
 
@@ -44,7 +44,7 @@ test("a text that is not a list cursor is rejected", () => {
 });
 
 test("a list cursor is rejected in another workspace, with other filters, and when it was signed with another key", () => {
-  const cursor = encodeCursor(KEY, SCOPE, { effectiveAt: new Date(0), id: SCOPE[1] ?? "" });
+  const cursor = encodeCursor(KEY, SCOPE, { at: new Date(0), id: SCOPE[1] ?? "" });
 
   expect(
     decodeCursor(KEY, ["posts", "0198c2f0-0000-7000-8000-000000000002"], cursor),
@@ -55,11 +55,11 @@ test("a list cursor is rejected in another workspace, with other filters, and wh
 
 test("list cursors stay valid while the key that signs them is rotated", () => {
   const [old, both, turned] = [
-    deriveCursorKeys(["old"]),
-    deriveCursorKeys(["old", "new"]),
-    deriveCursorKeys(["new", "old"]),
+    deriveCursorKeys("posts", ["old"]),
+    deriveCursorKeys("posts", ["old", "new"]),
+    deriveCursorKeys("posts", ["new", "old"]),
   ];
-  const given = { effectiveAt: new Date(0), id: SCOPE[1] ?? "" };
+  const given = { at: new Date(0), id: SCOPE[1] ?? "" };
   expect(decodeCursor(both, SCOPE, encodeCursor(old, SCOPE, given))).toEqual(given);
   expect(decodeCursor(turned, SCOPE, encodeCursor(both, SCOPE, given))).toEqual(given);
   expect(decodeCursor(both, SCOPE, encodeCursor(turned, SCOPE, given))).toEqual(given);

@@ -1,0 +1,74 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { eventually } from "@postrider/shared/testing/poll";
+
+/** One request that the receiver got. */
+export interface ReceivedRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The body of a delivery, with the fields that the tests read. */
+export interface ReceivedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly workspaceId: string;
+  readonly sequence: number;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** A local HTTP server that receives webhook deliveries. */
+export interface Receiver extends AsyncDisposable {
+  readonly url: string;
+  /** `127.0.0.1:<port>`, for the setting `OUTBOUND_ALLOW`. */
+  readonly address: string;
+  readonly requests: readonly ReceivedRequest[];
+  /** The HTTP status of the answers to requests to this path; 200 for every other path. */
+  answer(path: string, status: number): void;
+  /** Events that arrived at a path, in the order of their arrival. */
+  eventsAt(path: string): readonly ReceivedEvent[];
+  /** Waits until an event of this type has arrived at a path, and returns it. */
+  whenEvent(path: string, type: string): Promise<ReceivedEvent>;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const requests: ReceivedRequest[] = [];
+  const statuses = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const path = request.url ?? "";
+      const headers = request.headers as Record<string, string>;
+      requests.push({ path, headers, body: Buffer.concat(chunks).toString("utf8") });
+      response.writeHead(statuses.get(path) ?? 200).end();
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const eventsAt = (path: string) =>
+    requests
+      .filter((request) => request.path === path)
+      .map(({ body }) => JSON.parse(body) as ReceivedEvent);
+  return {
+    url: `http://${address}`,
+    address,
+    requests,
+    answer: (path, status) => void statuses.set(path, status),
+    eventsAt,
+    whenEvent: (path, type) =>
+      eventually(() => {
+        const event = eventsAt(path).find((each) => each.type === type);
+        if (event === undefined) throw new Error(`${type} has not arrived at ${path}`);
+        return Promise.resolve(event);
+      }),
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import type { Tenant } from "../tenant.ts";
+import type { Fixtures } from "./matrix.ts";
+
+const NOT_FOUND = "404 not_found";
+
+/** The webhook subscriptions of a workspace. */
+export interface WebhookBelongings {
+  readonly webhooks: Readonly<Record<"active" | "paused" | "revoked", string>>;
+  /** A failed delivery of the active subscription. */
+  readonly failedDelivery: string;
+  readonly webhookCursor: string;
+}
+
+/** Creates a subscription of the receiver, which answers every delivery with an error. */
+async function makeWebhook({ api }: Tenant, receiverUrl: string, mark: string): Promise<string> {
+  const body = { url: `${receiverUrl}/${mark}`, description: mark, events: ["media.ready"] };
+  return (await api.call<{ id: string }>("POST", "/webhooks", { body })).body.id;
+}
+
+/** Creates subscriptions in every status that an API handler may treat differently, and a failed delivery. */
+export async function makeWebhooks(
+  tenant: Tenant,
+  receiverUrl: string,
+  mark: string,
+): Promise<WebhookBelongings> {
+  const { api } = tenant;
+  const webhooks = {
+    active: await makeWebhook(tenant, receiverUrl, mark),
+    paused: await makeWebhook(tenant, receiverUrl, mark),
+    revoked: await makeWebhook(tenant, receiverUrl, mark),
+  };
+  const failedDelivery = await eventually(async () => {
+    const path = `/webhooks/${webhooks.active}/deliveries?status=failed`;
+    const { body } = await api.call<{ deliveries: { id: string }[] }>("GET", path);
+    const [delivery] = body.deliveries;
+    if (delivery === undefined) throw new Error("no delivery has failed yet");
+    return delivery.id;
+  });
+  await api.call("PATCH", `/webhooks/${webhooks.paused}`, { body: { status: "paused" } });
+  await api.call("DELETE", `/webhooks/${webhooks.revoked}`);
+  const page = await api.call<{ nextCursor: string }>("GET", "/webhooks?limit=1");
+  return { webhooks, failedDelivery, webhookCursor: page.body.nextCursor };
+}
+
+/**
+ * Returns test requests for the operations on webhooks.
+ *
+ * @param theirs The other workspace; `cursor` is one of its list of posts.
+ */
+export function webhookFixtures(
+  ours: WebhookBelongings,
+  theirs: WebhookBelongings & { readonly cursor: string },
+): Fixtures {
+  const one = (id: string, more: object = {}) => ({ path: { id }, ...more });
+  const webhooks = { "path:id": { ids: Object.values(theirs.webhooks), refusal: NOT_FOUND } };
+  return {
+    listWebhooks: {
+      requests: [{}],
+      foreign: { "query:cursor": { ids: [theirs.webhookCursor], refusal: "400 invalid_cursor" } },
+    },
+    createWebhook: {
+      requests: [{ body: { url: "https://example.com/hook", events: ["*"], description: "New" } }],
+      foreign: {},
+    },
+    updateWebhook: {
+      requests: [one(ours.webhooks.paused, { body: { description: "Changed" } })],
+      foreign: webhooks,
+    },
+    revokeWebhook: { requests: [one(ours.webhooks.paused)], foreign: webhooks },
+    listWebhookDeliveries: {
+      requests: [one(ours.webhooks.active)],
+      foreign: {
+        ...webhooks,
+        "query:cursor": { ids: [theirs.cursor], refusal: "400 invalid_cursor" },
+      },
+    },
+    retryWebhookDelivery: {
+      requests: [{ path: { id: ours.webhooks.active, deliveryId: ours.failedDelivery } }],
+      foreign: {
+        ...webhooks,
+        "path:deliveryId": { ids: [theirs.failedDelivery], refusal: NOT_FOUND },
+      },
+    },
+  };
+}

@@ -1,0 +1,206 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { eventually } from "@postrider/shared/testing/poll";
+import { Webhook as Verifier } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { create, whenPost } from "./support/posts.ts";
+import { startReceiver, type Receiver } from "./support/receiver.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * Tests the road of an event to a customer's endpoint. The tests of the delivery service and the gateway cover the validation
+ * of requests, the behaviour of hostile endpoints, and retries.
+ */
+
+const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
+
+let system: System;
+let receiver: Receiver;
+let examplePort: number;
+let tenant: Tenant;
+let bluesky: string;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  examplePort = await freePort();
+  system = await startSystem("postgres", {
+    env: {
+      OUTBOUND_ALLOW: `${receiver.address},127.0.0.1:${examplePort}`,
+      WEBHOOK_RETRY_SECONDS: "0.2,0.2",
+    },
+  });
+  tenant = await openTenant(system);
+  bluesky = await tenant.connect("bluesky");
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+});
+
+interface Subscription {
+  readonly id: string;
+  readonly status: string;
+  readonly secret: string;
+}
+
+interface Delivery {
+  readonly id: string;
+  readonly eventType: string;
+  readonly status: string;
+  readonly attemptCount: number;
+  readonly attempts: readonly { readonly statusCode: number | null }[];
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function subscribe(url: string, events: readonly string[] = ["*"]): Promise<Subscription> {
+  const answer = await tenant.api.call<Subscription>("POST", "/webhooks", {
+    body: { url, events },
+  });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+async function deliveriesOf(id: string, query = ""): Promise<readonly Delivery[]> {
+  const { body } = await tenant.api.call<{ deliveries: readonly Delivery[] }>(
+    "GET",
+    `/webhooks/${id}/deliveries${query}`,
+  );
+  return body.deliveries;
+}
+
+async function revoke(id: string): Promise<void> {
+  expect((await tenant.api.call("DELETE", `/webhooks/${id}`)).status).toBe(204);
+}
+
+/** Starts the receiver of `examples/` and returns the lines that it prints. */
+function startExample(secret: string): { readonly child: ChildProcess; readonly lines: string[] } {
+  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(examplePort) };
+  const child = spawn(process.execPath, [EXAMPLE], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const lines: string[] = [];
+  child.stdout.on("data", (chunk: Buffer) => {
+    lines.push(...chunk.toString("utf8").trim().split("\n"));
+  });
+  return { child, lines };
+}
+
+test("the receiver of the examples verifies webhook.test and every event of a published post", async () => {
+  const { id, secret } = await subscribe(`http://127.0.0.1:${examplePort}/`, [
+    "post.*",
+    "target.*",
+  ]);
+  const { child, lines } = startExample(secret);
+  try {
+    await eventually(() => {
+      expect(lines.join("\n")).toContain("webhook.test");
+      return Promise.resolve();
+    });
+    const { id: postId } = await create(tenant.api, { content: "Told", accountIds: [bluesky] });
+    await whenPost(tenant.api, postId, "published");
+    await eventually(() => {
+      const types = lines.slice(1).map((line) => line.split(" ")[0]);
+      expect(new Set(types)).toEqual(
+        new Set(["webhook.test", "post.publishing", "post.published", "target.published"]),
+      );
+      expect(types).toHaveLength(4);
+      return Promise.resolve();
+    });
+  } finally {
+    child.kill();
+    await revoke(id);
+  }
+});
+
+test("an event carries the object of the REST API as it is, and its signature verifies the sent bytes", async () => {
+  const { id, secret } = await subscribe(`${receiver.url}/objects`);
+  const post = await create(tenant.api, { content: "Objects", accountIds: [bluesky] });
+  const { targets } = await whenPost(tenant.api, post.id, "published");
+
+  const published = await receiver.whenEvent("/objects", "post.published");
+  const target = await receiver.whenEvent("/objects", "target.published");
+
+  const { body: list } = await tenant.api.call<{ posts: readonly object[] }>(
+    "GET",
+    "/posts?limit=1",
+  );
+  expect(published).toMatchObject({ workspaceId: tenant.id, data: list.posts[0] });
+  expect(target.data).toEqual({ ...targets[0], postId: post.id });
+  const request = receiver.requests.find(({ body }) => body.includes(published.id));
+  expect(request?.headers["webhook-id"]).toBe(published.id);
+  expect(() =>
+    new Verifier(secret).verify(request?.body ?? "", request?.headers ?? {}),
+  ).not.toThrow();
+  await revoke(id);
+});
+
+test("a delivery that fails at every attempt is failed, and a retry of it succeeds when the endpoint is well again", async () => {
+  receiver.answer("/ill", 500);
+  const { id } = await subscribe(`${receiver.url}/ill`, ["media.ready"]);
+
+  const failed = await eventually(async () => {
+    const [delivery] = await deliveriesOf(id, "?status=failed");
+    if (delivery === undefined) throw new Error("no delivery has failed yet");
+    return delivery;
+  });
+  expect(failed).toMatchObject({ eventType: "webhook.test", attemptCount: 3 });
+  expect(failed.attempts.map(({ statusCode }) => statusCode)).toEqual([500, 500, 500]);
+
+  receiver.answer("/ill", 200);
+  const path = `/webhooks/${id}/deliveries/${failed.id}/retry`;
+  expect((await tenant.api.call("POST", path)).status).toBe(202);
+  await eventually(async () => {
+    expect(await deliveriesOf(id)).toMatchObject([{ status: "succeeded", attemptCount: 4 }]);
+  });
+  const again = await tenant.api.call<{ error: { code: string } }>("POST", path);
+  expect([again.status, again.body.error.code]).toEqual([409, "delivery_not_failed"]);
+  await revoke(id);
+});
+
+test("a paused subscription receives what happened meanwhile when it is resumed", async () => {
+  const { id } = await subscribe(`${receiver.url}/paused`, ["post.deleted"]);
+  await receiver.whenEvent("/paused", "webhook.test");
+  await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { status: "paused" } });
+  const draft = await create(tenant.api, {
+    content: "Gone",
+    accountIds: [bluesky],
+    scheduledAt: new Date(Date.now() + 3_600_000).toISOString(),
+  });
+  await tenant.api.call("DELETE", `/posts/${draft.id}`);
+  await eventually(async () => {
+    expect(await deliveriesOf(id, "?eventType=post.deleted")).toMatchObject([
+      { status: "pending" },
+    ]);
+  });
+  expect(receiver.eventsAt("/paused")).toHaveLength(1);
+
+  await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { status: "active" } });
+
+  expect(await receiver.whenEvent("/paused", "post.deleted")).toMatchObject({
+    data: { id: draft.id },
+  });
+  await revoke(id);
+});
+
+test("an endpoint that answers 410 is disabled, and another subscription learns of it", async () => {
+  const watcher = await subscribe(`${receiver.url}/watcher`, ["webhook.disabled"]);
+  receiver.answer("/gone", 410);
+  const { id } = await subscribe(`${receiver.url}/gone`);
+
+  const { data } = await receiver.whenEvent("/watcher", "webhook.disabled");
+
+  expect(data).toMatchObject({ id, status: "disabled", disabledReason: "gone" });
+  expect(data).not.toHaveProperty("secret");
+  await revoke(watcher.id);
+  await revoke(id);
+});

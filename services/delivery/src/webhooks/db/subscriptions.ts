@@ -1,0 +1,102 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+
+function columns(sql: ISql) {
+  return sql`
+    id, workspace_id, url, description, to_json(events) as events, status, disabled_reason, signing, public_key,
+    max_per_second, version::int as version, created_at, updated_at`;
+}
+
+/** Inserts a subscription and the row with which the dispatcher leases its deliveries. */
+export async function insertSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
+  await tx`
+    insert into webhook_subscriptions (
+      id, workspace_id, url, description, events, status, disabled_reason, signing, public_key, max_per_second,
+      version, created_at, updated_at
+    ) values (
+      ${row.id}, ${row.workspaceId}, ${row.url}, ${row.description}, ${[...row.events]}::text[], ${row.status},
+      ${row.disabledReason}, ${row.signing}, ${row.publicKey}, ${row.maxPerSecond}, ${row.version}, ${row.createdAt},
+      ${row.updatedAt}
+    )`;
+  await tx`
+    insert into webhook_lanes (subscription_id, workspace_id)
+    values (${row.id}, ${row.workspaceId})`;
+}
+
+/** Lists the subscriptions that are not revoked, newest first, and one more, which shows that another page follows. */
+export async function listSubscriptions(
+  sql: ISql,
+  workspaceId: string,
+  page: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly Subscription[]> {
+  return await sql<Subscription[]>`
+    select ${columns(sql)}
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and status <> 'revoked'
+    ${page.before === undefined ? sql`` : sql`and id < ${page.before}`}
+    order by id desc
+    limit ${page.limit + 1}`;
+}
+
+/** Finds a subscription of a workspace, also a revoked one. */
+export async function findSubscription(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<Subscription | undefined> {
+  const [row] = await sql<Subscription[]>`
+    select ${columns(sql)}
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and id = ${id}`;
+  return row;
+}
+
+/** Locks a subscription of a workspace, also a revoked one. */
+export async function lockSubscription(
+  tx: TransactionSql,
+  workspaceId: string,
+  id: string,
+): Promise<Subscription | undefined> {
+  const [row] = await tx<Subscription[]>`
+    select ${columns(tx)}
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and id = ${id}
+    for no key update`;
+  return row;
+}
+
+/** Writes all changeable fields of a locked subscription. */
+export async function updateSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
+  await tx`
+    update webhook_subscriptions
+    set url = ${row.url},
+      description = ${row.description},
+      events = ${[...row.events]}::text[],
+      status = ${row.status},
+      disabled_reason = ${row.disabledReason},
+      max_per_second = ${row.maxPerSecond},
+      version = ${row.version},
+      updated_at = ${row.updatedAt}
+    where workspace_id = ${row.workspaceId}
+    and id = ${row.id}`;
+}
+
+/**
+ * Counts the subscriptions of a workspace that are not revoked, after taking an advisory lock. Transactions that add
+ * subscriptions to one workspace therefore run one after the other, and each counts those that the previous ones added.
+ */
+export async function lockSubscriptionCount(
+  tx: TransactionSql,
+  workspaceId: string,
+): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`webhook_subscriptions ${workspaceId}`}, 0))`;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count
+    from webhook_subscriptions
+    where workspace_id = ${workspaceId}
+    and status <> 'revoked'`;
+  return row?.count ?? 0;
+}

@@ -1,0 +1,50 @@
+/** How the deliveries of a subscription are signed; fixed at creation. */
+export type Signing = "hmac-sha256" | "ed25519";
+
+export type SubscriptionStatus = "active" | "paused" | "disabled" | "revoked";
+
+/** Why a subscription was disabled: its receiver answered 410, or nothing but failures for 5 days. */
+export type DisabledReason = "gone" | "failing";
+
+/** A customer's endpoint that receives events. */
+export interface Subscription {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly url: string;
+  readonly description: string;
+  /** Full event types, `group.*` or `*`. */
+  readonly events: readonly string[];
+  readonly status: SubscriptionStatus;
+  readonly disabledReason: DisabledReason | null;
+  readonly signing: Signing;
+  /** `whpk_…`; null with HMAC. */
+  readonly publicKey: string | null;
+  readonly maxPerSecond: number | null;
+  readonly version: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The fields of a subscription that a request changes. */
+export interface SubscriptionChange {
+  readonly url?: string;
+  readonly description?: string;
+  readonly events?: readonly string[];
+  readonly status?: "active" | "paused";
+  readonly maxPerSecond?: number | null;
+}
+
+/** Returns the subscription after a change. A disabled subscription that becomes active or paused has no reason any more. */
+export function changeSubscription(
+  known: Subscription,
+  change: SubscriptionChange,
+  now: Date,
+): Subscription {
+  return {
+    ...known,
+    ...change,
+    disabledReason: change.status === undefined ? known.disabledReason : null,
+    version: known.version + 1,
+    updatedAt: now,
+  };
+}

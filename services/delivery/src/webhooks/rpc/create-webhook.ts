@@ -1,0 +1,65 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  CreateWebhookRequest,
+  CreateWebhookResponseSchema,
+} from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { unprocessable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { insertSecret } from "#src/webhooks/db/secrets.ts";
+import { insertSubscription, lockSubscriptionCount } from "#src/webhooks/db/subscriptions.ts";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
+import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { assertAddress, assertFields, assertIds, isSigning } from "./parse-webhook.ts";
+import { toWebhook } from "./to-webhook.ts";
+
+const MAX_WEBHOOKS_PER_WORKSPACE = 50;
+
+/** Creates an active subscription with its signing secret, and the event with which its endpoint can be tried. */
+export async function createWebhook(
+  deps: WebhookRpcDeps,
+  request: CreateWebhookRequest,
+): Promise<MessageInitShape<typeof CreateWebhookResponseSchema>> {
+  const { workspaceId, url, description, events, maxPerSecond = 0 } = request;
+  assertIds(workspaceId);
+  assertFields({ ...request, maxPerSecond });
+  assertAddress(url, deps.outbound);
+  const signing = isSigning(request.signing) ? request.signing : "hmac-sha256";
+  const { secret, publicKey } = createSigningSecret(signing);
+  const created = await deps.sql.begin(async (tx) => {
+    const count = await lockSubscriptionCount(tx, workspaceId);
+    if (count >= MAX_WEBHOOKS_PER_WORKSPACE) throw tooMany(count);
+    const now = await readClock(tx);
+    const row: Subscription = {
+      id: newId(),
+      workspaceId,
+      url,
+      description,
+      events,
+      status: "active",
+      disabledReason: null,
+      signing,
+      publicKey,
+      maxPerSecond: maxPerSecond === 0 ? null : maxPerSecond,
+      version: 1,
+      createdAt: now,
+      updatedAt: now,
+    };
+    await insertSubscription(tx, row);
+    const stored = { id: newId(), subscriptionId: row.id, workspaceId, secret };
+    await insertSecret(tx, deps.sealingKeys, stored);
+    await fanOut(tx, [testEvent(row, now)]);
+    return row;
+  });
+  deps.nudgeComposer();
+  return { webhook: toWebhook(created), ...(signing === "hmac-sha256" ? { secret } : {}) };
+}
+
+function tooMany(count: number) {
+  return unprocessable("validation_failed", [
+    { code: "too_many_subscriptions", limit: MAX_WEBHOOKS_PER_WORKSPACE, actual: count + 1 },
+  ]);
+}

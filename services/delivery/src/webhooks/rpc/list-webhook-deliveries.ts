@@ -1,0 +1,54 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ListWebhookDeliveriesRequest,
+  ListWebhookDeliveriesResponseSchema,
+} from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
+import { DELIVERY_STATUSES, listDeliveries } from "#src/webhooks/db/history.ts";
+import { findSubscription } from "#src/webhooks/db/subscriptions.ts";
+import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { parsePage, toCursor } from "./parse-page.ts";
+import { assertIds } from "./parse-webhook.ts";
+import { toWebhookDelivery } from "./to-webhook-delivery.ts";
+
+/** Approximate maximum size of a page of deliveries. */
+const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+
+/** Lists a page of a subscription's deliveries, also of a revoked subscription. */
+export async function listWebhookDeliveries(
+  { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
+  request: ListWebhookDeliveriesRequest,
+): Promise<MessageInitShape<typeof ListWebhookDeliveriesResponseSchema>> {
+  const { workspaceId, webhookId, status, eventType } = request;
+  assertIds(workspaceId, webhookId);
+  const filter = {
+    status: parseOption("/status", status, DELIVERY_STATUSES),
+    eventType: parseOption("/eventType", eventType, EVENT_TYPES),
+  };
+  const scope = ["deliveries", workspaceId, webhookId, status, eventType];
+  const page = parsePage(cursorKeys, scope, request);
+  if ((await findSubscription(sql, workspaceId, webhookId)) === undefined) throw notFound();
+  const rows = await listDeliveries(sql, webhookId, {
+    ...page,
+    ...filter,
+    maxBytes: MAX_PAGE_BYTES,
+  });
+  const last = rows.at(-1);
+  const shown = rows.filter((row) => status !== "pending" || row.status === "pending");
+  return {
+    deliveries: shown.map(toWebhookDelivery),
+    ...(last?.hasMore === true ? { nextCursor: toCursor(cursorKeys, scope, last.id) } : {}),
+  };
+}
+
+/** Parses an optional filter; an empty text means that there is none. */
+function parseOption<T extends string>(
+  path: string,
+  text: string,
+  options: readonly T[],
+): T | undefined {
+  const option = options.find((each) => each === text);
+  if (text !== "" && option === undefined) throw invalidRequest([{ code: "invalid", path }]);
+  return option;
+}

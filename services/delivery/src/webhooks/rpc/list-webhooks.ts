@@ -1,0 +1,29 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  ListWebhooksRequest,
+  ListWebhooksResponseSchema,
+} from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { listSubscriptions } from "#src/webhooks/db/subscriptions.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { parsePage, toCursor } from "./parse-page.ts";
+import { assertIds } from "./parse-webhook.ts";
+import { toWebhook } from "./to-webhook.ts";
+
+/** Lists a page of the subscriptions that are not revoked. */
+export async function listWebhooks(
+  { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
+  request: ListWebhooksRequest,
+): Promise<MessageInitShape<typeof ListWebhooksResponseSchema>> {
+  const { workspaceId } = request;
+  assertIds(workspaceId);
+  const scope = ["webhooks", workspaceId];
+  const page = parsePage(cursorKeys, scope, request);
+  const rows = await listSubscriptions(sql, workspaceId, page);
+  const shown = rows.slice(0, page.limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > shown.length;
+  return {
+    webhooks: shown.map(toWebhook),
+    ...(hasMore && last !== undefined ? { nextCursor: toCursor(cursorKeys, scope, last.id) } : {}),
+  };
+}

@@ -1,0 +1,37 @@
+import { invalidRequest, ServiceError } from "@postrider/shared/errors";
+import { decodeCursor, encodeCursor, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
+
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** The lists of webhooks are ordered by id only, so their cursors contain this time. */
+const NO_TIME = new Date(0);
+
+/** The page of a list that a request asks for. */
+interface RequestedPage {
+  readonly limit: number;
+  /** Id of the item after which the page begins; undefined for the first page. */
+  readonly before: string | undefined;
+}
+
+/**
+ * Parses the limit and the cursor of a list request. A cursor is valid only for the scope for which it was made: the list,
+ * the workspace and the filters.
+ */
+export function parsePage(
+  keys: CursorKeys,
+  scope: readonly string[],
+  { limit, cursor }: { readonly limit: number; readonly cursor: string },
+): RequestedPage {
+  if (limit < 0 || limit > MAX_LIMIT) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
+  const size = limit === 0 ? DEFAULT_LIMIT : limit;
+  if (cursor === "") return { limit: size, before: undefined };
+  const position = decodeCursor(keys, scope, cursor);
+  if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
+  return { limit: size, before: position.id };
+}
+
+/** Returns the cursor of the page after the item with this id. */
+export function toCursor(keys: CursorKeys, scope: readonly string[], id: string): string {
+  return encodeCursor(keys, scope, { at: NO_TIME, id });
+}

@@ -1,0 +1,83 @@
+import { invalidRequest, notFound, unprocessable, type Violation } from "@postrider/shared/errors";
+import { OutboundError } from "@postrider/shared/http/outbound-error";
+import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
+import { parseOutboundUrl } from "@postrider/shared/http/outbound-url";
+import { isId } from "@postrider/shared/ids";
+import { isEventFilter } from "#src/webhooks/domain/event-types.ts";
+import type { Signing } from "#src/webhooks/domain/subscription.ts";
+
+const MAX_URL_LENGTH = 2048;
+const MAX_DESCRIPTION_LENGTH = 500;
+const MAX_FILTERS = 50;
+const MAX_PER_SECOND = 100;
+const MAX_GRACE_HOURS = 168;
+
+/** @throws `not_found` for texts that are not ids. */
+export function assertIds(...ids: readonly string[]): void {
+  if (!ids.every(isId)) throw notFound();
+}
+
+/** Throws `invalid_request` when a field of a subscription is invalid. Absent fields are not checked. */
+export function assertFields(fields: {
+  readonly url?: string | undefined;
+  readonly description?: string | undefined;
+  readonly events?: readonly string[] | undefined;
+  readonly signing?: string | undefined;
+  readonly status?: string | undefined;
+  readonly maxPerSecond?: number | undefined;
+  readonly graceHours?: number | undefined;
+}): void {
+  const { url, description, events, signing, status, maxPerSecond, graceHours } = fields;
+  const faults = [
+    ...faultOf("/url", url, (text) => text.length <= MAX_URL_LENGTH),
+    ...faultOf("/description", description, (text) => text.length <= MAX_DESCRIPTION_LENGTH),
+    ...faultOf("/signing", signing, isSigning),
+    ...faultOf("/status", status, (text) => text === "active" || text === "paused"),
+    ...faultOf("/maxPerSecond", maxPerSecond, (count) => isWithin(count, 0, MAX_PER_SECOND)),
+    ...faultOf("/rotateSecret/graceHours", graceHours, (hours) =>
+      isWithin(hours, 0, MAX_GRACE_HOURS),
+    ),
+    ...(events === undefined ? [] : filterFaults(events)),
+  ];
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+export function isSigning(text: string): text is Signing {
+  return text === "hmac-sha256" || text === "ed25519";
+}
+
+function isWithin(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
+}
+
+function faultOf<T>(
+  path: string,
+  value: T | undefined,
+  isValid: (value: T) => boolean,
+): readonly Violation[] {
+  return value === undefined || isValid(value) ? [] : [{ code: "invalid", path }];
+}
+
+function filterFaults(events: readonly string[]): readonly Violation[] {
+  const isCountValid =
+    isWithin(events.length, 1, MAX_FILTERS) && new Set(events).size === events.length;
+  const unknown = events.flatMap((filter, index) =>
+    isEventFilter(filter) ? [] : { code: "invalid", path: `/events/${index}` },
+  );
+  return isCountValid ? unknown : [{ code: "invalid", path: "/events" }, ...unknown];
+}
+
+/**
+ * Throws `invalid_request` for a text that is not an http or https URL, and `address_not_allowed` for an address that is not
+ * public, as far as that is known without DNS. The addresses of a name are checked at every connection.
+ */
+export function assertAddress(url: string, rules: OutboundRules): void {
+  try {
+    parseOutboundUrl(url, rules);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw error.failure === "address_not_allowed"
+      ? unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }])
+      : invalidRequest([{ code: "invalid", path: "/url" }]);
+  }
+}

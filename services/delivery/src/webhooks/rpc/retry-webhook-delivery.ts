@@ -1,0 +1,33 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  RetryWebhookDeliveryRequest,
+  RetryWebhookDeliveryResponseSchema,
+} from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { conflict, notFound } from "@postrider/shared/errors";
+import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/history.ts";
+import { wakeLane } from "#src/webhooks/db/lanes.ts";
+import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { assertIds } from "./parse-webhook.ts";
+import { toWebhookDelivery } from "./to-webhook-delivery.ts";
+
+/** Makes a failed delivery due now, so that a new attempt is made, even while the circuit of its receiver is open. */
+export async function retryWebhookDelivery(
+  deps: Pick<WebhookRpcDeps, "sql" | "nudgeDispatcher">,
+  { workspaceId, webhookId, deliveryId }: RetryWebhookDeliveryRequest,
+): Promise<MessageInitShape<typeof RetryWebhookDeliveryResponseSchema>> {
+  assertIds(workspaceId, webhookId, deliveryId);
+  const delivery = await deps.sql.begin(async (tx) => {
+    const subscription = await lockSubscription(tx, workspaceId, webhookId);
+    const locked =
+      subscription === undefined ? undefined : await lockDelivery(tx, webhookId, deliveryId);
+    if (subscription === undefined || locked === undefined) throw notFound();
+    if (locked.status !== "failed") throw conflict("delivery_not_failed");
+    if (subscription.status !== "active") throw conflict("invalid_transition");
+    await requeueDelivery(tx, deliveryId);
+    await wakeLane(tx, webhookId);
+    return await getDelivery(tx, deliveryId);
+  });
+  deps.nudgeDispatcher();
+  return delivery === undefined ? {} : { delivery: toWebhookDelivery(delivery) };
+}

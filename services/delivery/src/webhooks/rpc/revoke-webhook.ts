@@ -1,0 +1,29 @@
+import type { RevokeWebhookRequest } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { deleteSecrets } from "#src/webhooks/db/secrets.ts";
+import { lockSubscription, updateSubscription } from "#src/webhooks/db/subscriptions.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { assertIds } from "./parse-webhook.ts";
+
+/**
+ * Revokes a subscription. This changes one row, however many deliveries wait: the dispatcher sends none of a revoked
+ * subscription, and a job marks them as cancelled.
+ */
+export async function revokeWebhook(
+  { sql }: Pick<WebhookRpcDeps, "sql">,
+  { workspaceId, id }: RevokeWebhookRequest,
+): Promise<Record<string, never>> {
+  assertIds(workspaceId, id);
+  await sql.begin(async (tx) => {
+    const known = await lockSubscription(tx, workspaceId, id);
+    if (known === undefined) throw notFound();
+    if (known.status === "revoked") return;
+    const updatedAt = await readClock(tx);
+    const version = known.version + 1;
+    const revoked = { status: "revoked", disabledReason: null } as const;
+    await updateSubscription(tx, { ...known, ...revoked, version, updatedAt });
+    await deleteSecrets(tx, id);
+  });
+  return {};
+}

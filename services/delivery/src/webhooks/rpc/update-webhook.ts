@@ -1,0 +1,94 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UpdateWebhookRequest,
+  UpdateWebhookResponseSchema,
+} from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { resetLane } from "#src/webhooks/db/lanes.ts";
+import { insertSecret, retireSecrets } from "#src/webhooks/db/secrets.ts";
+import { lockSubscription, updateSubscription } from "#src/webhooks/db/subscriptions.ts";
+import {
+  changeSubscription,
+  type Subscription,
+  type SubscriptionChange,
+} from "#src/webhooks/domain/subscription.ts";
+import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
+import { fanOut } from "#src/webhooks/operations/fan-out.ts";
+import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
+import type { WebhookRpcDeps } from "./dependencies.ts";
+import { assertAddress, assertFields, assertIds } from "./parse-webhook.ts";
+import { toWebhook } from "./to-webhook.ts";
+
+/** Maximum number of secrets that sign a delivery during the grace periods of rotations, the newest one included. */
+const MAX_SECRETS = 5;
+
+/** Changes, pauses or resumes a subscription, or rotates its secret. */
+export async function updateWebhook(
+  deps: WebhookRpcDeps,
+  request: UpdateWebhookRequest,
+): Promise<MessageInitShape<typeof UpdateWebhookResponseSchema>> {
+  const { workspaceId, id, rotateSecret } = request;
+  assertIds(workspaceId, id);
+  const change = parseChange(request);
+  const { row, secret } = await deps.sql.begin(async (tx) => {
+    const known = await lockSubscription(tx, workspaceId, id);
+    if (known === undefined) throw notFound();
+    if (change.url !== undefined) assertAddress(change.url, deps.outbound);
+    if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
+    if (rotateSecret !== undefined && known.signing === "ed25519")
+      throw invalidRequest([{ code: "invalid", path: "/rotateSecret" }]);
+    if (known.status === "revoked") throw conflict("invalid_transition");
+    const changed = changeSubscription(known, change, await readClock(tx));
+    await updateSubscription(tx, changed);
+    await restart(tx, known, changed);
+    return { row: changed, secret: await rotate(tx, deps, request) };
+  });
+  deps.nudgeComposer();
+  deps.nudgeDispatcher();
+  return { webhook: toWebhook(row), ...(secret === undefined ? {} : { secret }) };
+}
+
+function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
+  const { url, description, status, maxPerSecond, rotateSecret } = request;
+  const events = request.events.length === 0 ? undefined : request.events;
+  const graceHours = rotateSecret?.graceHours;
+  assertFields({ url, description, events, status, maxPerSecond, graceHours });
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(description === undefined ? {} : { description }),
+    ...(events === undefined ? {} : { events }),
+    ...(status === "active" || status === "paused" ? { status } : {}),
+    ...(maxPerSecond === undefined
+      ? {}
+      : { maxPerSecond: maxPerSecond === 0 ? null : maxPerSecond }),
+  };
+}
+
+/** Sends the waiting deliveries of a resumed subscription, and a test event to a new address. */
+async function restart(
+  tx: TransactionSql,
+  known: Subscription,
+  changed: Subscription,
+): Promise<void> {
+  const isMoved = known.url !== changed.url;
+  const isResumed = known.status !== "active" && changed.status === "active";
+  if (isMoved || isResumed) await resetLane(tx, changed.id);
+  if (isMoved) await fanOut(tx, [testEvent(changed, changed.updatedAt)]);
+}
+
+/** Adds a new signing secret if the request asks for one, and returns it. */
+async function rotate(
+  tx: TransactionSql,
+  { sealingKeys }: Pick<WebhookRpcDeps, "sealingKeys">,
+  { id, workspaceId, rotateSecret }: UpdateWebhookRequest,
+): Promise<string | undefined> {
+  if (rotateSecret === undefined) return undefined;
+  const { secret } = createSigningSecret("hmac-sha256");
+  const { graceHours } = rotateSecret;
+  await retireSecrets(tx, id, { graceHours, keep: MAX_SECRETS - 1 });
+  await insertSecret(tx, sealingKeys, { id: newId(), subscriptionId: id, workspaceId, secret });
+  return secret;
+}

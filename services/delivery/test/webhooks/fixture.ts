@@ -1,0 +1,62 @@
+import type { Client } from "@connectrpc/connect";
+import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { newId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { createTestDatabase } from "@postrider/shared/testing/database";
+import { createTestPeer } from "@postrider/shared/testing/router";
+import { MIGRATIONS } from "#src/config.ts";
+import type { WebhookRpcDeps } from "#src/webhooks/rpc/dependencies.ts";
+import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
+
+/** The keys that encrypt signing secrets in tests. */
+export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
+
+/** The webhooks part of the delivery service on a database of its own, without the jobs that send. */
+export interface Webhooks extends AsyncDisposable {
+  readonly sql: Sql;
+  readonly rpc: Client<typeof WebhookService>;
+}
+
+export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise<Webhooks> {
+  const database = await createTestDatabase({
+    service: "delivery",
+    migrationsFolder: MIGRATIONS,
+    poolSize: 5,
+  });
+  const { sql } = database;
+  await createPartitions(sql);
+  const deps: WebhookRpcDeps = {
+    sql,
+    outbound: { allow: [] },
+    sealingKeys: SEALING_KEYS,
+    cursorKeys: deriveCursorKeys("delivery", ["secret"]),
+    nudgeComposer: () => undefined,
+    nudgeDispatcher: () => undefined,
+    ...more,
+  };
+  const peer = createTestPeer(createWebhookRoutes(deps));
+  return {
+    sql,
+    rpc: peer.client(WebhookService),
+    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
+  };
+}
+
+/** Creates the partitions of the tables of history for the days around today. */
+export async function createPartitions(sql: Sql): Promise<void> {
+  await sql`
+    select create_day_partitions(name, current_date - 9, current_date + 2)
+    from unnest(array['webhook_events', 'webhook_deliveries', 'webhook_attempts']) as name`;
+}
+
+/** A valid request to create a subscription, in a workspace of its own. */
+export function newWebhook() {
+  return {
+    workspaceId: newId(),
+    url: "https://example.com/hook",
+    description: "",
+    events: ["post.*"],
+    signing: "hmac-sha256",
+  };
+}

@@ -1,0 +1,231 @@
+import { deriveTimedId, newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
+
+const BODY_BYTES = 16 * 1024;
+
+let webhooks: Webhooks;
+beforeAll(async () => {
+  webhooks = await startWebhooks();
+});
+afterAll(() => webhooks[Symbol.asyncDispose]());
+
+interface TestDelivery {
+  readonly type: string;
+  readonly status: string;
+  readonly isSending?: boolean;
+  readonly payloadBytes?: number;
+  readonly attempts?: number;
+}
+
+/** Creates a subscription with deliveries in its history, oldest first, in addition to webhook.test. */
+async function createHistory(deliveries: readonly TestDelivery[]) {
+  const request = newWebhook();
+  const { webhook } = await webhooks.rpc.createWebhook(request);
+  const webhookId = webhook?.id ?? "";
+  await webhooks.sql`
+    delete from webhook_deliveries
+    where subscription_id = ${webhookId}`;
+  const start = Date.now() - 86_400_000;
+  const ids = deliveries.map((_each, index) =>
+    deriveTimedId(new Date(start + index * 60_000), `${webhookId} ${index}`),
+  );
+  for (const [index, delivery] of deliveries.entries())
+    await insertDelivery({ ...request, webhookId, id: ids[index] ?? "" }, delivery);
+  return { workspaceId: request.workspaceId, webhookId, ids: ids.toReversed() };
+}
+
+async function insertDelivery(
+  at: { readonly workspaceId: string; readonly webhookId: string; readonly id: string },
+  delivery: TestDelivery,
+) {
+  const { sql } = webhooks;
+  const { type, status, isSending = false, payloadBytes = 0, attempts = 0 } = delivery;
+  const payload = JSON.stringify({ text: "x".repeat(payloadBytes) });
+  await sql`
+    insert into webhook_events (id, workspace_id, type, payload)
+    values (${at.id}, ${at.workspaceId}, ${type}, ${payload})`;
+  await sql`
+    insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status, attempt_count)
+    values (${at.id}, ${at.webhookId}, ${at.workspaceId}, ${at.id}, ${type}, ${status}, ${attempts})`;
+  if (status === "pending")
+    await sql`
+      insert into webhook_queue (delivery_id, subscription_id, event_id, sending_until)
+      values (${at.id}, ${at.webhookId}, ${at.id}, now() + ${isSending ? 60 : -60} * interval '1 second')`;
+  await sql`
+    insert into webhook_attempts (
+      delivery_id, number, workspace_id, started_at, duration_ms, status_code, error, request_headers,
+      response_headers, response_body
+    )
+    select ${at.id}, number, ${at.workspaceId}, '2026-11-20T10:00:00Z', 12, 500, 'http_error',
+      '{"webhook-id": "a"}', '{"server": "b"}', repeat('y', ${BODY_BYTES})
+    from generate_series(1, ${attempts}::int) as number`;
+}
+
+test("a page of deliveries shows the newest first, with payload and attempts", async () => {
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "succeeded" },
+    { type: "post.published", status: "failed", attempts: 2 },
+  ]);
+
+  const { deliveries, nextCursor } = await webhooks.rpc.listWebhookDeliveries({
+    workspaceId,
+    webhookId,
+  });
+
+  expect(deliveries.map(({ id }) => id)).toEqual(ids);
+  expect(nextCursor).toBeUndefined();
+  expect(deliveries[0]).toMatchObject({
+    eventType: "post.published",
+    status: "failed",
+    attemptCount: 2,
+    payload: '{"text":""}',
+    attempts: [
+      { number: 1, durationMs: 12, statusCode: 500, error: "http_error" },
+      { number: 2, requestHeaders: { "webhook-id": "a" }, responseHeaders: { server: "b" } },
+    ],
+  });
+});
+
+test.each([
+  [{ status: "pending" }, [4]],
+  [{ status: "delivering" }, [3]],
+  [{ status: "failed" }, [5, 1]],
+  [{ status: "failed", eventType: "post.failed" }, [1]],
+  [{ eventType: "post.failed" }, [4, 1, 0]],
+  [{ eventType: "account.connected" }, []],
+])("the filter %j of the history returns the matching deliveries", async (filter, indexes) => {
+  const history = [
+    { type: "post.failed", status: "succeeded" },
+    { type: "post.failed", status: "failed" },
+    { type: "post.published", status: "cancelled" },
+    { type: "post.published", status: "pending", isSending: true },
+    { type: "post.failed", status: "pending" },
+    { type: "post.published", status: "failed" },
+  ];
+  const { workspaceId, webhookId, ids } = await createHistory(history);
+
+  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({
+    workspaceId,
+    webhookId,
+    ...filter,
+  });
+
+  const oldestFirst = ids.toReversed();
+  expect(deliveries.map(({ id }) => oldestFirst.indexOf(id))).toEqual(indexes);
+});
+
+test("pages of the history return every delivery once, and end early at about 2 MiB", async () => {
+  const large = { type: "post.failed", status: "succeeded", payloadBytes: 300_000, attempts: 2 };
+  const { workspaceId, webhookId, ids } = await createHistory(
+    Array.from({ length: 15 }, () => large),
+  );
+
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  let cursor: string | undefined = "";
+  while (cursor !== undefined) {
+    const page: { deliveries: { id: string }[]; nextCursor?: string | undefined } =
+      await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId, limit: 10, cursor });
+    seen.push(...page.deliveries.map(({ id }) => id));
+    sizes.push(page.deliveries.length);
+    cursor = page.nextCursor;
+  }
+
+  expect(seen).toEqual(ids);
+  expect(sizes).toEqual([6, 6, 3]);
+});
+
+test("a cursor of the history is refused for another subscription and for another filter", async () => {
+  const two = [
+    { type: "post.failed", status: "failed" },
+    { type: "post.failed", status: "failed" },
+  ];
+  const { workspaceId, webhookId } = await createHistory(two);
+  const other = await createHistory(two);
+  const { nextCursor: cursor = "" } = await webhooks.rpc.listWebhookDeliveries({
+    workspaceId,
+    webhookId,
+    limit: 1,
+  });
+
+  for (const request of [
+    { workspaceId, webhookId, cursor, status: "failed" },
+    { workspaceId: other.workspaceId, webhookId: other.webhookId, cursor },
+  ])
+    await expect(webhooks.rpc.listWebhookDeliveries(request)).rejects.toMatchObject({
+      reason: "invalid_cursor",
+    });
+});
+
+test("a failed delivery can be retried: it is due now and continues to count its attempts", async () => {
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "failed", attempts: 11 },
+  ]);
+  const [deliveryId = ""] = ids;
+
+  const { delivery } = await webhooks.rpc.retryWebhookDelivery({
+    workspaceId,
+    webhookId,
+    deliveryId,
+  });
+
+  expect(delivery).toMatchObject({ id: deliveryId, status: "pending", attemptCount: 11 });
+  const [queued] = await webhooks.sql`
+    select attempt_count, due_at <= now() as is_due, is_manual, wake_at <= now() as is_awake
+    from webhook_queue
+    join webhook_lanes using (subscription_id)
+    where delivery_id = ${deliveryId}`;
+  expect(queued).toEqual({ attemptCount: 11, isDue: true, isManual: true, isAwake: true });
+});
+
+test.each(["succeeded", "pending", "cancelled"])(
+  "a delivery that is %s cannot be retried",
+  async (status) => {
+    const { workspaceId, webhookId, ids } = await createHistory([{ type: "post.failed", status }]);
+    const [deliveryId = ""] = ids;
+
+    await expect(
+      webhooks.rpc.retryWebhookDelivery({ workspaceId, webhookId, deliveryId }),
+    ).rejects.toMatchObject({ reason: "delivery_not_failed" });
+  },
+);
+
+test("a delivery of a paused subscription cannot be retried", async () => {
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "failed" },
+  ]);
+  await webhooks.rpc.updateWebhook({ workspaceId, id: webhookId, status: "paused" });
+
+  await expect(
+    webhooks.rpc.retryWebhookDelivery({ workspaceId, webhookId, deliveryId: ids[0] ?? "" }),
+  ).rejects.toMatchObject({ reason: "invalid_transition" });
+});
+
+test("of ten retries of one delivery at once, one queues an attempt and nine are refused", async () => {
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "failed" },
+  ]);
+  const [deliveryId = ""] = ids;
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 10 }, () =>
+      webhooks.rpc.retryWebhookDelivery({ workspaceId, webhookId, deliveryId }),
+    ),
+  );
+
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});
+
+test("a delivery cannot be retried through another subscription of the same workspace", async () => {
+  const { workspaceId, ids } = await createHistory([{ type: "post.failed", status: "failed" }]);
+  const { webhook } = await webhooks.rpc.createWebhook({ ...newWebhook(), workspaceId });
+
+  await expect(
+    webhooks.rpc.retryWebhookDelivery({
+      workspaceId,
+      webhookId: webhook?.id ?? newId(),
+      deliveryId: ids[0] ?? "",
+    }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+});

@@ -1,0 +1,253 @@
+import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { listSigningSecrets, openSecret } from "#src/webhooks/db/secrets.ts";
+import { newWebhook, SEALING_KEYS, startWebhooks, type Webhooks } from "./fixture.ts";
+
+let webhooks: Webhooks;
+beforeAll(async () => {
+  webhooks = await startWebhooks();
+});
+afterAll(() => webhooks[Symbol.asyncDispose]());
+
+async function create(
+  more: Partial<ReturnType<typeof newWebhook>> & { readonly maxPerSecond?: number } = {},
+) {
+  const request = { ...newWebhook(), ...more };
+  const { webhook, secret } = await webhooks.rpc.createWebhook(request);
+  if (webhook === undefined) throw new Error("the response has no subscription");
+  return { workspaceId: request.workspaceId, id: webhook.id, webhook, secret };
+}
+
+async function eventsOf(id: string) {
+  const rows = await webhooks.sql<{ eventType: string }[]>`
+    select event_type
+    from webhook_deliveries
+    where subscription_id = ${id}
+    order by id`;
+  return rows.map(({ eventType }) => eventType);
+}
+
+async function secretsOf(id: string) {
+  const sealed = await listSigningSecrets(webhooks.sql, [id]);
+  return sealed.map((secret) => openSecret(SEALING_KEYS, secret));
+}
+
+test("a new subscription is active, shows its secret once, and receives the event webhook.test", async () => {
+  const { workspaceId, id, webhook, secret } = await create();
+
+  expect(webhook).toMatchObject({
+    url: "https://example.com/hook",
+    events: ["post.*"],
+    status: "active",
+    signing: "hmac-sha256",
+  });
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(await eventsOf(id)).toEqual(["webhook.test"]);
+  const { webhooks: listed } = await webhooks.rpc.listWebhooks({ workspaceId });
+  expect(listed).toEqual([webhook]);
+});
+
+test("the signing secret is stored encrypted", async () => {
+  const { id, secret = "" } = await create();
+
+  expect(await secretsOf(id)).toEqual([secret]);
+  const [row] = await webhooks.sql<{ sealed: string }[]>`
+    select sealed
+    from webhook_secrets
+    where subscription_id = ${id}`;
+  expect(row?.sealed).toMatch(/^v1\.k1\./);
+  expect(row?.sealed).not.toContain(secret.slice(6));
+});
+
+test("a subscription with Ed25519 shows a public key that verifies what its secret signs", async () => {
+  const { id, webhook, secret } = await create({ signing: "ed25519" });
+  const [stored = ""] = await secretsOf(id);
+
+  expect(secret).toBeUndefined();
+  const pair = Buffer.from(stored.replace("whsk_", ""), "base64");
+  const shown = Buffer.from((webhook.publicKey ?? "").replace("whpk_", ""), "base64");
+  expect(pair).toHaveLength(64);
+  expect(pair.subarray(32)).toEqual(shown);
+  const jwk = { kty: "OKP", crv: "Ed25519", x: shown.toString("base64url") };
+  const privateKey = createPrivateKey({
+    key: { ...jwk, d: pair.subarray(0, 32).toString("base64url") },
+    format: "jwk",
+  });
+  const signature = sign(null, Buffer.from("text"), privateKey);
+  const publicKey = createPublicKey({ key: jwk, format: "jwk" });
+  expect(verify(null, Buffer.from("text"), publicKey, signature)).toBe(true);
+});
+
+test.each([
+  ["a URL without http", { url: "ftp://example.com" }, "/url"],
+  ["a URL with a password", { url: "https://a:b@example.com" }, "/url"],
+  ["an unknown event type", { events: ["post.exploded"] }, "/events/0"],
+  ["a filter of an unknown group", { events: ["posts.*"] }, "/events/0"],
+  ["no event filter", { events: [] }, "/events"],
+  ["the same event filter twice", { events: ["*", "*"] }, "/events"],
+  ["an unknown signature", { signing: "rsa" }, "/signing"],
+  ["more than 100 deliveries per second", { maxPerSecond: 101 }, "/maxPerSecond"],
+])("a subscription with %s is refused", async (_name, fields, path) => {
+  await expect(create(fields)).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ code: "invalid", path }],
+  });
+});
+
+test.each([
+  "http://127.0.0.1:8080/",
+  "http://[::1]/",
+  "http://0x7f.1/",
+  "http://localhost/",
+  "http://10.0.0.1/",
+  "http://169.254.169.254/latest",
+])("the address %s is refused because it is not public", async (url) => {
+  await expect(create({ url })).rejects.toMatchObject({ reason: "address_not_allowed" });
+  const { workspaceId, id } = await create();
+  await expect(webhooks.rpc.updateWebhook({ workspaceId, id, url })).rejects.toMatchObject({
+    reason: "address_not_allowed",
+  });
+});
+
+test("a workspace has at most 50 live subscriptions, also when many are created at once", async () => {
+  const { workspaceId } = newWebhook();
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 55 }, () => create({ workspaceId })),
+  );
+
+  const refused = results.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(5);
+  expect(refused[0]).toMatchObject({
+    reason: {
+      reason: "validation_failed",
+      violations: [{ code: "too_many_subscriptions", limit: 50 }],
+    },
+  });
+  const first = await webhooks.rpc.listWebhooks({ workspaceId, limit: 30 });
+  const second = await webhooks.rpc.listWebhooks({
+    workspaceId,
+    limit: 30,
+    cursor: first.nextCursor ?? "",
+  });
+  expect(first.webhooks).toHaveLength(30);
+  expect(second.webhooks).toHaveLength(20);
+  expect(second.nextCursor).toBeUndefined();
+  const id = first.webhooks[0]?.id ?? "";
+  await webhooks.rpc.revokeWebhook({ workspaceId, id });
+  await create({ workspaceId });
+});
+
+test("a rotated secret signs beside the older ones during the grace period, at most five in all", async () => {
+  const { workspaceId, id, secret: first } = await create();
+  const rotate = (graceHours: number) =>
+    webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours } });
+
+  const { secret: second } = await rotate(24);
+  expect(await secretsOf(id)).toEqual([second, first]);
+
+  const later = [];
+  for (let count = 0; count < 4; count += 1) later.unshift((await rotate(24)).secret);
+  expect(await secretsOf(id)).toEqual([...later, second]);
+
+  const { secret: last } = await rotate(0);
+  expect(await secretsOf(id)).toEqual([last]);
+});
+
+test("a later rotation with a longer grace period does not prolong the one of an older secret", async () => {
+  const { workspaceId, id, secret: first } = await create();
+  await webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } });
+  await webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 168 } });
+
+  await webhooks.sql`
+    update webhook_secrets
+    set expires_at = expires_at - interval '90 minutes'
+    where subscription_id = ${id}`;
+
+  expect(await secretsOf(id)).not.toContain(first);
+  expect(await secretsOf(id)).toHaveLength(2);
+});
+
+test("the secret of a subscription with Ed25519 cannot be rotated", async () => {
+  const { workspaceId, id } = await create({ signing: "ed25519" });
+
+  await expect(
+    webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
+  ).rejects.toMatchObject({ reason: "invalid_request" });
+});
+
+test("a subscription receives webhook.test again when its address changes, and only then", async () => {
+  const { workspaceId, id, webhook } = await create();
+
+  await webhooks.rpc.updateWebhook({ workspaceId, id, description: "mine", url: webhook.url });
+  expect(await eventsOf(id)).toHaveLength(1);
+  const { webhook: moved } = await webhooks.rpc.updateWebhook({
+    workspaceId,
+    id,
+    url: "https://example.com/other",
+  });
+
+  expect(await eventsOf(id)).toEqual(["webhook.test", "webhook.test"]);
+  expect(moved).toMatchObject({ url: "https://example.com/other", description: "mine" });
+});
+
+test("a change without any field is refused", async () => {
+  const { workspaceId, id } = await create();
+
+  await expect(webhooks.rpc.updateWebhook({ workspaceId, id })).rejects.toMatchObject({
+    reason: "invalid_request",
+  });
+});
+
+test("a resumed subscription forgets the open circuit and the failures of its receiver", async () => {
+  const { workspaceId, id } = await create();
+  await webhooks.sql`
+    update webhook_lanes
+    set wake_at = 'infinity', blocked_until = 'infinity', unanswered_in_row = 10, failing_since = now()
+    where subscription_id = ${id}`;
+  await webhooks.sql`
+    update webhook_subscriptions
+    set status = 'disabled', disabled_reason = 'failing'
+    where id = ${id}`;
+
+  const { webhook } = await webhooks.rpc.updateWebhook({ workspaceId, id, status: "active" });
+
+  expect(webhook).toMatchObject({ status: "active" });
+  expect(webhook?.disabledReason).toBeUndefined();
+  const [lane] = await webhooks.sql`
+    select wake_at <= now() as is_awake, blocked_until < now() as is_open, unanswered_in_row, failing_since
+    from webhook_lanes
+    where subscription_id = ${id}`;
+  expect(lane).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
+});
+
+test("a revoked subscription leaves the list, loses its secrets, and cannot be changed", async () => {
+  const { workspaceId, id } = await create();
+
+  await webhooks.rpc.revokeWebhook({ workspaceId, id });
+  await webhooks.rpc.revokeWebhook({ workspaceId, id });
+
+  expect((await webhooks.rpc.listWebhooks({ workspaceId })).webhooks).toEqual([]);
+  expect(await secretsOf(id)).toEqual([]);
+  await expect(
+    webhooks.rpc.updateWebhook({ workspaceId, id, status: "active" }),
+  ).rejects.toMatchObject({ reason: "invalid_transition" });
+  const history = await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId: id });
+  expect(history.deliveries).toHaveLength(1);
+});
+
+test("a subscription of another workspace is reported as not found by every RPC", async () => {
+  const { id } = await create();
+  const workspaceId = newId();
+  const requests = [
+    webhooks.rpc.updateWebhook({ workspaceId, id, status: "paused" }),
+    webhooks.rpc.revokeWebhook({ workspaceId, id }),
+    webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId: id }),
+    webhooks.rpc.retryWebhookDelivery({ workspaceId, webhookId: id, deliveryId: newId() }),
+  ];
+
+  for (const result of await Promise.allSettled(requests))
+    expect(result).toMatchObject({ status: "rejected", reason: { reason: "not_found" } });
+  expect((await webhooks.rpc.listWebhooks({ workspaceId })).webhooks).toEqual([]);
+});

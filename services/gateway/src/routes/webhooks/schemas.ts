@@ -1,0 +1,194 @@
+import { Type } from "typebox";
+import { Id, Instant, nullable, ref } from "#src/routes/schemas.ts";
+
+const MAX_URL_LENGTH = 2048;
+
+const Url = Type.String({
+  format: "uri",
+  maxLength: MAX_URL_LENGTH,
+  description: "http or https, at a public address, on any port.",
+});
+const Description = Type.String({ maxLength: 500 });
+const Events = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+  minItems: 1,
+  maxItems: 50,
+  uniqueItems: true,
+  description: "Full event types such as `post.published`, groups such as `post.*`, or `*`.",
+});
+const Signing = Type.Unsafe<string>({
+  type: "string",
+  enum: ["hmac-sha256", "ed25519"],
+  description: "How deliveries are signed; fixed at creation.",
+});
+const MaxPerSecond = nullable(
+  Type.Integer({ minimum: 1, maximum: 100, description: "null = no maximum." }),
+);
+
+const WEBHOOK = {
+  id: Id,
+  url: Type.String(),
+  description: Type.String(),
+  events: Type.Array(Type.String()),
+  status: Type.Unsafe<string>({
+    type: "string",
+    enum: ["active", "paused", "disabled", "revoked"],
+    description: "disabled: the receiver answered 410, or nothing but failures for 5 days.",
+  }),
+  disabledReason: nullable(
+    Type.Unsafe<string>({ type: "string", enum: ["gone", "failing", null] }),
+  ),
+  signing: Signing,
+  publicKey: nullable(
+    Type.String({ description: "`whpk_…`, verifies the deliveries; null with hmac-sha256." }),
+  ),
+  maxPerSecond: MaxPerSecond,
+  createdAt: Instant,
+  updatedAt: Instant,
+};
+
+const Webhook = Type.Object(WEBHOOK, { $id: "Webhook" });
+
+/** A subscription in the answer to a request that made a signing secret. */
+export const WebhookWithSecret = Type.Object(
+  {
+    ...WEBHOOK,
+    secret: Type.Optional(
+      Type.String({
+        description: "`whsec_…`. Only the answer to a request that makes a secret contains it.",
+      }),
+    ),
+  },
+  { $id: "WebhookWithSecret" },
+);
+
+export const WebhookList = Type.Object(
+  { webhooks: Type.Array(ref(Webhook)), nextCursor: nullable(Type.String()) },
+  { $id: "WebhookList" },
+);
+
+export const CreateWebhook = Type.Object(
+  {
+    url: Url,
+    description: Type.Optional(Description),
+    events: Events,
+    signing: Type.Optional(Signing),
+    maxPerSecond: Type.Optional(MaxPerSecond),
+  },
+  { $id: "CreateWebhook", additionalProperties: false },
+);
+
+export const UpdateWebhook = Type.Object(
+  {
+    url: Type.Optional(Url),
+    description: Type.Optional(Description),
+    events: Type.Optional(Events),
+    status: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["active", "paused"] })),
+    maxPerSecond: Type.Optional(MaxPerSecond),
+    rotateSecret: Type.Optional(
+      Type.Object(
+        {
+          graceHours: Type.Integer({
+            minimum: 0,
+            maximum: 168,
+            description: "For how long older secrets still sign; 0 ends them now.",
+          }),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+  },
+  { $id: "UpdateWebhook", additionalProperties: false, minProperties: 1 },
+);
+
+const Headers = Type.Unsafe<Record<string, string>>({
+  type: "object",
+  additionalProperties: { type: "string" },
+});
+
+const WebhookAttempt = Type.Object(
+  {
+    number: Type.Integer({ minimum: 1 }),
+    startedAt: Instant,
+    durationMs: Type.Integer(),
+    statusCode: nullable(Type.Integer()),
+    error: nullable(Type.String({ description: "Stable code; null after a success." })),
+    requestHeaders: Headers,
+    responseHeaders: Headers,
+    responseBody: nullable(Type.String({ description: "At most 16 KiB." })),
+  },
+  { $id: "WebhookAttempt" },
+);
+
+const DeliveryStatus = Type.Unsafe<string>({
+  type: "string",
+  enum: ["pending", "delivering", "succeeded", "failed", "cancelled"],
+});
+
+export const WebhookDelivery = Type.Object(
+  {
+    id: Id,
+    eventId: Type.String({ format: "uuid", description: "The header `webhook-id`." }),
+    eventType: Type.String(),
+    status: DeliveryStatus,
+    attemptCount: Type.Integer(),
+    nextAttemptAt: nullable(Instant),
+    createdAt: Instant,
+    payload: Type.Unsafe<object | null>({
+      type: ["object", "null"],
+      additionalProperties: true,
+      description: "The JSON that is sent; null until it is written, which takes moments.",
+    }),
+    attempts: Type.Array(ref(WebhookAttempt)),
+  },
+  { $id: "WebhookDelivery" },
+);
+
+export const WebhookDeliveryList = Type.Object(
+  {
+    deliveries: Type.Array(ref(WebhookDelivery)),
+    nextCursor: nullable(
+      Type.String({
+        description:
+          "Cursor of the next page, null on the last page. A page with a cursor may have fewer deliveries than `limit`.",
+      }),
+    ),
+  },
+  { $id: "WebhookDeliveryList" },
+);
+
+const PAGE = {
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, description: "1 to 100, default 20." }),
+  ),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the previous page." }),
+  ),
+};
+
+export const ListWebhooksQuery = Type.Object(PAGE, { additionalProperties: false });
+
+export const ListDeliveriesQuery = Type.Object(
+  {
+    ...PAGE,
+    status: Type.Optional(DeliveryStatus),
+    eventType: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+  },
+  { additionalProperties: false },
+);
+
+export const DeliveryParams = Type.Object({
+  id: Type.String({ format: "uuid" }),
+  deliveryId: Type.String({ format: "uuid" }),
+});
+
+/** Schemas of webhook operations that the API description lists by name. */
+export const WEBHOOK_SCHEMAS = [
+  Webhook,
+  WebhookWithSecret,
+  WebhookList,
+  CreateWebhook,
+  UpdateWebhook,
+  WebhookAttempt,
+  WebhookDelivery,
+  WebhookDeliveryList,
+];

@@ -1,0 +1,251 @@
+import { conflict, notFound, type ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance, InjectOptions } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { faults, type ErrorBody } from "./error-body.ts";
+import { admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
+
+const WEBHOOK_ID = "01936a5e-7d2b-7000-8000-00000000000c";
+const DELIVERY_ID = "01936a5e-7d2b-7000-8000-00000000000d";
+const PATH = `/api/v1/webhooks/${WEBHOOK_ID}`;
+const AT = { seconds: 1_795_000_000n, nanos: 5_000_000 };
+const INSTANT = "2026-11-18T11:06:40.005Z";
+const WEBHOOK = {
+  id: WEBHOOK_ID,
+  url: "https://example.com/hook",
+  description: "Mine",
+  events: ["post.*"],
+  status: "active",
+  signing: "hmac-sha256",
+  createdAt: AT,
+  updatedAt: AT,
+};
+const RECORD = {
+  id: WEBHOOK_ID,
+  url: "https://example.com/hook",
+  description: "Mine",
+  events: ["post.*"],
+  status: "active",
+  disabledReason: null,
+  signing: "hmac-sha256",
+  publicKey: null,
+  maxPerSecond: null,
+  createdAt: INSTANT,
+  updatedAt: INSTANT,
+};
+const DELIVERY = {
+  id: DELIVERY_ID,
+  eventId: DELIVERY_ID,
+  eventType: "post.published",
+  status: "failed",
+  attemptCount: 1,
+  createdAt: AT,
+  payload: '{"id":"a","data":{"b":[1]}}',
+  attempts: [
+    {
+      number: 1,
+      startedAt: AT,
+      durationMs: 12,
+      error: "timeout",
+      requestHeaders: { "webhook-id": "a" },
+      responseHeaders: {},
+    },
+  ],
+};
+const DELIVERY_RECORD = {
+  id: DELIVERY_ID,
+  eventId: DELIVERY_ID,
+  eventType: "post.published",
+  status: "failed",
+  attemptCount: 1,
+  nextAttemptAt: null,
+  createdAt: INSTANT,
+  payload: { id: "a", data: { b: [1] } },
+  attempts: [
+    {
+      number: 1,
+      startedAt: INSTANT,
+      durationMs: 12,
+      statusCode: null,
+      error: "timeout",
+      requestHeaders: { "webhook-id": "a" },
+      responseHeaders: {},
+      responseBody: null,
+    },
+  ],
+};
+const BODY = { url: "https://example.com/hook", events: ["post.*"] };
+
+let app: FastifyInstance;
+let admission: AdmissionResult;
+/** The requests that reached the delivery service, and the error with which it answers. */
+let seen: object[] = [];
+let refusal: ServiceError | undefined;
+
+beforeAll(async () => {
+  const answer = <T>(request: object, give: T): T => {
+    seen.push(request);
+    if (refusal !== undefined) throw refusal;
+    return give;
+  };
+  app = await createTestServer(
+    {
+      webhooks: {
+        listWebhooks: (request) => answer(request, { webhooks: [WEBHOOK], nextCursor: "next" }),
+        createWebhook: (request) => answer(request, { webhook: WEBHOOK, secret: "whsec_a" }),
+        updateWebhook: (request) => answer(request, { webhook: WEBHOOK }),
+        revokeWebhook: (request) => answer(request, {}),
+        listWebhookDeliveries: (request) => answer(request, { deliveries: [DELIVERY] }),
+        retryWebhookDelivery: (request) => answer(request, { delivery: DELIVERY }),
+      },
+    },
+    () => admission,
+  );
+});
+afterAll(() => app.close());
+
+async function send(
+  options: InjectOptions,
+  {
+    error,
+    scopes = ["webhooks:read", "webhooks:write"],
+  }: {
+    readonly error?: ServiceError;
+    readonly scopes?: readonly string[];
+  } = {},
+) {
+  seen = [];
+  refusal = error;
+  admission = admitted({ scopes: new Set(scopes) });
+  const headers = { authorization: "Bearer a", ...options.headers };
+  return await app.inject({ ...options, headers });
+}
+
+test("the list of subscriptions is a page with a cursor, without secrets", async () => {
+  const { statusCode: status, body: text } = await send({
+    method: "GET",
+    url: "/api/v1/webhooks?limit=1",
+  });
+
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual({ webhooks: [RECORD], nextCursor: "next" });
+  expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, limit: 1, cursor: "" }]);
+});
+
+test("a new subscription is answered with 201, its place and its secret, and its defaults are sent on", async () => {
+  const {
+    statusCode: status,
+    headers,
+    body: text,
+  } = await send({
+    method: "POST",
+    url: "/api/v1/webhooks",
+    headers: { "idempotency-key": "a key that is ignored" },
+    payload: BODY,
+  });
+
+  expect(status).toBe(201);
+  expect(headers.location).toBe(PATH);
+  expect(JSON.parse(text)).toEqual({ ...RECORD, secret: "whsec_a" });
+  expect(seen).toMatchObject([
+    { url: BODY.url, events: ["post.*"], description: "", signing: "hmac-sha256" },
+  ]);
+});
+
+test.each([
+  [{}, ["required /events", "required /url"]],
+  [{ ...BODY, events: [] }, ["min_items /events"]],
+  [{ ...BODY, secret: "mine" }, ["additional_property /secret"]],
+  [{ ...BODY, signing: "rsa" }, ["not_allowed /signing"]],
+  [{ ...BODY, maxPerSecond: 0 }, ["too_small /maxPerSecond"]],
+])("the subscription %j is refused with all its faults", async (payload, expected) => {
+  const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload });
+
+  expect(answer.statusCode).toBe(400);
+  expect(faults(answer)).toEqual(expected);
+  expect(seen).toEqual([]);
+});
+
+test("a change of a subscription sends only what the client sent, and null removes the maximum rate", async () => {
+  const { statusCode: status, body: text } = await send({
+    method: "PATCH",
+    url: PATH,
+    payload: { maxPerSecond: null, rotateSecret: { graceHours: 0 } },
+  });
+
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual(RECORD);
+  expect(seen).toMatchObject([
+    { id: WEBHOOK_ID, maxPerSecond: 0, rotateSecret: { graceHours: 0 }, events: [] },
+  ]);
+  expect(seen[0]).not.toHaveProperty("url");
+});
+
+test("revoking a subscription is answered with 204 and no body", async () => {
+  const { statusCode: status, body: text } = await send({ method: "DELETE", url: PATH });
+
+  expect({ status, text }).toEqual({ status: 204, text: "" });
+  expect(seen).toMatchObject([{ id: WEBHOOK_ID }]);
+});
+
+test("the history shows payloads as JSON and attempts with null for what is missing", async () => {
+  const { statusCode: status, body: text } = await send({
+    method: "GET",
+    url: `${PATH}/deliveries?status=failed&eventType=post.published`,
+  });
+
+  expect(status).toBe(200);
+  expect(JSON.parse(text)).toEqual({ deliveries: [DELIVERY_RECORD], nextCursor: null });
+  expect(seen).toMatchObject([
+    { webhookId: WEBHOOK_ID, status: "failed", eventType: "post.published" },
+  ]);
+});
+
+test("a retry of a delivery is answered with 202 and the delivery", async () => {
+  const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
+  const { statusCode: status, body: text } = await send({ method: "POST", url });
+
+  expect(status).toBe(202);
+  expect(JSON.parse(text)).toEqual(DELIVERY_RECORD);
+});
+
+test.each([
+  [conflict("delivery_not_failed"), 409],
+  [conflict("invalid_transition"), 409],
+  [notFound(), 404],
+])("the refusal %s of a retry is passed on", async (error, expected) => {
+  const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
+  const { statusCode: status, body: text } = await send({ method: "POST", url }, { error });
+
+  expect(status).toBe(expected);
+  expect((JSON.parse(text) as ErrorBody).error.code).toBe(error.reason);
+});
+
+test.each([
+  ["GET", "/api/v1/webhooks", "webhooks:read"],
+  ["POST", "/api/v1/webhooks", "webhooks:write"],
+  ["PATCH", PATH, "webhooks:write"],
+  ["DELETE", PATH, "webhooks:write"],
+  ["GET", `${PATH}/deliveries`, "webhooks:read"],
+  ["POST", `${PATH}/deliveries/${DELIVERY_ID}/retry`, "webhooks:write"],
+] as const)("%s %s needs the scope %s", async (method, url, scope) => {
+  const others = ["webhooks:read", "webhooks:write", "posts:write"].filter(
+    (each) => each !== scope,
+  );
+  const { statusCode: status, body: text } = await send({ method, url }, { scopes: others });
+
+  expect(status).toBe(403);
+  expect((JSON.parse(text) as ErrorBody).error.code).toBe("insufficient_scope");
+});
+
+test.each(["nonsense", "0", "01936A5E-7D2B-7000-8000-00000000000C"])(
+  "the id %s of a subscription or a delivery is not found",
+  async (id) => {
+    for (const url of [`/api/v1/webhooks/${id}/deliveries`]) {
+      expect((await send({ method: "GET", url })).statusCode).toBe(404);
+    }
+    const retry = `${PATH}/deliveries/${id}/retry`;
+    expect((await send({ method: "POST", url: retry })).statusCode).toBe(404);
+    expect(seen).toEqual([]);
+  },
+);
