@@ -295,7 +295,6 @@ create table delivery.webhook_queue (
   due_at timestamp with time zone not null default now(),
   is_manual boolean not null default false,
   sending_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
-  is_manual boolean not null default false,
   constraint webhook_queue_pkey PRIMARY KEY (delivery_id)
 );
 CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, due_at) WHERE (NOT is_manual);
