@@ -285,7 +285,7 @@ create table delivery.webhook_lanes (
   constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
   constraint webhook_lanes_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
 );
-CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.webhook_queue (
   delivery_id uuid not null,

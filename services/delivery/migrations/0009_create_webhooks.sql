@@ -61,7 +61,7 @@ create table webhook_lanes (
   constraint webhook_lanes_pace_check check (pace in ('new', 'fast', 'slow'))
 ) with (fillfactor = 50);
 
-create index webhook_lanes_due on webhook_lanes (wake_at) where wake_at < 'infinity';
+create index webhook_lanes_due on webhook_lanes (pace, wake_at) where wake_at < 'infinity';
 
 -- Events whose payload is not written yet. A job asks the owning service for the object and writes `webhook_events`.
 create table webhook_compositions (

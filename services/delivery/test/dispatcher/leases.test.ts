@@ -41,7 +41,7 @@ function planFor(subscriptions: readonly TestSubscription[], free = 4) {
   return planClaim(demands, SLOT_LIMITS);
 }
 
-const LEASE = { leaseMs: 10_000, limit: 1_000, maySlow: true };
+const LEASE = { leaseMs: 10_000, limits: { fast: 1_000, new: 1_000, slow: 1_000 } };
 
 /** Makes every lane that other tests left wait, so that claims of this test find only its own. */
 async function sleepLanes(): Promise<void> {
@@ -58,7 +58,9 @@ test("two processes never hold the same lane, and only the holder claims its del
   for (const each of subscriptions) await insertDeliveries(sql, each, 3);
   const owners = Array.from({ length: 4 }, newId);
   const claimed = await Promise.all(
-    owners.map((owner) => claimLanes(sql, { ...LEASE, owner, limit: 6 })),
+    owners.map((owner) =>
+      claimLanes(sql, { ...LEASE, owner, limits: { fast: 6, new: 6, slow: 6 } }),
+    ),
   );
   const ids = claimed.flat().map(({ subscriptionId }) => subscriptionId);
   expect(new Set(ids).size).toBe(ids.length);
@@ -72,6 +74,23 @@ test("two processes never hold the same lane, and only the holder claims its del
     expect(deliveries.every(({ subscriptionId }) => own.has(subscriptionId))).toBe(true);
     expect(deliveries).toHaveLength(3 * own.size);
   });
+});
+
+test("lanes of slow and new receivers are claimed only within their own limits, however long they wait", async () => {
+  const { sql } = database;
+  await sleepLanes();
+  const insert = async (pace: string) => {
+    const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
+    await insertDeliveries(sql, subscription, 1);
+    await sql`update webhook_lanes set pace = ${pace} where subscription_id = ${subscription.id}`;
+  };
+  for (const pace of ["slow", "slow", "slow", "new", "new", "fast"]) await insert(pace);
+  const claim = async (limits: { fast: number; new: number; slow: number }) =>
+    (await claimLanes(sql, { ...LEASE, owner: newId(), limits }))
+      .map(({ pace }) => pace)
+      .toSorted();
+  expect(await claim({ fast: 9, new: 1, slow: 0 })).toEqual(["fast", "new"]);
+  expect(await claim({ fast: 9, new: 0, slow: 2 })).toEqual(["slow", "slow"]);
 });
 
 test("a process whose lease has ended claims nothing, even if it still believes to hold the lane", async () => {

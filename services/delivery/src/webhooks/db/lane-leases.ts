@@ -26,29 +26,42 @@ function laneColumns(sql: ISql) {
 export interface LaneClaim {
   readonly owner: string;
   readonly leaseMs: number;
-  readonly limit: number;
-  /** Whether lanes of slow receivers are claimed. */
-  readonly maySlow: boolean;
+  /** Maximum number of lanes by the pace of their receivers, so that lanes of slow receivers do not keep the others out. */
+  readonly limits: Readonly<Record<Pace, number>>;
 }
 
-/** Claims lanes with due deliveries that no process holds, the longest waiting first. */
+/**
+ * Locks lanes with due deliveries that no process holds, the longest waiting first. A lane that another transaction has locked is
+ * skipped, so that processes never wait for each other. The conditions are checked again under the lock.
+ */
+function dueLanes(sql: ISql, pace: Pace, limit: number) {
+  return sql`
+    select subscription_id
+    from webhook_lanes
+    where pace = ${pace}
+    and wake_at <= now()
+    and wake_at < 'infinity'
+    and lease_until <= now()
+    order by wake_at
+    limit ${limit}
+    for no key update skip locked`;
+}
+
+/** Claims lanes with due deliveries that no process holds, the longest waiting of each pace first. */
 export async function claimLanes(
   sql: ISql,
-  { owner, leaseMs, limit, maySlow }: LaneClaim,
+  { owner, leaseMs, limits }: LaneClaim,
 ): Promise<readonly LaneRow[]> {
-  // A lane that another transaction has locked is skipped, so that processes never wait for each other. The conditions are
-  // checked again under the lock.
   return await sql<LaneRow[]>`
-    with due as materialized (
-      select subscription_id
-      from webhook_lanes
-      where wake_at <= now()
-      and wake_at < 'infinity'
-      and lease_until <= now()
-      and (${maySlow} or pace <> 'slow')
-      order by wake_at
-      limit ${limit}
-      for no key update skip locked
+    with fast as materialized (${dueLanes(sql, "fast", limits.fast)}),
+    unknown as materialized (${dueLanes(sql, "new", limits.new)}),
+    slow as materialized (${dueLanes(sql, "slow", limits.slow)}),
+    due as (
+      select subscription_id from fast
+      union all
+      select subscription_id from unknown
+      union all
+      select subscription_id from slow
     )
     update webhook_lanes l
     set owner = ${owner},

@@ -1,3 +1,4 @@
+import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
 import { claimDeliveries, type QueuedDelivery } from "#src/webhooks/db/queue.ts";
@@ -107,8 +108,8 @@ class Passes {
     this.#lookedAt = performance.now();
     this.mustLook = false;
     await this.#leases.releaseIdle();
-    const { total, slow } = this.#plan();
-    if (total > 0) await this.#leases.claim(slow > 0);
+    const free = this.#plan();
+    if (free.total > 0) await this.#leases.claim(free);
     for (const lane of this.#leases.values()) lane.isAsking = true;
     recordWebhookClaim();
   }
@@ -126,6 +127,7 @@ class Passes {
     const { sql, owner, settings } = this.#deps;
     const lease = { owner, sendingMs: settings.sendingMs };
     const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
+    if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
     const isCut = deliveries.length >= plan.total;
     const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
     for (const { subscriptionId, free } of plan.lanes) {
@@ -158,6 +160,7 @@ class Passes {
     const options = { connections: this.#connections, attemptMs: settings.attemptMs };
     try {
       const attempt = await sendWebhook(options, lane.receiver, delivery);
+      failpoint("delivery.after-webhook-sent");
       countAttempt(attempt);
       const decision = lane.end(delivery, attempt, random);
       await this.#recorder.record({ delivery, lane, attempt, decision });

@@ -55,12 +55,20 @@ export class LaneLeases {
     return [...this.#lanes.values()];
   }
 
-  /** Claims lanes with due deliveries. Lanes of subscriptions that are not active are released at once. */
-  async claim(maySlow: boolean): Promise<void> {
+  /**
+   * Claims lanes with due deliveries, at most as many slow and new ones as attempts to them may begin. Lanes of subscriptions
+   * that are not active are released at once.
+   */
+  async claim(free: { readonly slow: number; readonly new: number }): Promise<void> {
     const { sql, owner, settings } = this.#deps;
     const limit = Math.min(MAX_BATCH, MAX_LANES - this.#lanes.size);
     if (limit <= 0) return;
-    const lease = { owner, leaseMs: settings.leaseMs, limit, maySlow };
+    const limits = {
+      fast: limit,
+      new: Math.min(limit, free.new),
+      slow: Math.min(limit, free.slow),
+    };
+    const lease = { owner, leaseMs: settings.leaseMs, limits };
     const rows = await claimLanes(sql, lease);
     // A process claims its own lane again if it could not renew the lease in time.
     const unknown = rows.filter((row) => !this.#lanes.has(row.subscriptionId));

@@ -57,7 +57,8 @@ export type LoadedReceiver =
   | { readonly kind: "unusable"; readonly error: unknown };
 
 /**
- * Loads the endpoints of subscriptions and decrypts their secrets. An endpoint is unusable while the key of a secret is missing.
+ * Loads the endpoints of subscriptions and decrypts their secrets. An endpoint is unusable while the key of a secret is missing, because
+ * nothing is sent without a signature.
  */
 export async function loadReceivers(
   sql: ISql,
@@ -73,6 +74,8 @@ export async function loadReceivers(
     try {
       const own = bySubscription.get(row.id) ?? [];
       const signers = own.map((secret) => toHeldSigner(keys, secret, now));
+      if (row.status === "active" && signers.length === 0)
+        throw new Error("the subscription has no secret");
       return { kind: "ready", receiver: toReceiver(row, signers) };
     } catch (error) {
       return { kind: "unusable", error };
