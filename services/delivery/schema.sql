@@ -304,10 +304,12 @@ create table delivery.webhook_lanes (
   blocked_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   unanswered_in_row integer not null default 0,
   failing_since timestamp with time zone,
+  pace text not null default 'new'::text,
   constraint webhook_lanes_pkey PRIMARY KEY (subscription_id),
-  constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id)
+  constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
+  constraint webhook_lanes_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
 );
-CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.webhook_queue (
   delivery_id uuid not null,
@@ -319,7 +321,8 @@ create table delivery.webhook_queue (
   sending_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_queue_pkey PRIMARY KEY (delivery_id)
 );
-CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, due_at);
+CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, due_at) WHERE (NOT is_manual);
+CREATE INDEX webhook_queue_manual ON delivery.webhook_queue USING btree (subscription_id, due_at) WHERE is_manual;
 
 create table delivery.webhook_secrets (
   id uuid not null,

@@ -54,10 +54,14 @@ create table webhook_lanes (
   -- Attempts in a row that got no HTTP answer; at 10 the circuit opens.
   unanswered_in_row int not null default 0,
   -- Since when every attempt has failed; null after a success.
-  failing_since timestamptz
+  failing_since timestamptz,
+  -- How fast the receiver answered its last attempts: `fast`, `slow`, or `new` while that is not known. All slow and new lanes
+  -- together can use only a part of the attempts that run at the same time.
+  pace text not null default 'new',
+  constraint webhook_lanes_pace_check check (pace in ('new', 'fast', 'slow'))
 ) with (fillfactor = 50);
 
-create index webhook_lanes_due on webhook_lanes (wake_at) where wake_at < 'infinity';
+create index webhook_lanes_due on webhook_lanes (pace, wake_at) where wake_at < 'infinity';
 
 -- Events whose payload is not written yet. A job asks the owning service for the object and writes `webhook_events`.
 create table webhook_compositions (
@@ -86,7 +90,8 @@ create table webhook_queue (
   sending_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 
-create index webhook_queue_due on webhook_queue (subscription_id, due_at);
+create index webhook_queue_due on webhook_queue (subscription_id, due_at) where not is_manual;
+create index webhook_queue_manual on webhook_queue (subscription_id, due_at) where is_manual;
 
 -- The history: events with the JSON that is sent, one delivery per event and subscription, and one row per attempt. All ids
 -- are UUIDv7 made from the time of the event, so that each table is partitioned by the day in its id, a unique index on the

@@ -18,14 +18,19 @@ const SUBJECT_ALT_NAME = oid("551d11");
 
 /**
  * Creates a self-signed certificate in PEM for one DNS name, and its key. Node can sign, but not create certificates.
+ *
+ * @param options.until End of its validity as `YYMMDDhhmmssZ`; the default is in 2049.
  */
-export function selfSignedCertificate(hostname: string): {
+export function selfSignedCertificate(
+  hostname: string,
+  { until = "491231235959Z" }: { readonly until?: string } = {},
+): {
   readonly key: string;
   readonly certificate: string;
 } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = sequence(der(0x31, sequence(COMMON_NAME, text(0x0c, hostname))));
-  const valid = sequence(text(0x17, "200101000000Z"), text(0x17, "491231235959Z"));
+  const valid = sequence(text(0x17, "200101000000Z"), text(0x17, until));
   const names = der(0x04, sequence(text(0x82, hostname)));
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),

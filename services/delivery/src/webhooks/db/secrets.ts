@@ -74,13 +74,20 @@ export async function deleteSecrets(tx: TransactionSql, subscriptionId: string):
     where subscription_id = ${subscriptionId}`;
 }
 
+/** A secret that signs deliveries now. */
+export interface SigningSecret extends SealedSecret {
+  /** Milliseconds until the secret stops signing; null for the newest one. */
+  readonly expiresInMs: number | null;
+}
+
 /** Lists the secrets that sign the deliveries of subscriptions now, newest first. */
 export async function listSigningSecrets(
   sql: ISql,
   subscriptionIds: readonly string[],
-): Promise<readonly SealedSecret[]> {
-  return await sql<SealedSecret[]>`
-    select id, subscription_id, sealed
+): Promise<readonly SigningSecret[]> {
+  return await sql<SigningSecret[]>`
+    select id, subscription_id, sealed,
+      (extract(epoch from expires_at - now()) * 1000)::float8 as expires_in_ms
     from webhook_secrets
     where subscription_id = any (${[...subscriptionIds]}::uuid[])
     and (expires_at is null or expires_at > now())

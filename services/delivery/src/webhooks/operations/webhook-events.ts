@@ -17,7 +17,10 @@ export function testEvent(subscription: Subscription, now: Date): AssignedEvent 
 }
 
 /** Returns the event that tells the other subscriptions of the workspace that this one was disabled. */
-export function disabledEvent(subscription: Subscription, now: Date): AssignedEvent {
+export function disabledEvent(
+  subscription: Pick<Subscription, "id" | "workspaceId" | "version">,
+  now: Date,
+): AssignedEvent {
   const { id, workspaceId, version } = subscription;
   const event = {
     workspaceId,

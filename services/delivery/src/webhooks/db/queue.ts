@@ -1,0 +1,170 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { ClaimPlan } from "#src/webhooks/domain/claim-plan.ts";
+
+/** A delivery that this process sends now. */
+export interface QueuedDelivery {
+  readonly deliveryId: string;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  /** Attempts that have ended. */
+  readonly attemptCount: number;
+  /** How long the delivery was due before it was claimed, in milliseconds. */
+  readonly latenessMs: number;
+  /** The JSON that is sent. */
+  readonly payload: string;
+  /** Headers of the request that caused the event. */
+  readonly cause: Readonly<Record<string, string>>;
+}
+
+export interface ClaimedDeliveries {
+  readonly deliveries: readonly QueuedDelivery[];
+  /** Deliveries whose event no longer exists, because it is older than the retention time. */
+  readonly expiredIds: readonly string[];
+  /** Subscriptions that changed since the process loaded them. */
+  readonly changedIds: readonly string[];
+}
+
+interface ClaimRow {
+  readonly deliveryId: string | null;
+  readonly subscriptionId: string;
+  readonly eventId: string;
+  readonly attemptCount: number;
+  readonly latenessMs: number;
+  readonly payload: string | null;
+  readonly cause: Readonly<Record<string, string>> | null;
+}
+
+function toPlanRows({ lanes }: ClaimPlan) {
+  return lanes.map((lane) => ({
+    subscription_id: lane.subscriptionId,
+    version: lane.version,
+    pace: lane.pace,
+    free: lane.free,
+    only_manual: lane.onlyManual,
+    workspace_running: lane.workspaceRunning,
+    workspace_free: lane.workspaceFree,
+    workspace_pace_free: lane.workspacePaceFree,
+  }));
+}
+
+/** The lanes of the plan whose leases this process holds, as `held`, and those of them that are unchanged, as `asked`. */
+function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
+  return sql`
+    held as materialized (
+      select p.*, l.workspace_id, s.status = 'active' and s.version = p.version as is_unchanged
+      from jsonb_to_recordset(${sql.json(toPlanRows(plan))}) as p(
+        subscription_id uuid, version bigint, pace text, free int, only_manual bool,
+        workspace_running int, workspace_free int, workspace_pace_free int
+      )
+      join webhook_lanes l on l.subscription_id = p.subscription_id
+      join webhook_subscriptions s on s.id = p.subscription_id
+      where l.owner = ${owner}
+      and l.lease_until > now()
+    ),
+    asked as (
+      select *
+      from held
+      where is_unchanged
+    )`;
+}
+
+/** The due deliveries of one lane `a`. */
+function dueDeliveries(sql: ISql, isManual: boolean) {
+  return sql`
+    select delivery_id, due_at
+    from webhook_queue q
+    where q.subscription_id = a.subscription_id
+    and q.due_at <= now()
+    and q.sending_until <= now()
+    and ${isManual ? sql`q.is_manual` : sql`not q.is_manual and not a.only_manual`}
+    order by q.due_at
+    limit a.free`;
+}
+
+/**
+ * Chooses due deliveries: first those that a user asked for, then the oldest. The workspaces take turns, and the lanes of each
+ * workspace. Each step applies a limit of the plan and numbers the deliveries that are left for the next one.
+ */
+function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
+  return sql`
+    waiting as (
+      select a.*, d.delivery_id, d.due_at,
+        row_number() over (partition by a.subscription_id order by d.priority, d.due_at) as turn
+      from asked a
+      cross join lateral (
+        select delivery_id, due_at, 0 as priority from (${dueDeliveries(sql, true)}) as m
+        union all
+        select delivery_id, due_at, 1 from (${dueDeliveries(sql, false)}) as o
+      ) as d
+    ),
+    in_lane as (
+      select *,
+        row_number() over (partition by workspace_id, pace order by turn, due_at) as pace_turn
+      from waiting
+      where turn <= free
+    ),
+    in_workspace as (
+      select *, row_number() over (partition by workspace_id order by turn, due_at) as place
+      from in_lane
+      where pace_turn <= workspace_pace_free
+    ),
+    in_pace as (
+      select *,
+        row_number() over (partition by pace order by place + workspace_running, due_at) as pace_place
+      from in_workspace
+      where place <= workspace_free
+    ),
+    chosen as (
+      select delivery_id
+      from in_pace
+      where pace_place <= case pace when 'slow' then ${slow}::int when 'new' then ${unknown}::int else ${total}::int end
+      order by place + workspace_running, due_at
+      limit ${total}
+    )`;
+}
+
+/**
+ * Claims due deliveries of lanes that this process holds, for all lanes in one statement.
+ *
+ * @param options.sendingMs How long no other process sends the deliveries: the maximum duration of an attempt and its recording.
+ */
+export async function claimDeliveries(
+  sql: ISql,
+  plan: ClaimPlan,
+  { owner, sendingMs }: { readonly owner: string; readonly sendingMs: number },
+): Promise<ClaimedDeliveries> {
+  // A row that another process has just claimed is not claimed again, because its condition is checked again under its lock.
+  const rows = await sql<ClaimRow[]>`
+    with ${askedLanes(sql, plan, owner)},
+    ${chosenDeliveries(sql, plan)},
+    claimed as (
+      update webhook_queue q
+      set sending_until = now() + ${sendingMs} * interval '1 millisecond'
+      from chosen c
+      where q.delivery_id = c.delivery_id
+      and q.sending_until <= now()
+      returning q.delivery_id, q.subscription_id, q.event_id, q.attempt_count,
+        (extract(epoch from now() - q.due_at) * 1000)::float8 as lateness_ms
+    )
+    select c.delivery_id, c.subscription_id, c.event_id, c.attempt_count, c.lateness_ms, e.payload, e.cause
+    from claimed c
+    left join webhook_events e on e.id = c.event_id
+    union all
+    select null, subscription_id, null, null, null, null, null
+    from held
+    where not is_unchanged`;
+  return toClaimed(rows);
+}
+
+function toClaimed(rows: readonly ClaimRow[]): ClaimedDeliveries {
+  const deliveries: QueuedDelivery[] = [];
+  const expiredIds: string[] = [];
+  const changedIds: string[] = [];
+  for (const row of rows) {
+    const { deliveryId, payload } = row;
+    if (deliveryId === null) changedIds.push(row.subscriptionId);
+    else if (payload === null) expiredIds.push(deliveryId);
+    else deliveries.push({ ...row, deliveryId, payload, cause: row.cause ?? {} });
+  }
+  return { deliveries, expiredIds, changedIds };
+}

@@ -1,0 +1,44 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+/** Maximum number that counts reach, so that counting stays cheap. */
+const MAX_COUNT = 100_000;
+
+export interface WebhookCounts {
+  /** Webhook deliveries in the queue, up to 100,000. */
+  readonly queued: number;
+  /** Those of them that are due, of active subscriptions that may be sent to, up to 100,000. */
+  readonly due: number;
+  readonly oldestDueAt: Date | null;
+  readonly openCircuits: number;
+  readonly disabled: number;
+}
+
+/**
+ * Counts the webhook deliveries of all processes that wait, and the subscriptions to which nothing can be sent.
+ *
+ * @param circuitAfter Number of attempts in a row without a response after which a circuit is open.
+ */
+export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<WebhookCounts> {
+  const rows = await sql<WebhookCounts[]>`
+    select
+      (select count(*)::int from (select 1 from webhook_queue limit ${MAX_COUNT}) as q) as queued,
+      due.count as due,
+      due.oldest_at as oldest_due_at,
+      (select count(*)::int from webhook_lanes where unanswered_in_row >= ${circuitAfter}) as open_circuits,
+      (select count(*)::int from webhook_subscriptions where status = 'disabled') as disabled
+    from (
+      select count(*)::int as count, min(due_at) as oldest_at
+      from (
+        select q.due_at
+        from webhook_lanes l
+        join webhook_subscriptions s on s.id = l.subscription_id and s.status = 'active'
+        join webhook_queue q on q.subscription_id = l.subscription_id
+        where l.wake_at <= now()
+        and l.blocked_until <= now()
+        and q.due_at <= now()
+        limit ${MAX_COUNT}
+      ) as q
+    ) as due`;
+  const [row] = rows;
+  return row ?? { queued: 0, due: 0, oldestDueAt: null, openCircuits: 0, disabled: 0 };
+}

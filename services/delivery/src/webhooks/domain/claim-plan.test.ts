@@ -1,0 +1,77 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { planClaim, SLOT_LIMITS, type LaneDemand } from "./claim-plan.ts";
+
+let lanes = 0;
+function lane(demand: Partial<LaneDemand> = {}): LaneDemand {
+  lanes += 1;
+  return {
+    subscriptionId: `s${lanes}`,
+    workspaceId: `w${lanes}`,
+    version: 1,
+    pace: "fast",
+    running: 0,
+    free: 4,
+    onlyManual: false,
+    isAsking: true,
+    ...demand,
+  };
+}
+
+test("lanes without free attempts or due deliveries are not asked", () => {
+  const asked = lane();
+  const plan = planClaim([lane({ free: 0 }), lane({ isAsking: false }), asked], SLOT_LIMITS);
+  expect(plan.lanes.map(({ subscriptionId }) => subscriptionId)).toEqual([asked.subscriptionId]);
+});
+
+test("slow receivers that use half of the slots get no more, and fast ones still do", () => {
+  const hanging = Array.from({ length: 64 }, () => lane({ pace: "slow", running: 4, free: 4 }));
+  const fast = lane();
+  const plan = planClaim([...hanging, fast], SLOT_LIMITS);
+  expect(plan).toMatchObject({ total: 256, slow: 0 });
+  expect(plan.lanes.map(({ subscriptionId }) => subscriptionId)).toEqual([fast.subscriptionId]);
+});
+
+test("new receivers that turn out to hang leave a quarter of the slots to fast ones", () => {
+  const hanging = Array.from({ length: 96 }, () => lane({ pace: "slow", running: 4 }));
+  const plan = planClaim([...hanging, lane({ pace: "new" }), lane()], SLOT_LIMITS);
+  expect(plan).toMatchObject({ total: 128, slow: 0, new: 0 });
+  expect(plan.lanes).toHaveLength(1);
+});
+
+test("the slow receivers of a workspace leave half of its slots to its fast ones", () => {
+  const workspaceId = "w";
+  const hanging = Array.from({ length: 8 }, () => lane({ workspaceId, pace: "slow", running: 8 }));
+  const fast = lane({ workspaceId });
+  const plan = planClaim([...hanging, fast], SLOT_LIMITS);
+  expect(plan.lanes).toMatchObject([
+    { subscriptionId: fast.subscriptionId, workspaceRunning: 64, workspaceFree: 64 },
+  ]);
+});
+
+test("a plan never exceeds a limit of a lane, of its workspace or of its pace", () => {
+  const demands = fc.array(
+    fc.record({
+      workspaceId: fc.constantFrom("a", "b", "c"),
+      pace: fc.constantFrom("new" as const, "fast" as const, "slow" as const),
+      running: fc.nat({ max: 40 }),
+      free: fc.nat({ max: 32 }),
+    }),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(demands, (drawn) => {
+      const all = drawn.map((demand) => lane(demand));
+      const plan = planClaim(all, SLOT_LIMITS);
+      expect(plan.total).toBeLessThanOrEqual(SLOT_LIMITS.total);
+      for (const planned of plan.lanes) {
+        const demand = all.find(({ subscriptionId }) => subscriptionId === planned.subscriptionId);
+        expect(planned.free).toBeLessThanOrEqual(demand?.free ?? 0);
+        expect(planned.workspaceRunning + planned.free).toBeLessThanOrEqual(
+          SLOT_LIMITS.perWorkspace,
+        );
+        expect(planned.free).toBeGreaterThan(0);
+      }
+    }),
+  );
+});

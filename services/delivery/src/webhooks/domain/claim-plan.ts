@@ -1,0 +1,128 @@
+import type { Pace } from "./lane-pace.ts";
+
+/** Maximum numbers of attempts that run at a time in one process. */
+export interface SlotLimits {
+  readonly total: number;
+  readonly perWorkspace: number;
+  /** To receivers that are slow or do not answer, so that they leave slots for the others. */
+  readonly slow: number;
+  /** To receivers that have not answered yet. */
+  readonly new: number;
+}
+
+/**
+ * Half of the slots for slow receivers and a quarter for new ones leave at least a quarter for receivers that are known to be
+ * fast.
+ */
+export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
+
+/** What a lane could send now. */
+export interface LaneDemand {
+  readonly subscriptionId: string;
+  readonly workspaceId: string;
+  /** Version of the subscription that the process knows. */
+  readonly version: number;
+  readonly pace: Pace;
+  /** Number of attempts that run. */
+  readonly running: number;
+  /** Number of further attempts that the limits of the lane itself allow. */
+  readonly free: number;
+  /** Whether only deliveries that a user asked for may be sent. */
+  readonly onlyManual: boolean;
+  /** Whether the lane may have due deliveries. */
+  readonly isAsking: boolean;
+}
+
+/** A lane for which deliveries are claimed. */
+export interface PlannedLane {
+  readonly subscriptionId: string;
+  readonly version: number;
+  readonly pace: Pace;
+  /** Maximum number of deliveries of the lane. */
+  readonly free: number;
+  readonly onlyManual: boolean;
+  readonly workspaceRunning: number;
+  /** Maximum number of deliveries of the workspace. */
+  readonly workspaceFree: number;
+  /** Maximum number of deliveries of lanes of the workspace with the same pace. */
+  readonly workspacePaceFree: number;
+}
+
+/** How many deliveries of which lanes are claimed. */
+export interface ClaimPlan {
+  readonly lanes: readonly PlannedLane[];
+  readonly total: number;
+  readonly slow: number;
+  readonly new: number;
+}
+
+/** Number of deliveries that each lane may claim at least, even if there are more lanes than free slots. */
+const MIN_SHARE = 4;
+
+class Counts {
+  readonly #counts = new Map<string, number>();
+
+  add(key: string, amount: number): void {
+    this.#counts.set(key, this.of(key) + amount);
+  }
+
+  of(key: string): number {
+    return this.#counts.get(key) ?? 0;
+  }
+}
+
+/** Returns how many attempts may begin, by pace of their receivers. */
+function freeByPace(
+  lanes: readonly LaneDemand[],
+  limits: SlotLimits,
+): Readonly<Record<Pace | "total", number>> {
+  const running = new Counts();
+  for (const { pace, running: amount } of lanes) {
+    running.add(pace, amount);
+    running.add("total", amount);
+  }
+  const total = Math.max(0, limits.total - running.of("total"));
+  const slow = Math.max(0, Math.min(total, limits.slow - running.of("slow")));
+  const both = limits.slow + limits.new - running.of("slow") - running.of("new");
+  const unknown = Math.max(0, Math.min(total, limits.new - running.of("new"), both));
+  return { total, fast: total, slow, new: unknown };
+}
+
+/**
+ * Returns how many deliveries of which lanes a process claims, so that neither slow receivers nor one workspace use up the
+ * slots. Within a workspace, slow receivers can use at most half of its slots.
+ *
+ * @param demands All lanes that the process holds.
+ */
+export function planClaim(demands: readonly LaneDemand[], limits: SlotLimits): ClaimPlan {
+  const free = freeByPace(demands, limits);
+  const workspaces = new Counts();
+  for (const { workspaceId, pace, running } of demands) {
+    workspaces.add(workspaceId, running);
+    workspaces.add(`${workspaceId} ${pace}`, running);
+  }
+  const asking = demands.filter((lane) => lane.isAsking && lane.free > 0 && free[lane.pace] > 0);
+  const share = Math.max(MIN_SHARE, Math.ceil(free.total / Math.max(1, asking.length)));
+  const lanes = asking.map((lane) => {
+    const workspaceRunning = workspaces.of(lane.workspaceId);
+    const workspaceFree = limits.perWorkspace - workspaceRunning;
+    const half = limits.perWorkspace / 2 - workspaces.of(`${lane.workspaceId} slow`);
+    const workspacePaceFree = lane.pace === "slow" ? Math.min(half, workspaceFree) : workspaceFree;
+    return {
+      subscriptionId: lane.subscriptionId,
+      version: lane.version,
+      pace: lane.pace,
+      free: Math.min(lane.free, share, free[lane.pace], workspacePaceFree),
+      onlyManual: lane.onlyManual,
+      workspaceRunning,
+      workspaceFree,
+      workspacePaceFree,
+    };
+  });
+  return {
+    lanes: lanes.filter((lane) => lane.free > 0),
+    total: free.total,
+    slow: free.slow,
+    new: free.new,
+  };
+}

@@ -1,0 +1,191 @@
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { startLoop } from "@postrider/shared/process/loop";
+import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
+import { claimDeliveries, type QueuedDelivery } from "#src/webhooks/db/queue.ts";
+import { planClaim, type ClaimPlan, type LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
+import { AttemptRecorder } from "#src/webhooks/operations/attempt-recorder.ts";
+import {
+  DISPATCHER_SETTINGS,
+  type DispatcherDeps,
+  type DispatcherSettings,
+} from "#src/webhooks/operations/dependencies.ts";
+import type { HeldLane } from "#src/webhooks/operations/held-lane.ts";
+import { LaneLeases } from "#src/webhooks/operations/lane-leases.ts";
+import {
+  countAttempt,
+  recordLoad,
+  recordWebhookClaim,
+  webhookLateness,
+} from "#src/webhooks/operations/metrics.ts";
+import { ReceiverConnections } from "#src/webhooks/operations/receiver-connections.ts";
+import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
+
+/** Interval in milliseconds at which a process that holds lanes looks for due deliveries. */
+const POLL_MS = 50;
+/** The same while it holds none. */
+const IDLE_POLL_MS = 100;
+/** Wait in milliseconds after a pass that failed. */
+const FAILED_MS = 500;
+/** Minimum time between two claims while attempts run. Claiming ten deliveries costs about as much as claiming one. */
+const MIN_INTERVAL_MS = 5;
+/** How long after the deadline of its attempts a stopping process waits until they are recorded, in milliseconds. */
+const RECORD_MARGIN_MS = 2_000;
+
+export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
+  /** Settings that replace those of production, for tests. */
+  readonly settings?: Partial<DispatcherSettings>;
+}
+
+/** Sends webhooks until it is disposed of. Disposing waits until attempts that run end and are recorded. */
+export interface Dispatcher extends AsyncDisposable {
+  /** Looks for due deliveries now instead of at the next poll. */
+  nudge(): void;
+  /** Milliseconds since this process last looked for deliveries successfully. */
+  claimAgeMs(): number;
+}
+
+export function startDispatcher(options: DispatcherOptions): Dispatcher {
+  const deps = { ...options, settings: { ...DISPATCHER_SETTINGS, ...options.settings } };
+  const passes = new Passes(deps);
+  const loop = startLoop({
+    idleMs: FAILED_MS,
+    work: () => passes.run(),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error },
+        "webhook deliveries could not be claimed; claiming is tried again",
+      ),
+  });
+  passes.onFree = () => loop.nudge();
+  return {
+    nudge: () => {
+      passes.mustLook = true;
+      loop.nudge();
+    },
+    claimAgeMs: () => performance.now() - passes.passedAt,
+    [Symbol.asyncDispose]: async () => {
+      await loop[Symbol.asyncDispose]();
+      await passes.stop();
+    },
+  };
+}
+
+class Passes {
+  onFree: () => void = () => undefined;
+  /** Whether the next pass looks for new deliveries, also of lanes that had none. */
+  mustLook = true;
+  passedAt = performance.now();
+  readonly #deps: DispatcherDeps;
+  readonly #leases: LaneLeases;
+  readonly #recorder: AttemptRecorder;
+  readonly #connections: ReceiverConnections;
+  readonly #running = new Set<Promise<void>>();
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #claimedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.#leases = new LaneLeases(deps);
+    this.#recorder = new AttemptRecorder(deps);
+    this.#connections = new ReceiverConnections(deps.outbound);
+  }
+
+  /** Claims lanes and due deliveries once, and begins their attempts. Returns the milliseconds until the next pass. */
+  async run(): Promise<number> {
+    const now = performance.now();
+    const waitMs = this.#claimedAt + MIN_INTERVAL_MS - now;
+    if (this.#running.size > 0 && waitMs > 0) return Math.ceil(waitMs);
+    this.#claimedAt = now;
+    const pollMs = this.#leases.size > 0 ? POLL_MS : IDLE_POLL_MS;
+    if (this.mustLook || now - this.#lookedAt >= pollMs) await this.#look();
+    const isCut = await this.#claim(this.#plan());
+    this.passedAt = performance.now();
+    return isCut ? MIN_INTERVAL_MS : POLL_MS;
+  }
+
+  /** Claims further lanes, and asks all lanes for deliveries in this pass. */
+  async #look(): Promise<void> {
+    this.#lookedAt = performance.now();
+    this.mustLook = false;
+    await this.#leases.releaseIdle();
+    const free = this.#plan();
+    if (free.total > 0) await this.#leases.claim(free);
+    for (const lane of this.#leases.values()) lane.isAsking = true;
+    recordWebhookClaim();
+  }
+
+  #plan(): ClaimPlan {
+    const now = performance.now();
+    const demands = this.#leases.values().map((lane) => lane.demand(now));
+    recordLoad(sumByPace(demands), demands.length);
+    return planClaim(demands, this.#deps.settings.slots);
+  }
+
+  /** Returns whether there may be more due deliveries that this process can send. */
+  async #claim(plan: ClaimPlan): Promise<boolean> {
+    if (plan.lanes.length === 0) return false;
+    const { sql, owner, settings } = this.#deps;
+    const lease = { owner, sendingMs: settings.sendingMs };
+    const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
+    if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
+    const isCut = deliveries.length >= plan.total;
+    const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
+    for (const { subscriptionId, free } of plan.lanes) {
+      const own = claimed.get(subscriptionId) ?? [];
+      const lane = this.#leases.find(subscriptionId);
+      if (lane === undefined) continue;
+      lane.isAsking = isCut || own.length >= free;
+      for (const delivery of own) this.#begin(lane, delivery);
+    }
+    if (expiredIds.length > 0) await sql.begin((tx) => cancelDeliveries(tx, expiredIds));
+    await this.#leases.reload(changedIds);
+    return isCut;
+  }
+
+  #begin(lane: HeldLane, delivery: QueuedDelivery): void {
+    // While the database is unavailable for longer than `sendingMs`, a delivery is claimed again before its attempt is recorded.
+    if (lane.isSending(delivery.deliveryId)) return;
+    lane.begin(delivery.deliveryId, performance.now());
+    webhookLateness.observe(Math.max(0, delivery.latenessMs) / 1000);
+    const sending = this.#send(lane, delivery).finally(() => {
+      lane.free(delivery.deliveryId);
+      this.#running.delete(sending);
+      this.onFree();
+    });
+    this.#running.add(sending);
+  }
+
+  async #send(lane: HeldLane, delivery: QueuedDelivery): Promise<void> {
+    const { settings, random, logger } = this.#deps;
+    const options = { connections: this.#connections, attemptMs: settings.attemptMs };
+    try {
+      const attempt = await sendWebhook(options, lane.receiver, delivery);
+      failpoint("delivery.after-webhook-sent");
+      countAttempt(attempt);
+      const decision = lane.end(delivery, attempt, random);
+      await this.#recorder.record({ delivery, lane, attempt, decision });
+    } catch (error) {
+      const { deliveryId } = delivery;
+      logger.error(
+        { err: error, deliveryId },
+        "sending a webhook ended with an unexpected error; it is sent again",
+      );
+    }
+  }
+
+  async stop(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, this.#deps.settings.attemptMs + RECORD_MARGIN_MS);
+    const recorded = Promise.all(this.#running).then(() => this.#recorder.drain());
+    await Promise.race([recorded, promise]);
+    clearTimeout(timer);
+    await this.#leases[Symbol.asyncDispose]();
+    await this.#connections[Symbol.asyncDispose]();
+  }
+}
+
+function sumByPace(demands: readonly LaneDemand[]) {
+  const running = { new: 0, fast: 0, slow: 0 };
+  for (const demand of demands) running[demand.pace] += demand.running;
+  return running;
+}

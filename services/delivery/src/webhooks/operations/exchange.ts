@@ -1,0 +1,123 @@
+import type { Client, Dispatcher } from "undici";
+import type { AttemptError } from "#src/webhooks/domain/attempt.ts";
+import { ConnectFailure } from "./connect-failure.ts";
+
+/** Number of bytes of the body of a response that are kept. A longer body ends the exchange. */
+export const MAX_BODY_BYTES = 16 * 1024;
+/** Number of informational responses (1xx) before the response, after which the exchange fails. */
+const MAX_INFORMATIONAL = 10;
+/** Makes undici stop reading at once: bytes that have arrived already may contain thousands of further chunks. */
+const TOO_MUCH = new Error("the receiver sends more than is read");
+
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** How an HTTP exchange with a receiver ended. */
+export interface ExchangeEnd {
+  /** Why it was not complete; undefined after a response that ended, or whose body has more than `MAX_BODY_BYTES`. */
+  readonly error: AttemptError | undefined;
+  readonly response:
+    | { readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
+    | undefined;
+  /** Whether the connection can serve another request. */
+  readonly isReusable: boolean;
+}
+
+export interface ExchangeRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Maximum duration of the whole exchange in milliseconds, including the connection. */
+  readonly totalMs: number;
+}
+
+function errorOf(error: unknown): AttemptError {
+  if (error instanceof ConnectFailure) return error.code;
+  const isOverflow =
+    error instanceof Error && "code" in error && error.code === "UND_ERR_HEADERS_OVERFLOW";
+  return isOverflow ? "too_large_headers" : "connection_failed";
+}
+
+/** Collects a response, and ends with the first of: its end, enough of its body, an error, the deadline. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly ended: Promise<ExchangeEnd>;
+  readonly #resolve: (end: ExchangeEnd) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #informational = 0;
+  #isEnded = false;
+  #head: { readonly status: number; readonly headers: ResponseHeaders } | undefined;
+
+  constructor(totalMs: number) {
+    const { promise, resolve } = Promise.withResolvers<ExchangeEnd>();
+    this.ended = promise;
+    this.#resolve = resolve;
+    this.#timer = setTimeout(
+      () => this.#end(this.#head === undefined ? "timeout" : "body_timeout"),
+      totalMs,
+    );
+  }
+
+  // undici calls each of these methods and requires this one.
+  // oxlint-disable-next-line eslint/no-empty-function, eslint/class-methods-use-this
+  onRequestStart(): void {}
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: ResponseHeaders,
+  ): void {
+    if (status >= 200) this.#head = { status, headers };
+    else if ((this.#informational += 1) > MAX_INFORMATIONAL) {
+      this.#end("connection_failed");
+      controller.abort(TOO_MUCH);
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    const missing = MAX_BODY_BYTES - this.#bytes;
+    this.#bytes += chunk.length;
+    if (missing > 0) this.#chunks.push(Buffer.from(chunk.subarray(0, missing)));
+    if (chunk.length <= missing) return;
+    this.#end(undefined);
+    controller.abort(TOO_MUCH);
+  }
+
+  onResponseEnd(): void {
+    this.#end(undefined, true);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: unknown): void {
+    this.fail(error);
+  }
+
+  fail(error: unknown): void {
+    this.#end(errorOf(error));
+  }
+
+  #end(error: AttemptError | undefined, isReusable = false): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    clearTimeout(this.#timer);
+    const body = Buffer.concat(this.#chunks);
+    const response = this.#head === undefined ? undefined : { ...this.#head, body };
+    this.#resolve({ error, response, isReusable });
+  }
+}
+
+/**
+ * Sends a POST over a connection. It never throws and never takes longer than its deadline. The caller closes a connection that
+ * is not reusable afterwards.
+ */
+export async function exchange(
+  client: Client,
+  { path, headers, body, totalMs }: ExchangeRequest,
+): Promise<ExchangeEnd> {
+  const running = new Exchange(totalMs);
+  try {
+    client.dispatch({ method: "POST", path, headers, body }, running);
+  } catch (error) {
+    running.fail(error);
+  }
+  return await running.ended;
+}

@@ -1,0 +1,166 @@
+import { tokensAt, type BucketLevel } from "@postrider/shared/limits/token-bucket";
+import type { LaneResult } from "#src/webhooks/db/attempts.ts";
+import type { LaneRow } from "#src/webhooks/db/lane-leases.ts";
+import type { Attempt } from "#src/webhooks/domain/attempt.ts";
+import type { LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
+import {
+  concurrencyOf,
+  paceOf,
+  recordDuration,
+  startLoad,
+  type LaneLoad,
+  type Pace,
+} from "#src/webhooks/domain/lane-pace.ts";
+import { afterAttempt, type Decision, type LaneState } from "#src/webhooks/domain/lane-state.ts";
+import { toOutcome } from "#src/webhooks/domain/retry-schedule.ts";
+import type { Receiver } from "./receivers.ts";
+
+const SECOND_MS = 1_000;
+
+function isSame(a: LaneState, b: LaneState): boolean {
+  return (
+    a.blockedUntil === b.blockedUntil &&
+    a.unansweredInRow === b.unansweredInRow &&
+    a.failingSince === b.failingSince
+  );
+}
+
+function toState(row: LaneRow, now: number): LaneState {
+  const { blockedForMs, failingForMs, unansweredInRow } = row;
+  return {
+    blockedUntil: blockedForMs === null ? Number.NEGATIVE_INFINITY : now + blockedForMs,
+    unansweredInRow,
+    failingSince: failingForMs === null ? null : now - failingForMs,
+  };
+}
+
+/**
+ * The lane of a subscription while this process holds its lease. Only the holder sends its deliveries, so the limits here hold
+ * for all processes together. Instants are milliseconds of `performance.now()`.
+ */
+export class HeldLane {
+  readonly subscriptionId: string;
+  readonly workspaceId: string;
+  receiver: Receiver;
+  /** Whether there may be due deliveries that were not claimed. */
+  isAsking = true;
+  /** When the lane was claimed or last had an attempt. */
+  activeAt: number;
+  #state: LaneState;
+  #stored: LaneState;
+  #load: LaneLoad;
+  /** One token per attempt; used only with a maximum rate. A new holder starts with one, because it does not know the last second. */
+  #level: BucketLevel;
+  /** Start of each attempt that runs or is not recorded yet, by delivery, oldest first. */
+  readonly #running = new Map<string, number>();
+  /** The attempts of `#running` whose receiver has not answered yet. */
+  readonly #open = new Map<string, number>();
+
+  constructor(row: LaneRow, receiver: Receiver, now: number) {
+    this.subscriptionId = row.subscriptionId;
+    this.workspaceId = row.workspaceId;
+    this.receiver = receiver;
+    this.activeAt = now;
+    this.#state = toState(row, now);
+    this.#stored = this.#state;
+    this.#load = startLoad(row.pace);
+    this.#level = { tokens: 1, at: now };
+  }
+
+  /** Takes over a change of the subscription. A change of its address or status also resets what was known of its receiver. */
+  reload(receiver: Receiver, row: LaneRow): void {
+    this.receiver = receiver;
+    this.isAsking = true;
+    this.#state = toState(row, performance.now());
+    this.#stored = this.#state;
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  isSending(deliveryId: string): boolean {
+    return this.#running.has(deliveryId);
+  }
+
+  pace(now: number): Pace {
+    const [oldest] = this.#open.values();
+    return paceOf(this.#load, this.#state, oldest === undefined ? undefined : now - oldest);
+  }
+
+  demand(now: number): LaneDemand {
+    const running = this.#running.size;
+    return {
+      subscriptionId: this.subscriptionId,
+      workspaceId: this.workspaceId,
+      version: this.receiver.version,
+      pace: this.pace(now),
+      running,
+      free: Math.min(concurrencyOf(this.#load, this.#state) - running, this.#tokens(now)),
+      onlyManual: this.#state.blockedUntil > now,
+      isAsking: this.isAsking,
+    };
+  }
+
+  #tokens(now: number): number {
+    const { maxPerSecond } = this.receiver;
+    if (maxPerSecond === null) return Number.POSITIVE_INFINITY;
+    const size = { capacity: maxPerSecond, windowMs: SECOND_MS };
+    this.#level = { tokens: tokensAt(this.#level, size, now), at: now };
+    return Math.floor(this.#level.tokens);
+  }
+
+  begin(deliveryId: string, now: number): void {
+    this.#running.set(deliveryId, now);
+    this.#open.set(deliveryId, now);
+    this.#level = { ...this.#level, tokens: this.#level.tokens - 1 };
+    this.activeAt = now;
+  }
+
+  /** Decides what follows from an attempt that has just ended. */
+  end(
+    delivery: { readonly deliveryId: string; readonly attemptCount: number },
+    attempt: Attempt,
+    random: () => number,
+  ): Decision {
+    const now = performance.now();
+    const startedAt = this.#open.get(delivery.deliveryId) ?? now;
+    this.#open.delete(delivery.deliveryId);
+    const outcome = toOutcome(attempt, new Date());
+    const ended = { outcome, startedAt, attemptCount: delivery.attemptCount + 1 };
+    const decision = afterAttempt(this.#state, ended, now, random);
+    this.#state = decision.lane;
+    this.#load = recordDuration(this.#load, {
+      durationMs: attempt.durationMs,
+      isAnswered: outcome.kind !== "unanswered",
+      wasFull: this.#running.size >= this.#load.limit,
+    });
+    return decision;
+  }
+
+  /** Frees the slot of a delivery whose attempt is recorded. */
+  free(deliveryId: string): void {
+    this.#running.delete(deliveryId);
+    this.#open.delete(deliveryId);
+    this.activeAt = performance.now();
+  }
+
+  /** Returns the state to store and a function to call when it is stored; undefined if the stored state is the same. */
+  findUnstored(): { readonly result: LaneResult; readonly onStored: () => void } | undefined {
+    const state = this.#state;
+    if (isSame(state, this.#stored)) return undefined;
+    const now = performance.now();
+    const { blockedUntil, failingSince, unansweredInRow } = state;
+    return {
+      result: {
+        subscriptionId: this.subscriptionId,
+        unansweredInRow,
+        blockedForMs: blockedUntil > now ? blockedUntil - now : null,
+        failingForMs: failingSince === null ? null : now - failingSince,
+      },
+      onStored: () => {
+        this.#stored = state;
+      },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import { listReceivers, type ReceiverRow } from "#src/webhooks/db/receivers.ts";
+import { listSigningSecrets, openSecret, type SigningSecret } from "#src/webhooks/db/secrets.ts";
+import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
+
+interface HeldSigner {
+  readonly signer: Signer;
+  /** Instant in milliseconds of `performance.now()` at which the secret stops signing. */
+  readonly expiresAt: number;
+}
+
+/** The endpoint of a subscription, with what is needed to send to it. */
+export interface Receiver {
+  readonly subscriptionId: string;
+  readonly version: number;
+  readonly isActive: boolean;
+  readonly origin: string;
+  readonly hostname: string;
+  readonly port: number;
+  /** Path with the query. */
+  readonly path: string;
+  /** Maximum number of attempts per second; null without a maximum. */
+  readonly maxPerSecond: number | null;
+  /** Returns the signers of an attempt, newest first. */
+  signersAt(now: number): readonly Signer[];
+}
+
+/** Decrypts a secret. @throws SealError */
+function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: number): HeldSigner {
+  const expiresInMs = secret.expiresInMs ?? Number.POSITIVE_INFINITY;
+  return {
+    signer: createSigner(openSecret(keys, secret)),
+    expiresAt: now + expiresInMs,
+  };
+}
+
+function toReceiver(row: ReceiverRow, signers: readonly HeldSigner[]): Receiver {
+  const url = new URL(row.url);
+  return {
+    subscriptionId: row.id,
+    version: row.version,
+    isActive: row.status === "active",
+    origin: url.origin,
+    hostname: url.hostname,
+    port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
+    path: url.pathname + url.search,
+    maxPerSecond: row.maxPerSecond,
+    signersAt: (now) =>
+      signers.filter(({ expiresAt }) => expiresAt > now).map(({ signer }) => signer),
+  };
+}
+
+/** The endpoint of a subscription, or why nothing can be sent to it. */
+export type LoadedReceiver =
+  | { readonly kind: "ready"; readonly receiver: Receiver }
+  | { readonly kind: "unusable"; readonly error: unknown };
+
+/**
+ * Loads the endpoints of subscriptions and decrypts their secrets. An endpoint is unusable while the key of a secret is missing, because
+ * nothing is sent without a signature.
+ */
+export async function loadReceivers(
+  sql: ISql,
+  keys: readonly SealingKey[],
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, LoadedReceiver>> {
+  // The version is read before the secrets. If they are rotated in between, the next claim sees another version.
+  const rows = await listReceivers(sql, subscriptionIds);
+  const secrets = await listSigningSecrets(sql, subscriptionIds);
+  const now = performance.now();
+  const bySubscription = Map.groupBy(secrets, ({ subscriptionId }) => subscriptionId);
+  const load = (row: ReceiverRow): LoadedReceiver => {
+    try {
+      const own = bySubscription.get(row.id) ?? [];
+      const signers = own.map((secret) => toHeldSigner(keys, secret, now));
+      if (row.status === "active" && signers.length === 0)
+        throw new Error("the subscription has no secret");
+      return { kind: "ready", receiver: toReceiver(row, signers) };
+    } catch (error) {
+      return { kind: "unusable", error };
+    }
+  };
+  return new Map(rows.map((row) => [row.id, load(row)]));
+}

@@ -1,0 +1,152 @@
+import type { ServerResponse } from "node:http";
+import { newId } from "@postrider/shared/ids";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  countByStatus,
+  insertDeliveries,
+  insertSubscription,
+  openWebhookDatabase,
+  startReceiver,
+  startTestDispatcher,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openWebhookDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+test("receivers that never answer do not hold back those that do, even if their deliveries were first", async () => {
+  const { sql } = database;
+  await using hanging = await startReceiver(() => undefined);
+  await using answering = await startReceiver();
+  const slots = { total: 16, perWorkspace: 16, slow: 8, new: 4 };
+  const silent = await Promise.all(
+    Array.from({ length: 20 }, () => insertSubscription(sql, { url: hanging.url })),
+  );
+  const healthy = await Promise.all(
+    Array.from({ length: 5 }, () => insertSubscription(sql, { url: answering.url })),
+  );
+  await sql`
+    update webhook_lanes set pace = 'fast'
+    where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
+  for (const each of silent) await insertDeliveries(sql, each, 20);
+  for (const each of healthy) await insertDeliveries(sql, each, 60);
+  // No attempt to a silent receiver ends while this test runs, so each slot that one gets is lost for the others.
+  await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
+  for (const { id } of healthy)
+    await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 60 }));
+  expect(hanging.maxOpen).toBeLessThanOrEqual(slots.slow + slots.new);
+  expect(answering.received).toHaveLength(300);
+});
+
+test("one workspace uses at most its part of the slots, and another one gets its turn", async () => {
+  const { sql } = database;
+  const held: ServerResponse[] = [];
+  await using busy = await startReceiver((response) => void held.push(response));
+  await using other = await startReceiver();
+  const workspaceId = newId();
+  const many = await Promise.all(
+    Array.from({ length: 4 }, () => insertSubscription(sql, { url: busy.url, workspaceId })),
+  );
+  for (const each of many) await insertDeliveries(sql, each, 20);
+  const one = await insertSubscription(sql, { url: other.url });
+  await insertDeliveries(sql, one, 5);
+  const slots = { total: 12, perWorkspace: 6, slow: 12, new: 12 };
+  await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
+  await eventually(async () => expect(await countByStatus(sql, one.id)).toEqual({ succeeded: 5 }));
+  expect(held.length).toBeLessThanOrEqual(6);
+  await sql`
+    update webhook_subscriptions set status = 'paused', version = version + 1
+    where workspace_id = ${workspaceId}`;
+  for (const response of held) response.end();
+});
+
+test("a subscription gets 4 attempts at a time at first, and more while it answers", async () => {
+  const { sql } = database;
+  const held: ServerResponse[] = [];
+  await using receiver = await startReceiver((response) => void held.push(response));
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  await insertDeliveries(sql, subscription, 30);
+  await using _dispatcher = startTestDispatcher(sql);
+  await eventually(() => held.length === 4);
+  for (const response of held.splice(0)) response.end();
+  await eventually(() => receiver.maxOpen > 4);
+  await eventually(async () => {
+    for (const response of held.splice(0)) response.end();
+    expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 30 });
+  });
+});
+
+test("the circuit of a silent receiver opens after 10 attempts, then lets one probe through and closes with its answer", async () => {
+  const { sql } = database;
+  let isSilent = true;
+  await using receiver = await startReceiver((response) => {
+    if (isSilent) response.destroy();
+    else response.end();
+  });
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  await insertDeliveries(sql, subscription, 40);
+  await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 50 } });
+  const readLane = async () => {
+    const [lane] = await sql<{ unanswered: number; owner: string | null; isBlocked: boolean }[]>`
+      select unanswered_in_row as unanswered, owner, blocked_until > now() as is_blocked
+      from webhook_lanes where subscription_id = ${subscription.id}`;
+    return lane;
+  };
+  await eventually(async () =>
+    expect(await readLane()).toMatchObject({ owner: null, isBlocked: true }),
+  );
+  const opened = (await readLane())?.unanswered ?? 0;
+  const sentBefore = receiver.received.length;
+  expect(opened).toBeGreaterThanOrEqual(10);
+  // The attempts that ran when the circuit opened were sent as well.
+  expect(sentBefore).toBeLessThanOrEqual(14);
+  // Moves the end of the wait into the past instead of waiting for it.
+  const wake = () => sql`
+    update webhook_lanes set blocked_until = now(), wake_at = now()
+    where subscription_id = ${subscription.id}`;
+  await wake();
+  dispatcher.nudge();
+  await eventually(async () =>
+    expect(await readLane()).toMatchObject({
+      unanswered: opened + 1,
+      owner: null,
+      isBlocked: true,
+    }),
+  );
+  expect(receiver.received).toHaveLength(sentBefore + 1);
+  isSilent = false;
+  await wake();
+  dispatcher.nudge();
+  await eventually(async () => expect(await readLane()).toMatchObject({ unanswered: 0 }));
+  const [waiting] = await sql<{ count: number }[]>`
+    select count(*)::int as count from webhook_queue
+    where subscription_id = ${subscription.id} and attempt_count = 0`;
+  await eventually(async () => {
+    const left = await sql`
+      select 1 from webhook_queue where subscription_id = ${subscription.id} and attempt_count = 0`;
+    expect(left).toHaveLength(0);
+  });
+  expect(waiting?.count).toBeLessThanOrEqual(40 - sentBefore - 1);
+});
+
+test("a subscription with a maximum rate gets no more deliveries per second than that", async () => {
+  const { sql } = database;
+  const times: number[] = [];
+  await using receiver = await startReceiver((response) => {
+    times.push(performance.now());
+    response.end();
+  });
+  const subscription = await insertSubscription(sql, { url: receiver.url, maxPerSecond: 20 });
+  await insertDeliveries(sql, subscription, 30);
+  await using _dispatcher = startTestDispatcher(sql);
+  await eventually(async () =>
+    expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 30 }),
+  );
+  const lastMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  // A new holder of a lane starts with one token, so 29 deliveries wait for theirs.
+  expect(lastMs).toBeGreaterThan((29 / 20) * 1_000 - 150);
+});

@@ -1,0 +1,109 @@
+import { ROOT_CONTEXT, trace, type Context, type Tracer } from "@opentelemetry/api";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { recordSpans } from "@postrider/shared/tracing/tracing";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import {
+  attempted,
+  countByStatus,
+  insertDeliveries,
+  insertSubscription,
+  openWebhookDatabase,
+  startReceiver,
+  startTestDispatcher,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openWebhookDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+afterEach(() => recordSpans(undefined));
+
+test("an attempt whose texts the database refuses is recorded without them, and the others of its batch as they are", async () => {
+  const { sql, ownerSql } = database;
+  let answers = 0;
+  await using receiver = await startReceiver((response) => {
+    answers += 1;
+    response.end(answers === 2 ? "refused text" : "fine text");
+  });
+  await ownerSql`
+    alter table delivery.webhook_attempts
+    add constraint test_refusal check (response_body <> 'refused text')`;
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const deliveries = await insertDeliveries(sql, subscription, 4);
+  await using _dispatcher = startTestDispatcher(sql);
+  await eventually(async () =>
+    expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 4 }),
+  );
+  const attempts = await sql<{ responseBody: string }[]>`
+    select response_body from webhook_attempts
+    where delivery_id = any(${deliveries.map(({ id }) => id)}::uuid[])`;
+  expect(attempts.map(({ responseBody }) => responseBody).toSorted()).toEqual([
+    "fine text",
+    "fine text",
+    "fine text",
+    "the response could not be stored",
+  ]);
+  expect(receiver.received).toHaveLength(4);
+  await ownerSql`alter table delivery.webhook_attempts drop constraint test_refusal`;
+});
+
+test("attempts that end while the database refuses connections are recorded when it accepts them again, and not repeated", async () => {
+  const { sql, ownerSql } = database;
+  let release = () => {};
+  const cut = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  let arrived = 0;
+  await using receiver = await startReceiver((response) => {
+    arrived += 1;
+    void cut.then(() => response.end("ok"));
+  });
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const deliveries = await insertDeliveries(sql, subscription, 3);
+  await using _dispatcher = startTestDispatcher(sql);
+  await eventually(() => arrived === 3);
+  // The lock makes the recording statement wait, and the end of its connection makes it fail.
+  await ownerSql.begin(async (tx) => {
+    await tx`lock table delivery.webhook_deliveries in access exclusive mode`;
+    release();
+    await eventually(async () => {
+      const ended = await ownerSql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_attempts%'`;
+      expect(ended.length).toBeGreaterThan(0);
+    });
+  });
+  for (const { id } of deliveries)
+    expect(await attempted(sql, id, 1)).toMatchObject({ status: "succeeded", attemptCount: 1 });
+  expect(receiver.received).toHaveLength(3);
+});
+
+test("the trace of the request that caused an event ends at its webhook, and is not sent to the receiver", async () => {
+  const { sql } = database;
+  const parents: unknown[] = [];
+  const names: string[] = [];
+  const tracer = {
+    startSpan: (name: string, _options: unknown, context: Context = ROOT_CONTEXT) => {
+      names.push(name);
+      parents.push(trace.getSpanContext(context)?.traceId);
+      return trace.wrapSpanContext({
+        traceId: "0".repeat(31).concat("9"),
+        spanId: "1".repeat(16),
+        traceFlags: 1,
+      });
+    },
+  } as unknown as Tracer;
+  await using receiver = await startReceiver();
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  const [delivery] = await insertDeliveries(sql, subscription, 1, { traceparent });
+  recordSpans(tracer);
+  await using _dispatcher = startTestDispatcher(sql);
+  await attempted(sql, delivery?.id ?? "", 1);
+  expect(names).toEqual(["send webhook"]);
+  expect(parents).toEqual([traceId]);
+  expect(receiver.received[0]?.headers).not.toHaveProperty("traceparent");
+});
