@@ -1,9 +1,11 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
+import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
@@ -15,8 +17,16 @@ import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
+import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
+import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
+
+/** The parts of the service that this process works for, once they have started. */
+interface Parts {
+  publishing?: Publishing;
+  webhooks?: Webhooks;
+}
 
 /**
  * Builds and starts the delivery service. Disposing of it stops its parts in an order that loses no outcome of a platform call
@@ -25,53 +35,67 @@ import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
-  const started: { publishing?: Publishing } = {};
-  const publishingCheck = () =>
-    started.publishing?.check() ?? Promise.reject(new Error("the process is starting"));
-  health.checks.set("claims", publishingCheck);
-  const server = await listenService({
-    config,
-    callers: RPC_CALLERS,
-    health,
-    logger,
-    routes: createAllRoutes(config, sql, () => started.publishing?.nudge()),
-  });
+  const parts: Parts = {};
+  for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
+  const routes = createAllRoutes(config, sql, parts);
+  const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
   const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
+  const common = { config, logger, bus, peers };
   const onEvents = () => relay.nudge();
-  const publishing = await startPublishing({ config, sql, logger, bus, peers, onEvents });
-  started.publishing = publishing;
+  if (config.role !== "webhooks")
+    parts.publishing = await startPublishing({ ...common, sql, onEvents });
+  if (config.role !== "publishing") parts.webhooks = await startWebhooks(common);
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
       // A stopping process first stops claiming tasks. Then its open platform calls end and their outcomes are
       // recorded. Then the events about these outcomes are published.
-      const edges = together([publishing, server]);
+      const started = Object.values(parts) as readonly AsyncDisposable[];
+      const edges = together([...started, server]);
       await disposeInOrder([edges, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
 
+function listChecks({ role }: Config, parts: Parts): readonly (readonly [string, Check])[] {
+  const isStarting = () => Promise.reject(new Error("the process is starting"));
+  const checks = {
+    publishing: ["claims", () => parts.publishing?.check() ?? isStarting()],
+    webhooks: ["webhooks", () => parts.webhooks?.check() ?? isStarting()],
+  } as const;
+  return role === "all" ? [checks.publishing, checks.webhooks] : [checks[role]];
+}
+
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
-function createAllRoutes(config: Config, sql: Sql, nudgeClaims: () => void) {
-  const { deploymentId } = config;
+function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
   const [first, ...others] = config.identity.keys.map(({ text }) => text);
-  const publishing = createRoutes({ sql, deploymentId, nudgeClaims, handlers: postsHandlers });
+  const publishing = createRoutes({
+    sql,
+    deploymentId: config.deploymentId,
+    nudgeClaims: () => parts.publishing?.nudge(),
+    handlers: listHandlers(),
+  });
   const webhooks = createWebhookRoutes({
     sql,
     outbound: config.platforms.bluesky.outbound,
     sealingKeys: config.handleKeys,
     cursorKeys: deriveCursorKeys("delivery", [first ?? "", ...others]),
-    nudgeComposer: () => undefined,
-    nudgeDispatcher: () => undefined,
+    nudgeComposer: () => parts.webhooks?.nudgeComposer(),
+    nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
   return (router: Parameters<typeof publishing>[0]) => {
     publishing(router);
     webhooks(router);
   };
+}
+
+/** The handlers of all consumers, for events that failed, were parked and are delivered again. */
+function listHandlers(): readonly EventHandler[] {
+  return [...postsHandlers, ...Object.values(webhookHandlers).flat()];
 }
 
 /** Fails unless the configuration has every key with which stored values are encrypted. */
@@ -80,10 +104,11 @@ async function requireKeys({ handleKeys }: Config, sql: Sql): Promise<void> {
   requireSealingKeys("HANDLE_KEYS", handleKeys, { what: "handles and webhook secrets", used });
 }
 
-function connectPeers({ postsUrl, accountsUrl, identity }: Config) {
+function connectPeers({ postsUrl, accountsUrl, media, identity }: Config) {
   return {
     posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
     accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
+    media: connectPeer({ service: "media", baseUrl: media.baseUrl, identity }),
   };
 }
 

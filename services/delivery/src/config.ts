@@ -160,6 +160,22 @@ function readSpool(read: EnvReader) {
 
 function readWebhooks(read: EnvReader) {
   return {
+    retry: {
+      waitsMs: read
+        .about("Waits between the attempts to deliver a webhook event after failures.", {
+          level: "advanced",
+        })
+        .secondsList(
+          "WEBHOOK_RETRY_SECONDS",
+          [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 64_800, 86_400],
+        ),
+      disableAfterMs: read
+        .about(
+          "How long a webhook subscription may have nothing but failures before it is disabled.",
+          { level: "advanced" },
+        )
+        .seconds("WEBHOOK_DISABLE_AFTER_SECONDS", 432_000, 0.1),
+    },
     historyDays: read
       .about("Number of days for which webhook events, deliveries and attempts can be read.")
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
@@ -177,6 +193,12 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     postsUrl: readPeerUrl(read, "posts"),
     accountsUrl: readPeerUrl(read, "accounts"),
+    role: read
+      .about(
+        "What a process of the delivery service works for: publishing, webhooks, or both. With many webhooks, separate processes keep slow endpoints away from publishing.",
+        { level: "advanced" },
+      )
+      .oneOf("ROLE", ["all", "publishing", "webhooks"], "all"),
     deploymentId: read
       .about(
         "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
@@ -184,7 +206,7 @@ export function readSettings(read: EnvReader) {
       .string("DEPLOYMENT_ID", { default: "default" }),
     handleKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt ids and addresses that platforms return before a post is visible, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt signing secrets of webhooks, and ids and addresses that platforms return before a post is visible, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "HANDLE_KEYS",

@@ -1,12 +1,23 @@
 import type { AttemptOutcome } from "./attempt.ts";
-import { scheduleRetry, withJitter } from "./retry-schedule.ts";
+import { RETRY_WAITS_MS, scheduleRetry, withJitter } from "./retry-schedule.ts";
 
 /** Number of attempts in a row without an HTTP response after which the circuit opens. */
 export const CIRCUIT_AFTER = 10;
 const FIRST_PROBE_MS = 5_000;
 const MAX_PROBE_MS = 5 * 60_000;
-/** How long nothing but failures disables a subscription. */
-const DISABLE_AFTER_MS = 5 * 24 * 60 * 60_000;
+
+/** How failed deliveries are repeated, and when that ends. */
+export interface RetryPolicy {
+  /** Waits in milliseconds after the first failed attempt of a delivery, the second, and so on. */
+  readonly waitsMs: readonly number[];
+  /** How long nothing but failures disables a subscription, in milliseconds. */
+  readonly disableAfterMs: number;
+}
+
+export const RETRY_POLICY: RetryPolicy = {
+  waitsMs: RETRY_WAITS_MS,
+  disableAfterMs: 5 * 24 * 60 * 60_000,
+};
 
 /** What earlier attempts mean for the next ones of a subscription. Instants are milliseconds of one clock. */
 export interface LaneState {
@@ -88,6 +99,7 @@ export function afterAttempt(
   ended: EndedAttempt,
   now: number,
   random: () => number,
+  { waitsMs, disableAfterMs }: RetryPolicy = RETRY_POLICY,
 ): Decision {
   if (ended.outcome.kind === "succeeded")
     return {
@@ -96,12 +108,12 @@ export function afterAttempt(
     };
   const lane = afterFailure(state, ended, { now, random });
   if (ended.outcome.kind === "gone") return { delivery: { kind: "failed" }, lane, disable: "gone" };
-  const next = scheduleRetry(ended.attemptCount, random);
+  const next = scheduleRetry(ended.attemptCount, random, waitsMs);
   const pauseMs = ended.outcome.kind === "refused" ? ended.outcome.pauseMs : 0;
   const delivery: DeliveryDecision =
     next.kind === "retry"
       ? { kind: "retry", delayMs: Math.max(next.delayMs, pauseMs) }
       : { kind: "failed" };
-  const isFailing = now - (lane.failingSince ?? now) >= DISABLE_AFTER_MS;
+  const isFailing = now - (lane.failingSince ?? now) >= disableAfterMs;
   return { delivery, lane, ...(isFailing ? { disable: "failing" as const } : {}) };
 }

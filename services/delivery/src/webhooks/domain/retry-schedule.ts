@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
 /** Waits in milliseconds after the first failed attempt of a delivery, the second, and so on. */
-const WAITS_MS: readonly number[] = [
+export const RETRY_WAITS_MS: readonly number[] = [
   5 * SECOND,
   MINUTE,
   5 * MINUTE,
@@ -39,8 +39,12 @@ export type NextAttempt =
  *
  * @param attemptCount Number of its attempts, all of which have failed.
  */
-export function scheduleRetry(attemptCount: number, random: () => number): NextAttempt {
-  const waitMs = WAITS_MS[attemptCount - 1];
+export function scheduleRetry(
+  attemptCount: number,
+  random: () => number,
+  waitsMs = RETRY_WAITS_MS,
+): NextAttempt {
+  const waitMs = waitsMs[attemptCount - 1];
   return waitMs === undefined
     ? { kind: "exhausted" }
     : { kind: "retry", delayMs: withJitter(waitMs, random) };

@@ -162,7 +162,7 @@ class Passes {
       const attempt = await sendWebhook(options, lane.receiver, delivery);
       failpoint("delivery.after-webhook-sent");
       countAttempt(attempt);
-      const decision = lane.end(delivery, attempt, random);
+      const decision = lane.end(delivery, attempt, { random, retry: settings.retry });
       await this.#recorder.record({ delivery, lane, attempt, decision });
     } catch (error) {
       const { deliveryId } = delivery;

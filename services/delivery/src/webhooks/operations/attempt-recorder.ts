@@ -166,6 +166,9 @@ async function disable(
 ): Promise<void> {
   const disabled = await disableSubscription(tx, subscriptionId, reason);
   if (disabled === undefined) return;
-  const event = disabledEvent({ id: subscriptionId, ...disabled }, disabled.disabledAt);
+  const event = disabledEvent(
+    { id: subscriptionId, disabledReason: reason, ...disabled },
+    disabled.disabledAt,
+  );
   await fanOut(tx, [{ ...event, cause: causeOf(cause) }]);
 }

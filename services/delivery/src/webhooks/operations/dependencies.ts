@@ -2,9 +2,10 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { SLOT_LIMITS, type SlotLimits } from "#src/webhooks/domain/claim-plan.ts";
+import { RETRY_POLICY, type RetryPolicy } from "#src/webhooks/domain/lane-state.ts";
 import type { ConnectionOptions } from "./receiver-connections.ts";
 
-/** Durations in milliseconds and limits of sending webhooks. Only tests change them. */
+/** Durations in milliseconds and limits of sending webhooks. Only tests change those other than `retry`. */
 export interface DispatcherSettings {
   /** Maximum duration of an attempt: DNS, connecting, the request and the whole response. */
   readonly attemptMs: number;
@@ -15,6 +16,7 @@ export interface DispatcherSettings {
   /** How long a lane is held after its last attempt. */
   readonly releaseAfterMs: number;
   readonly slots: SlotLimits;
+  readonly retry: RetryPolicy;
 }
 
 export const DISPATCHER_SETTINGS: DispatcherSettings = {
@@ -23,6 +25,7 @@ export const DISPATCHER_SETTINGS: DispatcherSettings = {
   leaseMs: 15_000,
   releaseAfterMs: 1_500,
   slots: SLOT_LIMITS,
+  retry: RETRY_POLICY,
 };
 
 /** Dependencies of sending webhooks. */

@@ -11,7 +11,12 @@ import {
   type LaneLoad,
   type Pace,
 } from "#src/webhooks/domain/lane-pace.ts";
-import { afterAttempt, type Decision, type LaneState } from "#src/webhooks/domain/lane-state.ts";
+import {
+  afterAttempt,
+  type Decision,
+  type LaneState,
+  type RetryPolicy,
+} from "#src/webhooks/domain/lane-state.ts";
 import { toOutcome } from "#src/webhooks/domain/retry-schedule.ts";
 import type { Receiver } from "./receivers.ts";
 
@@ -121,14 +126,14 @@ export class HeldLane {
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },
     attempt: Attempt,
-    random: () => number,
+    { random, retry }: { readonly random: () => number; readonly retry: RetryPolicy },
   ): Decision {
     const now = performance.now();
     const startedAt = this.#open.get(delivery.deliveryId) ?? now;
     this.#open.delete(delivery.deliveryId);
     const outcome = toOutcome(attempt, new Date());
     const ended = { outcome, startedAt, attemptCount: delivery.attemptCount + 1 };
-    const decision = afterAttempt(this.#state, ended, now, random);
+    const decision = afterAttempt(this.#state, ended, now, random, retry);
     this.#state = decision.lane;
     this.#load = recordDuration(this.#load, {
       durationMs: attempt.durationMs,

@@ -18,7 +18,7 @@ export function testEvent(subscription: Subscription, now: Date): AssignedEvent 
 
 /** Returns the event that tells the other subscriptions of the workspace that this one was disabled. */
 export function disabledEvent(
-  subscription: Pick<Subscription, "id" | "workspaceId" | "version">,
+  subscription: Pick<Subscription, "id" | "workspaceId" | "version" | "disabledReason">,
   now: Date,
 ): AssignedEvent {
   const { id, workspaceId, version } = subscription;

@@ -1,0 +1,107 @@
+import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { createMediaLinks } from "@postrider/rest/media/links";
+import type { Bus } from "@postrider/shared/bus";
+import { startConsumer } from "@postrider/shared/bus/consumer";
+import type { Peer } from "@postrider/shared/connect/client";
+import { newId } from "@postrider/shared/ids";
+import { openSql } from "@postrider/shared/postgres";
+import type { Check } from "@postrider/shared/process/health";
+import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { Config } from "#src/config.ts";
+import { WEBHOOKS_GROUP, webhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
+import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
+import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
+import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
+import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
+
+/** Connections to Postgres that webhooks have for themselves, so that they never wait for publishing, nor publishing for them. */
+const POOL_SIZE = 6;
+const MAX_CLAIM_AGE_MS = 10_000;
+
+interface WebhooksOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly bus: Bus;
+  readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
+}
+
+/** The consumers and the jobs that turn events into webhook deliveries and send them. */
+export interface Webhooks extends AsyncDisposable {
+  /** Writes payloads now. */
+  nudgeComposer(): void;
+  /** Looks for due deliveries now. */
+  nudgeDispatcher(): void;
+  /** Readiness check that fails when this process has not looked for deliveries for over 10 s, although it still runs. */
+  readonly check: Check;
+}
+
+/** Starts to send webhooks. Disposing of it first stops consuming and claiming, then waits for the open attempts. */
+export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
+  const { config, logger, bus, peers } = options;
+  const sql = openSql({
+    url: config.databaseUrl,
+    poolSize: POOL_SIZE,
+    applicationName: `${config.service}-webhooks`,
+    prepare: config.databasePrepare,
+  });
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
+  const { historyDays, defaultLocale, retry } = config.webhooks;
+  const partitions = await startKeepPartitions({ sql, logger, historyDays });
+  const { publicUrl, mediaKey, urlMs } = config.media;
+  const composer = startComposer({
+    sql,
+    logger,
+    posts: peers.posts.client(PostService),
+    accounts: peers.accounts.client(AccountService),
+    media: peers.media.client(MediaService),
+    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
+    locale: defaultLocale,
+    nudgeDispatcher: () => dispatcher.nudge(),
+  });
+  const nudgeComposer = () => composer.nudge();
+  const dispatcher = startDispatcher({
+    sql,
+    logger,
+    owner: newId(),
+    sealingKeys: config.handleKeys,
+    outbound: { rules: config.platforms.bluesky.outbound },
+    random: Math.random,
+    onFanOut: nudgeComposer,
+    settings: { ...DISPATCHER_SETTINGS, retry },
+  });
+  const cancellations = startCancelDeliveries({ sql, logger });
+  const consumers = await Promise.all(
+    Object.entries(webhookHandlers).map(([topic, handlers]) =>
+      startConsumer({
+        bus,
+        sql,
+        group: WEBHOOKS_GROUP,
+        topic,
+        handlers,
+        logger,
+        onCommitted: nudgeComposer,
+      }),
+    ),
+  );
+  const jobs = together([...consumers, composer, dispatcher, cancellations, partitions]);
+  return {
+    nudgeComposer,
+    nudgeDispatcher: () => dispatcher.nudge(),
+    check: () => assertRecent(dispatcher.claimAgeMs()),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
+  };
+}
+
+function assertRecent(claimAgeMs: number): Promise<void> {
+  return claimAgeMs < MAX_CLAIM_AGE_MS
+    ? Promise.resolve()
+    : Promise.reject(
+        new Error(
+          "this process has not looked for webhook deliveries for over 10 s; check its log for database errors",
+        ),
+      );
+}
