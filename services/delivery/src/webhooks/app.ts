@@ -14,6 +14,7 @@ import type { Config } from "#src/config.ts";
 import { WEBHOOKS_GROUP, webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
+import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
 import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
 import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
@@ -74,6 +75,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
   const cancellations = startCancelDeliveries({ sql, logger });
+  const counts = startCountWebhooks({ sql, logger, historyDays });
   const consumers = await Promise.all(
     Object.entries(webhookHandlers).map(([topic, handlers]) =>
       startConsumer({
@@ -87,7 +89,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
       }),
     ),
   );
-  const jobs = together([...consumers, composer, dispatcher, cancellations, partitions]);
+  const jobs = together([...consumers, composer, dispatcher, cancellations, counts, partitions]);
   return {
     nudgeComposer,
     nudgeDispatcher: () => dispatcher.nudge(),

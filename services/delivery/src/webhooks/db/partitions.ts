@@ -44,3 +44,41 @@ export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promi
   await sql`delete from webhook_queue where delivery_id < ${first}`;
   await sql`delete from webhook_compositions where event_id < ${first}`;
 }
+
+export interface PartitionCounts {
+  /** Partitions that do not exist yet, of all tables and the days from today to `daysAfter` days after. */
+  readonly missing: number;
+  /** Partitions of days that are more than `historyDays` + 1 days before today. */
+  readonly overdue: number;
+}
+
+/** Counts the partitions that should exist and do not, and those that should have been dropped. Days are in UTC. */
+export async function countPartitions(
+  sql: ISql,
+  { daysAfter, historyDays }: { readonly daysAfter: number; readonly historyDays: number },
+): Promise<PartitionCounts> {
+  const [row] = await sql<PartitionCounts[]>`
+    with days as (
+      select
+        (now() at time zone 'UTC')::date as today,
+        to_char((now() at time zone 'UTC')::date - ${historyDays}::int - 1, 'YYYYMMDD') as oldest
+    ),
+    present as (
+      select right(child.relname, 8) as day
+      from pg_inherits
+      join pg_class child on child.oid = pg_inherits.inhrelid
+      where pg_inherits.inhparent in (
+        select to_regclass(name) from unnest(${[...PARTITIONED_TABLES]}::text[]) as name
+      )
+    )
+    select
+      ${PARTITIONED_TABLES.length}::int * (${daysAfter}::int + 1) - count(*) filter (
+        where present.day between to_char(today, 'YYYYMMDD') and to_char(today + ${daysAfter}::int, 'YYYYMMDD')
+      )::int as missing,
+      count(*) filter (where present.day < oldest)::int as overdue
+    from days
+    left join present on true
+    group by today, oldest`;
+  if (row === undefined) throw new Error("the count returned no row");
+  return row;
+}

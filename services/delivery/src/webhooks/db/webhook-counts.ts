@@ -9,6 +9,10 @@ export interface WebhookCounts {
   /** Those of them that are due, of active subscriptions that may be sent to, up to 100,000. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
+  /** Events whose payload is not written yet, up to 100,000. */
+  readonly unwritten: number;
+  /** When the oldest of them happened. */
+  readonly oldestUnwrittenAt: Date | null;
   readonly openCircuits: number;
   readonly disabled: number;
 }
@@ -24,6 +28,8 @@ export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<We
       (select count(*)::int from (select 1 from webhook_queue limit ${MAX_COUNT}) as q) as queued,
       due.count as due,
       due.oldest_at as oldest_due_at,
+      (select count(*)::int from (select 1 from webhook_compositions limit ${MAX_COUNT}) as c) as unwritten,
+      (select occurred_at from webhook_compositions order by event_id limit 1) as oldest_unwritten_at,
       (select count(*)::int from webhook_lanes where unanswered_in_row >= ${circuitAfter}) as open_circuits,
       (select count(*)::int from webhook_subscriptions where status = 'disabled') as disabled
     from (
@@ -40,5 +46,6 @@ export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<We
       ) as q
     ) as due`;
   const [row] = rows;
-  return row ?? { queued: 0, due: 0, oldestDueAt: null, openCircuits: 0, disabled: 0 };
+  if (row === undefined) throw new Error("the count returned no row");
+  return row;
 }

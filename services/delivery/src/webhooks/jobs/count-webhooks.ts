@@ -2,10 +2,16 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge, createGauge } from "@postrider/shared/telemetry/metrics";
+import { countPartitions } from "#src/webhooks/db/partitions.ts";
 import { countWebhooks } from "#src/webhooks/db/webhook-counts.ts";
 import { CIRCUIT_AFTER } from "#src/webhooks/domain/lane-state.ts";
 
 const EVERY_MS = 15_000;
+/**
+ * Days after today whose partitions are expected. The job keep-partitions creates them for one day more, once an hour, so a
+ * partition is missing only if the job has failed for about a day.
+ */
+const PARTITION_DAYS = 13;
 
 const queued = createGauge(
   "webhook_queue_deliveries",
@@ -25,21 +31,54 @@ const disabled = createGauge(
   "Webhook subscriptions that are disabled.",
 );
 
-async function count(sql: Sql): Promise<void> {
+const unwritten = createGauge(
+  "webhook_unwritten_payloads",
+  "Webhook events of all processes whose payload is not written yet, up to 100,000.",
+);
+const oldestUnwritten = createAgeGauge(
+  "webhook_oldest_unwritten_payload_seconds",
+  "How long ago the oldest webhook event happened whose payload is not written yet.",
+);
+const missingPartitions = createGauge(
+  "webhook_partitions_missing",
+  "Partitions of the webhooks' history that do not exist yet for today and the next 13 days.",
+);
+const overduePartitions = createGauge(
+  "webhook_partitions_overdue",
+  "Partitions of the webhooks' history that are older than WEBHOOK_HISTORY_DAYS and should have been dropped.",
+);
+
+interface CountOptions {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  /** Number of days before today whose history is kept. */
+  readonly historyDays: number;
+}
+
+/** Counts once and sets the metrics. */
+export async function measureWebhooks({
+  sql,
+  historyDays,
+}: Omit<CountOptions, "logger">): Promise<void> {
   const counts = await countWebhooks(sql, CIRCUIT_AFTER);
   queued.set({ state: "due" }, counts.due);
   queued.set({ state: "waiting" }, Math.max(0, counts.queued - counts.due));
   oldest.set({}, counts.oldestDueAt ?? undefined);
   openCircuits.set(counts.openCircuits);
   disabled.set(counts.disabled);
+  unwritten.set(counts.unwritten);
+  oldestUnwritten.set({}, counts.oldestUnwrittenAt ?? undefined);
+  const partitions = await countPartitions(sql, { daysAfter: PARTITION_DAYS, historyDays });
+  missingPartitions.set(partitions.missing);
+  overduePartitions.set(partitions.overdue);
 }
 
-/** Counts the waiting webhook deliveries of all processes for the metrics until it is disposed of. */
-export function startCountWebhooks(options: { readonly sql: Sql; readonly logger: Logger }): Loop {
+/** Counts what waits in the webhooks of all processes, for the metrics, until it is disposed of. */
+export function startCountWebhooks(options: CountOptions): Loop {
   return startLoop({
     idleMs: EVERY_MS,
     work: async () => {
-      await count(options.sql);
+      await measureWebhooks(options);
       return EVERY_MS;
     },
     onError: (error) =>

@@ -15,6 +15,7 @@ import { queueDeliveries } from "#src/webhooks/db/deliveries.ts";
 import { insertEvents, type WrittenEvent } from "#src/webhooks/db/events.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
 import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
+import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
 import { deliveryIdOf, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
 import { readObjects } from "#src/webhooks/operations/read-objects.ts";
@@ -33,6 +34,7 @@ const incompleteTotal = createCounter(
   "webhook_incomplete_payloads_total",
   "Events that were sent with ids only, because their object could not be read or written as JSON.",
   ["type"],
+  EVENT_TYPES.map((type) => ({ type })),
 );
 
 export interface PageResult {
