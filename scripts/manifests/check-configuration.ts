@@ -1,4 +1,3 @@
-import { isService } from "../services/settings.ts";
 import { hasSetting } from "./addresses.ts";
 import { readEnvironment } from "./environment.ts";
 import {
@@ -6,6 +5,7 @@ import {
   type Manifest,
   nameOf,
   ofKind,
+  serviceOf,
   type Workload,
   workloadsOf,
 } from "./manifest.ts";
@@ -73,7 +73,7 @@ function sourcesOf(workload: Workload): readonly string[] {
 }
 
 function productionFaults(manifests: readonly Manifest[]): readonly string[] {
-  const services = workloadsOf(manifests).filter(({ name }) => isService(name));
+  const services = workloadsOf(manifests).filter((one) => serviceOf(one) !== undefined);
   return [
     ...ofKind(manifests, "Secret").map((secret) => `${nameOf(secret)} is in the repository`),
     ...services

@@ -57,6 +57,8 @@ const OWN = new Set([
   "PORT",
   "METRICS_PORT",
   "IDENTITY_KEYS",
+  // The processes of the delivery service can work for publishing, for webhooks, or for both.
+  "ROLE",
   ...NODE_VARIABLES,
   // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka topics and grant
   // rights.

@@ -1,24 +1,26 @@
-import { isService } from "../services/settings.ts";
-import { containersOf, type Manifest, ownImage, workloadsOf } from "./manifest.ts";
+import type { ServiceName } from "../services/settings.ts";
+import { containersOf, type Manifest, serviceOf, workloadsOf } from "./manifest.ts";
 
 const VARIABLES = ["KAFKA_USERNAME", "KAFKA_PASSWORD"];
 
 interface Login {
   readonly where: string;
   readonly secret: string;
+  /** Undefined for Kubernetes Jobs. */
+  readonly service: ServiceName | undefined;
 }
 
 /** Lists the Kubernetes Secrets from which containers read a Kafka user or password. */
-function listLogins(manifests: readonly Manifest[]): readonly (Login & { isService: boolean })[] {
+function listLogins(manifests: readonly Manifest[]): readonly Login[] {
   return workloadsOf(manifests).flatMap((workload) =>
-    containersOf(workload).flatMap(({ name, image, env = [] }) => {
+    containersOf(workload).flatMap(({ name, env = [] }) => {
       const secrets = env
         .filter((entry) => VARIABLES.includes(entry.name))
         .map(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? "");
       return [...new Set(secrets)].map((secret) => ({
         where: `${workload.where} ${name}`,
         secret,
-        isService: isService(ownImage(image) ?? ""),
+        service: serviceOf(workload),
       }));
     }),
   );
@@ -31,9 +33,9 @@ function listLogins(manifests: readonly Manifest[]): readonly (Login & { isServi
 export function checkKafkaUsers(manifests: readonly Manifest[]): readonly string[] {
   const logins = listLogins(manifests);
   return logins
-    .filter((login) => login.isService)
-    .flatMap(({ where, secret }) => {
-      const other = logins.find((one) => one.secret === secret && one.where !== where);
+    .filter(({ service }) => service !== undefined)
+    .flatMap(({ where, secret, service }) => {
+      const other = logins.find((one) => one.secret === secret && one.service !== service);
       return other === undefined ? [] : [`${where}: shares its Kafka user with ${other.where}`];
     });
 }

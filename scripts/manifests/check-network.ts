@@ -1,8 +1,8 @@
 import { peersByImports, peersBySettings, PEER_SETTINGS } from "../services/peers.ts";
-import { isService, SERVICES, settingsOf } from "../services/settings.ts";
+import { SERVICES, settingsOf } from "../services/settings.ts";
 import { type Address, addressesOf, hasSetting, resolveAddress } from "./addresses.ts";
 import { INSPECTOR } from "./check-inspector.ts";
-import { type Manifest, portsOf, type Workload, workloadsOf } from "./manifest.ts";
+import { type Manifest, portsOf, serviceOf, type Workload, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
 /** Addresses of machines, clusters and cloud services that no pod may reach, even if a customer sends a link to one. */
@@ -156,9 +156,10 @@ function isInNamespace(from: Workload, { host, port }: Address, network: Network
 }
 
 /** Checks that each setting for the address of another service leads to that service. */
-function checkPeerAddresses({ name }: Workload, addresses: readonly Address[]): readonly string[] {
-  if (!isService(name)) return [];
-  return peersBySettings(name).flatMap((peer) => {
+function checkPeerAddresses(from: Workload, addresses: readonly Address[]): readonly string[] {
+  const service = serviceOf(from);
+  if (service === undefined) return [];
+  return peersBySettings(service).flatMap((peer) => {
     const address = addresses.find(({ setting }) => PEER_SETTINGS[setting] === peer);
     if (address === undefined) return [`no setting holds the address of ${peer}`];
     return address.host === peer ? [] : [`${address.setting} leads to ${address.host}`];
@@ -174,9 +175,10 @@ function compare(open: readonly string[], needed: readonly string[], what: strin
 }
 
 /** Whether a service calls platforms or fetches URLs that customers name. */
-function needsInternet({ name }: Workload): boolean {
-  if (!isService(name)) return false;
-  return settingsOf(name).some(
+function needsInternet(workload: Workload): boolean {
+  const service = serviceOf(workload);
+  if (service === undefined) return false;
+  return settingsOf(service).some(
     (setting) => setting.name === "OUTBOUND_ALLOW" || setting.name.endsWith("_BASE_URL"),
   );
 }
@@ -223,7 +225,7 @@ function checkInfrastructure(pod: Workload, { network }: Cluster): readonly stri
     )
     .map((protocol) => `cannot resolve names over ${protocol}`);
   const metrics = portsOf(pod).find(({ name }) => name === "metrics")?.containerPort;
-  if (!isService(pod.name) || metrics === undefined) return dns;
+  if (serviceOf(pod) === undefined || metrics === undefined) return dns;
   const isScraped = network.namesClients(pod, metrics);
   const isTraced = network.namespaces("Egress", pod, { port: TELEMETRY_PORT }).length > 0;
   return [

@@ -6,6 +6,7 @@ import { checkKafkaUsers } from "./check-kafka-users.ts";
 import { checkNetwork } from "./check-network.ts";
 import { checkPods } from "./check-pods.ts";
 import { checkReferences } from "./check-references.ts";
+import { checkRoles } from "./check-roles.ts";
 import type { Manifest } from "./manifest.ts";
 import { checkPractices, checkSchema } from "./tools.ts";
 
@@ -36,6 +37,7 @@ export function compareWithCode(
     ...checkPods(overlay, manifests),
     ...checkEnvironment(manifests),
     ...checkConfiguration(overlay, manifests),
+    ...checkRoles(manifests),
     ...checkKafkaUsers(manifests),
     ...checkNetwork(manifests),
     ...checkInspector(manifests),

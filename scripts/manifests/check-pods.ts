@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../check/run-command.ts";
 import { GRACE_MS } from "../services/grace.ts";
-import { isService } from "../services/settings.ts";
 import { readEnvironment } from "./environment.ts";
 import {
   type Container,
@@ -10,6 +9,7 @@ import {
   type Manifest,
   ownImage,
   type PodSpec,
+  serviceOf,
   type Workload,
   workloadsOf,
 } from "./manifest.ts";
@@ -80,16 +80,14 @@ function isThisVersion(image: string): boolean {
   return tag === undefined ? digest !== undefined : tag === VERSION;
 }
 
-function serviceRules(
-  { name, pod }: Workload,
-  overlay: string,
-  manifests: readonly Manifest[],
-): Rules {
-  const container = pod.containers.find(({ image }) => ownImage(image) === name);
-  if (!isService(name) || container === undefined) return {};
+function serviceRules(workload: Workload, overlay: string, manifests: readonly Manifest[]): Rules {
+  const service = serviceOf(workload);
+  const { pod } = workload;
+  const container = pod.containers.find(({ image }) => ownImage(image) === service);
+  if (service === undefined || container === undefined) return {};
   return {
     ...probeRules(container),
-    ...stopRules(pod, container, GRACE_MS.get(name) ?? 0),
+    ...stopRules(pod, container, GRACE_MS.get(service) ?? 0),
     "Node's heap may take more than 75 % of the memory limit": heapFits(container, manifests),
     "pods are not spread over nodes and zones":
       overlay === "local" || pod.topologySpreadConstraints?.length === 2,

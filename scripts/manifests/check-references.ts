@@ -1,7 +1,15 @@
 import { TOPICS } from "../../packages/shared/src/bus/open.ts";
 import { isService, SERVICES, settingsOf } from "../services/settings.ts";
 import type { ServiceSpec } from "./addresses.ts";
-import { type Manifest, matches, nameOf, ofKind, portsOf, workloadsOf } from "./manifest.ts";
+import {
+  type Manifest,
+  matches,
+  nameOf,
+  ofKind,
+  portsOf,
+  serviceOf,
+  workloadsOf,
+} from "./manifest.ts";
 
 interface AutoscalerSpec {
   readonly scaleTargetRef: { readonly name: string };
@@ -21,7 +29,9 @@ const PARTITIONS = 12;
 export function checkReferences(manifests: readonly Manifest[]): readonly string[] {
   return [
     ...ofKind<ServiceSpec>(manifests, "Service").flatMap((one) => checkService(one, manifests)),
-    ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap(checkAutoscaler),
+    ...ofKind<AutoscalerSpec>(manifests, "HorizontalPodAutoscaler").flatMap((one) =>
+      checkAutoscaler(one, manifests),
+    ),
     ...checkBudgets(manifests),
     ...checkAccounts(manifests),
     ...checkTopics(manifests),
@@ -52,11 +62,16 @@ function checkService(
   );
 }
 
-function checkAutoscaler(autoscaler: Manifest<AutoscalerSpec>): readonly string[] {
+function checkAutoscaler(
+  autoscaler: Manifest<AutoscalerSpec>,
+  manifests: readonly Manifest[],
+): readonly string[] {
   const { scaleTargetRef, maxReplicas = 0, metrics = [] } = autoscaler.spec ?? {};
-  const name = scaleTargetRef?.name ?? "";
+  const scaled = workloadsOf(manifests).find(({ name }) => name === scaleTargetRef?.name);
+  const service = scaled && serviceOf(scaled);
   const isConsumer =
-    isService(name) && settingsOf(name).some((setting) => setting.name === "KAFKA_BROKERS");
+    service !== undefined &&
+    settingsOf(service).some((setting) => setting.name === "KAFKA_BROKERS");
   return [
     ...(isConsumer && maxReplicas > PARTITIONS
       ? [`${nameOf(autoscaler)} allows more pods than the ${PARTITIONS} partitions of a topic`]

@@ -1,3 +1,5 @@
+import { isService, type ServiceName } from "../services/settings.ts";
+
 /** Labels of a Kubernetes object, or the labels that a selector requires. */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -113,6 +115,18 @@ export function workloadsOf(manifests: readonly Manifest[]): readonly Workload[]
       return [{ where: `${kind}/${name}`, kind, name, labels: metadata.labels ?? {}, pod }];
     }),
   );
+}
+
+/**
+ * Returns the service whose processes a workload runs, by the container image: several Deployments can run the same service with
+ * different settings. Undefined for other workloads, also for those that run another program of a service's image.
+ */
+export function serviceOf({ kind, pod }: Workload): ServiceName | undefined {
+  if (kind !== "Deployment") return undefined;
+  return pod.containers
+    .filter(({ command, args }) => command === undefined && args === undefined)
+    .map(({ image }) => ownImage(image) ?? "")
+    .find(isService);
 }
 
 /** All containers of a pod, with its init containers. */

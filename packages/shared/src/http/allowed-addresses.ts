@@ -32,7 +32,7 @@ export function isStrictAddress(address: string): boolean {
 /** Reads the setting `OUTBOUND_ALLOW`: allowed private addresses, separated by commas; empty by default. */
 export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   const described = read.about(
-    "Private addresses that media imports, link cards and calls to Bluesky servers of account owners may connect to, as `ip:port` or `ip:port-port`.",
+    "Private addresses that webhooks, media imports, link cards and calls to Bluesky servers of account owners may connect to, as `ip:port` or `ip:port-port`.",
     { level: "tests" },
   );
   return described.list("OUTBOUND_ALLOW").flatMap((entry) => {
