@@ -31,6 +31,10 @@ export function banner(stack: LocalStack, readyMs: number): string {
     "    -H 'Content-Type: application/json' \\",
     `    -d '${body}'`,
     "",
+    "Receive webhooks on this machine (docs/webhooks.md):",
+    "",
+    "  OUTBOUND_ALLOW=127.0.0.1:9000 npm start",
+    "",
     "",
   ].join("\n");
 }
