@@ -76,19 +76,7 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   });
   const cancellations = startCancelDeliveries({ sql, logger });
   const counts = startCountWebhooks({ sql, logger, historyDays });
-  const consumers = await Promise.all(
-    Object.entries(webhookHandlers).map(([topic, handlers]) =>
-      startConsumer({
-        bus,
-        sql,
-        group: WEBHOOKS_GROUP,
-        topic,
-        handlers,
-        logger,
-        onCommitted: nudgeComposer,
-      }),
-    ),
-  );
+  const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
   const jobs = together([...consumers, composer, dispatcher, cancellations, counts, partitions]);
   return {
     nudgeComposer,
@@ -96,6 +84,18 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     check: () => assertRecent(dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
   };
+}
+
+/** Starts a consumer for each topic with events that subscriptions receive. */
+async function startConsumers(
+  options: Pick<Parameters<typeof startConsumer>[0], "bus" | "sql" | "logger" | "onCommitted">,
+): Promise<readonly AsyncDisposable[]> {
+  const topics = Object.entries(webhookHandlers);
+  return await Promise.all(
+    topics.map(([topic, handlers]) =>
+      startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
+    ),
+  );
 }
 
 function assertRecent(claimAgeMs: number): Promise<void> {
