@@ -22,7 +22,7 @@ import { composePage } from "#src/webhooks/operations/compose.ts";
 import { createPartitions } from "./fixture.ts";
 
 /** The services that own the objects of events, in memory. */
-export class Owners {
+class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();
   readonly media = new Map<string, Media>();

@@ -437,7 +437,7 @@ test("an event that the database refuses delays no other event, and is composed 
   await composeAll();
 
   const found = (await bodies(workspaceId)).map(({ data }) => data.id);
-  expect(found.toSorted()).toEqual([refused, healthy].toSorted());
+  expect(new Set(found)).toEqual(new Set([refused, healthy]));
 });
 
 test("an event keeps the request that caused it", async () => {
