@@ -396,7 +396,7 @@ test("a page whose lease has run out is composed by another process, and the pay
   expect(await bodies(workspaceId)).toMatchObject([{ data: { content: "hello" } }]);
 });
 
-test("a subscription that receives a repeated event after its payload was written gets the same payload", async () => {
+test("a subscription that receives a repeated event after its payload was written gets the payload that was written first", async () => {
   const first = await events.subscribe();
   const { workspaceId } = first;
   const post = postOf(workspaceId);
@@ -414,7 +414,10 @@ test("a subscription that receives a repeated event after its payload was writte
   expect(queued.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual(
     [first.id, second.id].toSorted(),
   );
-  expect(new Set(queued.map(({ payload }) => payload)).size).toBe(1);
+  expect(await bodies(workspaceId)).toMatchObject([
+    { data: { content: "hello" } },
+    { data: { content: "hello" } },
+  ]);
 });
 
 test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
