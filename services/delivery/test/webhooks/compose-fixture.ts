@@ -29,7 +29,7 @@ class Owners {
   /** Services that do not answer. */
   readonly down = new Set<"posts" | "accounts" | "media">();
   /** Ids of posts with which a call fails with an internal error. */
-  readonly poison = new Set<string>();
+  readonly unreadable = new Set<string>();
   /** Maximum number of posts that one call answers. */
   maxPosts = 100;
   calls = 0;
@@ -42,7 +42,7 @@ class Owners {
         this.calls += 1;
         await this.onPosts();
         if (this.down.has("posts")) throw unavailable();
-        if (refs.some(({ id }) => this.poison.has(id)))
+        if (refs.some(({ id }) => this.unreadable.has(id)))
           throw new ServiceError("internal", "internal");
         const answered = refs.slice(0, this.maxPosts);
         const posts = answered.flatMap(({ id }) => this.posts.get(id) ?? []);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   events.owners.down.clear();
-  events.owners.poison.clear();
+  events.owners.unreadable.clear();
   events.owners.maxPosts = 100;
 });
 afterAll(() => events[Symbol.asyncDispose]());
@@ -337,7 +337,7 @@ test("an object that cannot be read delays only its own event, which is sent wit
   const { workspaceId } = await events.subscribe();
   const [healthy, broken] = [postOf(workspaceId), postOf(workspaceId)];
   for (const post of [healthy, broken]) events.owners.posts.set(post.id, post);
-  events.owners.poison.add(broken.id);
+  events.owners.unreadable.add(broken.id);
   await events.publish("posts.events.v1", [
     failed(workspaceId, healthy.id),
     failed(workspaceId, broken.id),
