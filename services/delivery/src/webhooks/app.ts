@@ -6,7 +6,7 @@ import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import { newId } from "@postrider/shared/ids";
-import { openSql } from "@postrider/shared/postgres";
+import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -41,26 +41,19 @@ export interface Webhooks extends AsyncDisposable {
 }
 
 /** Starts to send webhooks. Disposing of it first stops consuming and claiming, then waits for the open attempts. */
-export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { config, logger, bus, peers } = options;
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: POOL_SIZE,
-    applicationName: `${config.service}-webhooks`,
-    prepare: config.databasePrepare,
-  });
-  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  const { historyDays, defaultLocale, retry } = config.webhooks;
+export async function startWebhooks({
+  config,
+  logger,
+  bus,
+  peers,
+}: WebhooksOptions): Promise<Webhooks> {
+  const sql = openPool(config);
+  const { historyDays, retry } = config.webhooks;
   const partitions = await startKeepPartitions({ sql, logger, historyDays });
-  const { publicUrl, mediaKey, urlMs } = config.media;
   const composer = startComposer({
+    ...toComposerDeps(config, peers),
     sql,
     logger,
-    posts: peers.posts.client(PostService),
-    accounts: peers.accounts.client(AccountService),
-    media: peers.media.client(MediaService),
-    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
-    locale: defaultLocale,
     nudgeDispatcher: () => dispatcher.nudge(),
   });
   const nudgeComposer = () => composer.nudge();
@@ -74,10 +67,13 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     onFanOut: nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
-  const cancellations = startCancelDeliveries({ sql, logger });
-  const counts = startCountWebhooks({ sql, logger, historyDays });
+  const others = [
+    startCancelDeliveries({ sql, logger }),
+    startCountWebhooks({ sql, logger, historyDays }),
+  ];
   const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
-  const jobs = together([...consumers, composer, dispatcher, cancellations, counts, partitions]);
+  const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeComposer,
     nudgeDispatcher: () => dispatcher.nudge(),
@@ -86,13 +82,34 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
   };
 }
 
-/** Starts a consumer for each topic with events that subscriptions receive. */
-async function startConsumers(
-  options: Pick<Parameters<typeof startConsumer>[0], "bus" | "sql" | "logger" | "onCommitted">,
-): Promise<readonly AsyncDisposable[]> {
-  const topics = Object.entries(webhookHandlers);
+function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
+  return openSql({
+    url: databaseUrl,
+    poolSize: POOL_SIZE,
+    applicationName: `${service}-webhooks`,
+    prepare: databasePrepare,
+  });
+}
+
+function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["peers"]) {
+  const { publicUrl, mediaKey, urlMs } = media;
+  return {
+    posts: peers.posts.client(PostService),
+    accounts: peers.accounts.client(AccountService),
+    media: peers.media.client(MediaService),
+    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
+    locale: webhooks.defaultLocale,
+  };
+}
+
+async function startConsumers(options: {
+  readonly bus: Bus;
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly onCommitted: () => void;
+}): Promise<readonly AsyncDisposable[]> {
   return await Promise.all(
-    topics.map(([topic, handlers]) =>
+    Object.entries(webhookHandlers).map(([topic, handlers]) =>
       startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
     ),
   );
