@@ -8,7 +8,7 @@ await runProcess(
     const logger = createLogger({ service: "inspector", level: "info" });
     const onStray = (pids: readonly number[]): void => {
       logger.fatal(
-        { pids },
+        { count: pids.length },
         "an uploaded file took over its inspection and left processes behind; the inspector ends, so that its container starts again without them",
       );
       process.exit(1);

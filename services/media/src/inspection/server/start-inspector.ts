@@ -33,7 +33,11 @@ export interface Inspector extends AsyncDisposable {
  * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret, connects to
  * nothing and keeps nothing, so it can run where a hostile file finds neither. A client can only have files inspected.
  */
-export async function startInspector({ host, port, onStray }: InspectorOptions): Promise<Inspector> {
+export async function startInspector({
+  host,
+  port,
+  onStray,
+}: InspectorOptions): Promise<Inspector> {
   const pool = new InspectionPool({ maxWaiting: MAX_WAITING });
   const server = createServer((request, response) => {
     void answer(pool, request, response).then(() => {
