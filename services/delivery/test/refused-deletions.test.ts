@@ -24,7 +24,9 @@ async function deleteBoth(outcome: DeletionOutcome, until: object, fault?: strin
   const posts = ["id-1", "id-2"].map((externalId) => ({ target: world.addTarget(), externalId }));
   await insertPublished(sql, posts);
   if (fault !== undefined)
-    await database.migrationSql.unsafe(`alter table deletion_tasks add constraint fault check (${fault})`);
+    await database.migrationSql.unsafe(
+      `alter table deletion_tasks add constraint fault check (${fault})`,
+    );
   // Both outcomes are known at the same time, so that they are recorded together.
   const both = Promise.withResolvers<void>();
   const answer = (own: DeletionOutcome, isLast: boolean) => async () => {
