@@ -87,19 +87,19 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits
 function dueAccounts(sql: ISql, { platforms, floors }: QueueLimits) {
   return sql`
     select q.account_id, q.workspace_id, q.platform, q.wake_at
-    from (${queueFloors(sql, platforms, floors)}) as o
+    from (${openPlatforms(sql, platforms)}) as o
+    join (${queueFloors(sql, platforms, floors)}) as f on f.platform = o.platform
     cross join lateral (
       select account_id, workspace_id, platform, publish_at as wake_at
       from account_queues
       where platform = o.platform
-      and publish_at between o.publish_from and now()
+      and publish_at between f.publish_from and now()
       and ${isUnpaused(sql)}
       and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
       order by publish_at
       limit ${MAX_DUE_ACCOUNTS}
     ) as q
-    where o.platform in (${openPlatforms(sql, platforms)})
-    and o.platform not in (select platform from full_platforms)
+    where o.platform not in (select platform from full_platforms)
     union all
     select q.account_id, q.workspace_id, q.platform, q.wake_at
     from (${queueFloors(sql, platforms, floors)}) as p
