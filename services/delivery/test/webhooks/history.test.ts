@@ -1,8 +1,18 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
+import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
 const BODY_BYTES = 16 * 1024;
+const SENDING_PAGE = {
+  status: "delivering",
+  eventType: undefined,
+  limit: 20,
+  maxBytes: 1_000_000,
+  before: undefined,
+} as const;
 
 let webhooks: Webhooks;
 beforeAll(async () => {
@@ -228,4 +238,64 @@ test("a delivery cannot be retried through another subscription of the same work
       deliveryId: ids[0] ?? "",
     }),
   ).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test("a delivery that a user retried often shows its newest 50 attempts, so that its page never grows", async () => {
+  const { workspaceId, webhookId } = await createHistory([
+    { type: "post.failed", status: "failed", attempts: 1_200 },
+  ]);
+
+  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId });
+
+  expect(deliveries[0]?.attemptCount).toBe(1_200);
+  expect(deliveries[0]?.attempts.map(({ number }) => number)).toEqual(
+    Array.from({ length: 50 }, (_each, index) => 1_151 + index),
+  );
+});
+
+test("the history shows that a delivery is being sent which a user retried while thousands wait", async () => {
+  const { sql } = webhooks;
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "pending", isSending: true },
+  ]);
+  await sql`update webhook_queue set is_manual = true where delivery_id = ${ids[0] ?? ""}`;
+  await sql`
+    insert into webhook_queue (delivery_id, subscription_id, event_id, due_at)
+    select gen_random_uuid(), ${webhookId}, gen_random_uuid(), now() - interval '1 day'
+    from generate_series(1, 2000)`;
+
+  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({
+    workspaceId,
+    webhookId,
+    status: "delivering",
+  });
+
+  expect(deliveries.map(({ id }) => id)).toEqual(ids);
+});
+
+test.each([
+  [
+    "cancelling the deliveries of a revoked subscription",
+    (tx: TransactionSql, id: string) => lockWaiting(tx, id, 10),
+  ],
+  [
+    "listing the deliveries that are being sent",
+    (tx: TransactionSql, id: string) => listDeliveries(tx, id, SENDING_PAGE),
+  ],
+])("%s reads only what the subscription has in the queue", async (_name, read) => {
+  const { sql, database } = webhooks;
+  await sql`
+    insert into webhook_queue (delivery_id, subscription_id, event_id)
+    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid()
+    from generate_series(1, 20_000)`;
+  await database.ownerSql`analyze delivery.webhook_queue`;
+  const rowsRead = await sql.begin(async (tx) => {
+    await read(tx, newId());
+    const [row] = await tx<{ count: number }[]>`
+      select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as count
+      from pg_stat_xact_user_tables
+      where relid = 'webhook_queue'::regclass`;
+    return row?.count;
+  });
+  expect(rowsRead).toBeLessThan(10);
 });

@@ -58,6 +58,9 @@ interface Page extends DeliveryFilter {
   readonly before: string | undefined;
 }
 
+/** Maximum number of attempts that a delivery shows, the newest ones: a user can retry a delivery without a limit. */
+const MAX_ATTEMPTS = 50;
+
 /** Returns SQL that reads a delivery of the relation `listed` with its payload, its attempts and its size. */
 function details(sql: ISql) {
   return sql`
@@ -79,8 +82,13 @@ function details(sql: ISql) {
         ) order by number) as list,
         sum(500 + coalesce(octet_length(response_body), 0) + coalesce(octet_length(response_headers::text), 0)
           + octet_length(request_headers::text)) as bytes
-      from webhook_attempts
-      where delivery_id = listed.id
+      from (
+        select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
+        from webhook_attempts
+        where delivery_id = listed.id
+        order by number desc
+        limit ${MAX_ATTEMPTS}
+      ) as newest
     ) as attempts`;
 }
 
@@ -109,17 +117,26 @@ function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
     limit ${limit + 1}`;
 }
 
+/** Returns SQL that reads the first due deliveries of a subscription: those that a user asked for, or the others. */
+function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
+  return sql`
+    select delivery_id, sending_until
+    from webhook_queue
+    where subscription_id = ${subscriptionId}
+    and ${isManual ? sql`is_manual` : sql`not is_manual`}
+    order by due_at
+    limit ${SENDING_WINDOW}`;
+}
+
 /** Returns SQL that lists the deliveries that are being sent. They are among the first that are due. */
 function listedSending(sql: ISql, subscriptionId: string, page: Page) {
   const { eventType, before, limit } = page;
   return sql`
     select delivery.id, delivery.event_id, event_type, status, delivery.attempt_count, next_attempt_at, created_at
     from (
-      select delivery_id, sending_until
-      from webhook_queue
-      where subscription_id = ${subscriptionId}
-      order by due_at
-      limit ${SENDING_WINDOW}
+      (${firstDue(sql, subscriptionId, true)})
+      union all
+      (${firstDue(sql, subscriptionId, false)})
     ) as due
     join webhook_deliveries as delivery on delivery.id = due.delivery_id
     where due.sending_until > now()
