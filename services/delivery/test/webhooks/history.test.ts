@@ -299,3 +299,39 @@ test.each([
   });
   expect(rowsRead).toBeLessThan(10);
 });
+
+test("a page of the history reads the response bodies only of the deliveries that it shows", async () => {
+  const { sql } = webhooks;
+  const { webhookId, ids } = await createHistory(
+    Array.from({ length: 40 }, () => ({ type: "post.failed", status: "failed", attempts: 11 })),
+  );
+  // Bodies that Postgres cannot compress are stored outside of their rows, so reading them can be counted.
+  await sql`
+    update webhook_attempts
+    set response_body = left((
+      select string_agg(md5(part::text), '') from generate_series(1, 512) as part
+    ), ${BODY_BYTES})
+    where delivery_id = any(${[...ids]}::uuid[])`;
+  const page = { status: undefined, eventType: undefined, before: undefined, maxBytes: 1_000_000 };
+  const countBodyRows = async (tx: TransactionSql) => {
+    const [row] = await tx<{ count: number }[]>`
+      select sum(idx_tup_fetch)::int as count
+      from pg_stat_xact_all_tables
+      where relname like 'pg_toast%'`;
+    return row?.count ?? 0;
+  };
+  const readPage = (limit: number) =>
+    sql.begin(async (tx) => {
+      const before = await countBodyRows(tx);
+      const shown = (await listDeliveries(tx, webhookId, { ...page, limit })).length;
+      return { shown, bodyRows: (await countBodyRows(tx)) - before };
+    });
+
+  const cut = await readPage(100);
+  const exact = await readPage(cut.shown);
+
+  expect(cut.shown).toBe(5);
+  expect(exact).toMatchObject({ shown: 5 });
+  expect(exact.bodyRows).toBeGreaterThan(100);
+  expect(cut.bodyRows).toBeLessThan(1.5 * exact.bodyRows);
+});
