@@ -321,8 +321,7 @@ create table delivery.webhook_queue (
   sending_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_queue_pkey PRIMARY KEY (delivery_id)
 );
-CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, due_at) WHERE (NOT is_manual);
-CREATE INDEX webhook_queue_manual ON delivery.webhook_queue USING btree (subscription_id, due_at) WHERE is_manual;
+CREATE INDEX webhook_queue_due ON delivery.webhook_queue USING btree (subscription_id, is_manual, due_at);
 
 create table delivery.webhook_secrets (
   id uuid not null,

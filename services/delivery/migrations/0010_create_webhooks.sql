@@ -90,8 +90,7 @@ create table webhook_queue (
   sending_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 
-create index webhook_queue_due on webhook_queue (subscription_id, due_at) where not is_manual;
-create index webhook_queue_manual on webhook_queue (subscription_id, due_at) where is_manual;
+create index webhook_queue_due on webhook_queue (subscription_id, is_manual, due_at);
 
 -- The history: events with the JSON that is sent, one delivery per event and subscription, and one row per attempt. All ids
 -- are UUIDv7 made from the time of the event, so that each table is partitioned by the day in its id, a unique index on the

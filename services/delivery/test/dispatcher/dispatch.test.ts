@@ -171,6 +171,42 @@ test("a new address is tried at once, although the old one asked for a pause", a
   expect(other.received.map(({ webhookId }) => webhookId)).toEqual([second.eventId]);
 });
 
+test.each([
+  ["410", 410, {}],
+  ["Retry-After", 503, { "retry-after": "3600" }],
+])(
+  "the answer %s of an address that a user has just replaced does not stop deliveries to the new one",
+  async (_name, status, headers) => {
+    const { sql } = database;
+    let move = () => {};
+    const moved = new Promise<void>((resolve) => {
+      move = resolve;
+    });
+    await using old = await startReceiver((response) => {
+      void moved.then(() => response.writeHead(status, headers).end());
+    });
+    await using other = await startReceiver();
+    const subscription = await insertSubscription(sql, { url: old.url });
+    const first = firstOf(await insertDeliveries(sql, subscription, 1));
+    await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 60_000 } });
+    await eventually(() => old.received.length === 1);
+    await sql.begin(async (tx) => {
+      await tx`
+        update webhook_subscriptions set url = ${other.url}, version = version + 1
+        where id = ${subscription.id}`;
+      await resetLane(tx, subscription.id);
+    });
+    move();
+    await attempted(sql, first.id, 1);
+    const second = firstOf(await insertDeliveries(sql, subscription, 1));
+    dispatcher.nudge();
+    expect(await attempted(sql, second.id, 1)).toMatchObject({ status: "succeeded" });
+    expect(
+      await sql`select status from webhook_subscriptions where id = ${subscription.id}`,
+    ).toEqual([{ status: "active" }]);
+  },
+);
+
 test("a delivery that a user retries is sent although the subscription is paused by Retry-After", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();

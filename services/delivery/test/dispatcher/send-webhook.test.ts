@@ -47,6 +47,7 @@ async function send(text: string, input: SendInput = {}): Promise<Attempt> {
     subscriptionId: "s1",
     version: 1,
     isActive: true,
+    url: url.href,
     origin: url.origin,
     hostname: url.hostname,
     port: Number(url.port),

@@ -1,8 +1,18 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
+import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
 const BODY_BYTES = 16 * 1024;
+const SENDING_PAGE = {
+  status: "delivering",
+  eventType: undefined,
+  limit: 20,
+  maxBytes: 1_000_000,
+  before: undefined,
+} as const;
 
 let webhooks: Webhooks;
 beforeAll(async () => {
@@ -228,4 +238,100 @@ test("a delivery cannot be retried through another subscription of the same work
       deliveryId: ids[0] ?? "",
     }),
   ).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test("a delivery that a user retried often shows its newest 50 attempts, so that its page never grows", async () => {
+  const { workspaceId, webhookId } = await createHistory([
+    { type: "post.failed", status: "failed", attempts: 1_200 },
+  ]);
+
+  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId });
+
+  expect(deliveries[0]?.attemptCount).toBe(1_200);
+  expect(deliveries[0]?.attempts.map(({ number }) => number)).toEqual(
+    Array.from({ length: 50 }, (_each, index) => 1_151 + index),
+  );
+});
+
+test("the history shows that a delivery is being sent which a user retried while thousands wait", async () => {
+  const { sql } = webhooks;
+  const { workspaceId, webhookId, ids } = await createHistory([
+    { type: "post.failed", status: "pending", isSending: true },
+  ]);
+  await sql`update webhook_queue set is_manual = true where delivery_id = ${ids[0] ?? ""}`;
+  await sql`
+    insert into webhook_queue (delivery_id, subscription_id, event_id, due_at)
+    select gen_random_uuid(), ${webhookId}, gen_random_uuid(), now() - interval '1 day'
+    from generate_series(1, 2000)`;
+
+  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({
+    workspaceId,
+    webhookId,
+    status: "delivering",
+  });
+
+  expect(deliveries.map(({ id }) => id)).toEqual(ids);
+});
+
+test.each([
+  [
+    "cancelling the deliveries of a revoked subscription",
+    (tx: TransactionSql, id: string) => lockWaiting(tx, id, 10),
+  ],
+  [
+    "listing the deliveries that are being sent",
+    (tx: TransactionSql, id: string) => listDeliveries(tx, id, SENDING_PAGE),
+  ],
+])("%s reads only what the subscription has in the queue", async (_name, read) => {
+  const { sql, database } = webhooks;
+  await sql`
+    insert into webhook_queue (delivery_id, subscription_id, event_id)
+    select gen_random_uuid(), gen_random_uuid(), gen_random_uuid()
+    from generate_series(1, 20_000)`;
+  await database.ownerSql`analyze delivery.webhook_queue`;
+  const rowsRead = await sql.begin(async (tx) => {
+    await read(tx, newId());
+    const [row] = await tx<{ count: number }[]>`
+      select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::int as count
+      from pg_stat_xact_user_tables
+      where relid = 'webhook_queue'::regclass`;
+    return row?.count;
+  });
+  expect(rowsRead).toBeLessThan(10);
+});
+
+test("a page of the history reads the response bodies only of the deliveries that it shows", async () => {
+  const { sql } = webhooks;
+  const { webhookId, ids } = await createHistory(
+    Array.from({ length: 40 }, () => ({ type: "post.failed", status: "failed", attempts: 11 })),
+  );
+  // Bodies that Postgres cannot compress are stored outside of their rows, so reading them can be counted.
+  await sql`
+    update webhook_attempts
+    set response_body = left((
+      select string_agg(md5(part::text), '') from generate_series(1, 512) as part
+    ), ${BODY_BYTES})
+    where delivery_id = any(${[...ids]}::uuid[])`;
+  const page = { status: undefined, eventType: undefined, before: undefined, maxBytes: 1_000_000 };
+  const countBodyRows = async (tx: TransactionSql) => {
+    const [row] = await tx<{ count: number }[]>`
+      select sum(idx_tup_fetch)::int as count
+      from pg_stat_xact_all_tables
+      where relname like 'pg_toast%'`;
+    return row?.count ?? 0;
+  };
+  const readPage = (limit: number) =>
+    sql.begin(async (tx) => {
+      const before = await countBodyRows(tx);
+      const shown = (await listDeliveries(tx, webhookId, { ...page, limit })).length;
+      return { shown, bodyRows: (await countBodyRows(tx)) - before };
+    });
+
+  const cut = await readPage(100);
+  const exact = await readPage(cut.shown);
+
+  expect(cut.shown).toBe(5);
+  expect(exact).toMatchObject({ shown: 5 });
+  expect(exact.bodyRows).toBeGreaterThan(100);
+  expect(cut.bodyRows).toBeLessThan(1.5 * exact.bodyRows);
 });

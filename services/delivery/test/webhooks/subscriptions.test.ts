@@ -233,6 +233,9 @@ test("a revoked subscription leaves the list, loses its secrets, and cannot be c
   await expect(
     webhooks.rpc.updateWebhook({ workspaceId, id, status: "active" }),
   ).rejects.toMatchObject({ reason: "invalid_transition" });
+  await expect(
+    webhooks.rpc.updateWebhook({ workspaceId, id, url: "http://10.0.0.1/" }),
+  ).rejects.toMatchObject({ reason: "invalid_transition" });
   const history = await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId: id });
   expect(history.deliveries).toHaveLength(1);
 });

@@ -12,6 +12,8 @@ export interface AttemptResult {
 /** The state of a lane, relative to the time at which it is stored. */
 export interface LaneResult {
   readonly subscriptionId: string;
+  /** The address whose answers led to the state. */
+  readonly url: string;
   readonly unansweredInRow: number;
   /** Milliseconds for which nothing may be sent; null when it may. */
   readonly blockedForMs: number | null;
@@ -39,13 +41,14 @@ function toResultRow({ deliveryId, attempt, decision }: AttemptResult) {
 function toLaneRow(lane: LaneResult) {
   return {
     subscription_id: lane.subscriptionId,
+    url: lane.url,
     unanswered_in_row: lane.unansweredInRow,
     blocked_ms: lane.blockedForMs,
     failing_ms: lane.failingForMs,
   };
 }
 
-/** Stores the state of lanes that the process still holds. */
+/** Stores the state of lanes that the process still holds and whose address is still the same. */
 function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
   // The order keeps two batches of this process from a deadlock.
   const rows = lanes
@@ -57,7 +60,8 @@ function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
       blocked_until = coalesce(now() + r.blocked_ms * interval '1 millisecond', '-infinity'),
       failing_since = now() - r.failing_ms * interval '1 millisecond'
     from jsonb_to_recordset(${sql.json(rows)})
-      as r(subscription_id uuid, unanswered_in_row int, blocked_ms float8, failing_ms float8)
+      as r(subscription_id uuid, url text, unanswered_in_row int, blocked_ms float8, failing_ms float8)
+    join webhook_subscriptions s on s.id = r.subscription_id and s.url = r.url
     where l.subscription_id = r.subscription_id
     and l.owner = ${owner}`;
 }

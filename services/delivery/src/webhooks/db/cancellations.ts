@@ -47,7 +47,7 @@ export async function lockWaiting(
       from webhook_queue
       where subscription_id = ${subscriptionId}
       and sending_until <= now()
-      order by delivery_id
+      order by is_manual, due_at
       limit ${limit}
       for update skip locked
     ),

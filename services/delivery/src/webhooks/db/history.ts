@@ -58,7 +58,20 @@ interface Page extends DeliveryFilter {
   readonly before: string | undefined;
 }
 
-/** Returns SQL that reads a delivery of the relation `listed` with its payload, its attempts and its size. */
+/** Maximum number of attempts that a delivery shows, the newest ones: a user can retry a delivery without a limit. */
+const MAX_ATTEMPTS = 50;
+
+/** Returns SQL that reads the newest attempts of a delivery of the relation `listed`. */
+function newestAttempts(sql: ISql) {
+  return sql`
+    select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
+    from webhook_attempts
+    where delivery_id = listed.id
+    order by number desc
+    limit ${MAX_ATTEMPTS}`;
+}
+
+/** Returns SQL that reads the deliveries of the relation `listed` with their payload and attempts. */
 function details(sql: ISql) {
   return sql`
     select listed.id, listed.event_id, listed.event_type, listed.attempt_count, listed.next_attempt_at,
@@ -66,8 +79,7 @@ function details(sql: ISql) {
       case
         when listed.status = 'pending' and queue.sending_until > now() then 'delivering'
         else listed.status
-      end as status,
-      1000 + coalesce(octet_length(event.payload), 0) + coalesce(attempts.bytes, 0) as bytes
+      end as status
     from listed
     left join webhook_events as event on event.id = listed.event_id
     left join webhook_queue as queue on queue.delivery_id = listed.id
@@ -76,11 +88,24 @@ function details(sql: ISql) {
           'number', number, 'startedAt', started_at, 'durationMs', duration_ms, 'statusCode', status_code,
           'error', error, 'requestHeaders', request_headers, 'responseHeaders', response_headers,
           'responseBody', response_body
-        ) order by number) as list,
-        sum(500 + coalesce(octet_length(response_body), 0) + coalesce(octet_length(response_headers::text), 0)
-          + octet_length(request_headers::text)) as bytes
-      from webhook_attempts
-      where delivery_id = listed.id
+        ) order by number) as list
+      from (${newestAttempts(sql)}) as newest
+    ) as attempts`;
+}
+
+/**
+ * Returns SQL that reads the size of each delivery of the relation `listed`. Postgres knows the lengths of texts without reading
+ * them, so a page costs what it shows, not what it leaves to the next page.
+ */
+function sizes(sql: ISql) {
+  return sql`
+    select listed.*, 1000 + coalesce(octet_length(event.payload), 0) + coalesce(attempts.bytes, 0) as bytes
+    from listed
+    left join webhook_events as event on event.id = listed.event_id
+    cross join lateral (
+      select sum(500 + coalesce(octet_length(response_body), 0) + coalesce(octet_length(response_headers::text), 0)
+        + octet_length(request_headers::text)) as bytes
+      from (${newestAttempts(sql)}) as newest
     ) as attempts`;
 }
 
@@ -109,17 +134,26 @@ function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
     limit ${limit + 1}`;
 }
 
+/** Returns SQL that reads the first due deliveries of a subscription: those that a user asked for, or the others. */
+function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
+  return sql`
+    select delivery_id, sending_until
+    from webhook_queue
+    where subscription_id = ${subscriptionId}
+    and ${isManual ? sql`is_manual` : sql`not is_manual`}
+    order by due_at
+    limit ${SENDING_WINDOW}`;
+}
+
 /** Returns SQL that lists the deliveries that are being sent. They are among the first that are due. */
 function listedSending(sql: ISql, subscriptionId: string, page: Page) {
   const { eventType, before, limit } = page;
   return sql`
     select delivery.id, delivery.event_id, event_type, status, delivery.attempt_count, next_attempt_at, created_at
     from (
-      select delivery_id, sending_until
-      from webhook_queue
-      where subscription_id = ${subscriptionId}
-      order by due_at
-      limit ${SENDING_WINDOW}
+      (${firstDue(sql, subscriptionId, true)})
+      union all
+      (${firstDue(sql, subscriptionId, false)})
     ) as due
     join webhook_deliveries as delivery on delivery.id = due.delivery_id
     where due.sending_until > now()
@@ -140,27 +174,26 @@ export async function listDeliveries(
       ? listedSending(sql, subscriptionId, page)
       : listedDeliveries(sql, subscriptionId, page);
   return await sql<PageRow[]>`
-    with listed as (${listed}),
-    detailed as (${details(sql)}),
-    sized as (
-      select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at, payload, attempts,
+    with found as (${listed}),
+    numbered as (
+      select sized.*,
         row_number() over newest_first as number,
         count(*) over () as found,
-        sum(bytes) over newest_first as bytes
-      from detailed
+        sum(bytes) over newest_first as total_bytes
+      from (with listed as (select * from found) ${sizes(sql)}) as sized
       window newest_first as (order by id desc)
     ),
-    fitting as (
-      select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at, payload, attempts, found,
-        count(*) over () as shown
-      from sized
+    listed as (
+      select *,
+        found > count(*) over () as has_more
+      from numbered
       where number = 1
-      or (number <= ${page.limit} and bytes <= ${page.maxBytes})
+      or (number <= ${page.limit} and total_bytes <= ${page.maxBytes})
     )
-    select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at, payload, attempts,
-      found > shown as has_more
-    from fitting
-    order by id desc`;
+    select shown.*, listed.has_more
+    from (${details(sql)}) as shown
+    join listed on listed.id = shown.id
+    order by shown.id desc`;
 }
 
 /** Reads one delivery with its payload and its attempts. */

@@ -28,11 +28,20 @@ export interface DisabledSubscription {
   readonly disabledAt: Date;
 }
 
-/** Disables a subscription. Returns undefined if a user has revoked it, or if it is disabled already. */
+/** Why an address of a subscription receives nothing more. */
+export interface DisabledReceiver {
+  readonly subscriptionId: string;
+  readonly url: string;
+  readonly reason: DisableReason;
+}
+
+/**
+ * Disables a subscription because of the answers of an address. Returns undefined if it is disabled already, or if a user has
+ * revoked it or changed its address meanwhile.
+ */
 export async function disableSubscription(
   tx: TransactionSql,
-  subscriptionId: string,
-  reason: DisableReason,
+  { subscriptionId, url, reason }: DisabledReceiver,
 ): Promise<DisabledSubscription | undefined> {
   const rows = await tx<DisabledSubscription[]>`
     update webhook_subscriptions
@@ -41,6 +50,7 @@ export async function disableSubscription(
       version = version + 1,
       updated_at = now()
     where id = ${subscriptionId}
+    and url = ${url}
     and status in ('active', 'paused')
     returning workspace_id, version, updated_at as disabled_at`;
   return rows[0];

@@ -167,11 +167,13 @@ class Passes {
     const { settings, random, logger } = this.#deps;
     const options = { connections: this.#connections, attemptMs: settings.attemptMs };
     try {
-      const attempt = await sendWebhook(options, lane.receiver, delivery);
+      const { receiver } = lane;
+      const attempt = await sendWebhook(options, receiver, delivery);
       failpoint("delivery.after-webhook-sent");
       countAttempt(attempt);
-      const decision = lane.end(delivery, attempt, { random, retry: settings.retry });
-      await this.#recorder.record({ delivery, lane, attempt, decision });
+      const { url } = receiver;
+      const decision = lane.end(delivery, attempt, { url, random, retry: settings.retry });
+      await this.#recorder.record({ delivery, lane, url, attempt, decision });
     } catch (error) {
       const { deliveryId } = delivery;
       logger.error(

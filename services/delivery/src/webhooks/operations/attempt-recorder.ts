@@ -4,9 +4,9 @@ import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { recordAttempts, type AttemptResult } from "#src/webhooks/db/attempts.ts";
 import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
-import { disableSubscription } from "#src/webhooks/db/receivers.ts";
+import { disableSubscription, type DisabledReceiver } from "#src/webhooks/db/receivers.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
-import type { Decision, DisableReason } from "#src/webhooks/domain/lane-state.ts";
+import type { Decision } from "#src/webhooks/domain/lane-state.ts";
 import type { DispatcherDeps } from "./dependencies.ts";
 import { fanOut } from "./fan-out.ts";
 import type { HeldLane } from "./held-lane.ts";
@@ -19,6 +19,8 @@ type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut"
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
   readonly lane: HeldLane;
+  /** The address to which it was sent. */
+  readonly url: string;
   readonly attempt: Attempt;
   readonly decision: Decision;
 }
@@ -52,10 +54,15 @@ function toResult({ delivery, attempt, decision }: EndedDelivery): AttemptResult
 
 /** The subscriptions that a batch disables, with the request whose event was sent last. */
 function listDisabled(batch: readonly EndedDelivery[]) {
-  const disabled = new Map<string, { reason: DisableReason; delivery: QueuedDelivery }>();
-  for (const { decision, delivery } of batch)
+  const disabled = new Map<string, { receiver: DisabledReceiver; delivery: QueuedDelivery }>();
+  for (const { decision, delivery, url } of batch) {
+    const { subscriptionId } = delivery;
     if (decision.disable !== undefined)
-      disabled.set(delivery.subscriptionId, { reason: decision.disable, delivery });
+      disabled.set(subscriptionId, {
+        receiver: { subscriptionId, url, reason: decision.disable },
+        delivery,
+      });
+  }
   return disabled;
 }
 
@@ -143,11 +150,11 @@ export class AttemptRecorder {
       await sql.begin(async (tx) => {
         // A change by a user locks the subscription before its lane as well, so the two never deadlock.
         const byId = [...disabled].toSorted(([a], [b]) => (a < b ? -1 : 1));
-        for (const [id, { reason, delivery }] of byId) await disable(tx, id, reason, delivery);
+        for (const [, { receiver, delivery }] of byId) await disable(tx, receiver, delivery);
         await recordAttempts(tx, owner, results, lanes);
       });
     for (const { onStored } of unstored) onStored();
-    for (const { reason } of disabled.values()) disabledTotal.inc({ reason });
+    for (const { receiver } of disabled.values()) disabledTotal.inc({ reason: receiver.reason });
     if (disabled.size > 0) onFanOut();
   }
 
@@ -162,14 +169,13 @@ export class AttemptRecorder {
 /** Disables a subscription, and assigns the event about it to the other subscriptions of its workspace. */
 async function disable(
   tx: TransactionSql,
-  subscriptionId: string,
-  reason: DisableReason,
+  receiver: DisabledReceiver,
   { cause }: QueuedDelivery,
 ): Promise<void> {
-  const disabled = await disableSubscription(tx, subscriptionId, reason);
+  const disabled = await disableSubscription(tx, receiver);
   if (disabled === undefined) return;
   const event = disabledEvent(
-    { id: subscriptionId, disabledReason: reason, ...disabled },
+    { id: receiver.subscriptionId, disabledReason: receiver.reason, ...disabled },
     disabled.disabledAt,
   );
   await fanOut(tx, [{ ...event, cause: causeOf(cause) }]);

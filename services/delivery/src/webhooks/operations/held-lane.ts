@@ -122,11 +122,18 @@ export class HeldLane {
     this.activeAt = now;
   }
 
-  /** Decides what follows from an attempt that has just ended. */
+  /**
+   * Decides what follows from an attempt that has just ended. An answer of an address that the subscription no longer has decides
+   * only about the delivery.
+   */
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },
     attempt: Attempt,
-    { random, retry }: { readonly random: () => number; readonly retry: RetryPolicy },
+    {
+      url,
+      random,
+      retry,
+    }: { readonly url: string; readonly random: () => number; readonly retry: RetryPolicy },
   ): Decision {
     const now = performance.now();
     const startedAt = this.#open.get(delivery.deliveryId) ?? now;
@@ -134,6 +141,7 @@ export class HeldLane {
     const outcome = toOutcome(attempt, new Date());
     const ended = { outcome, startedAt, attemptCount: delivery.attemptCount + 1 };
     const decision = afterAttempt(this.#state, ended, now, random, retry);
+    if (url !== this.receiver.url) return { delivery: decision.delivery, lane: this.#state };
     this.#state = decision.lane;
     this.#load = recordDuration(this.#load, {
       durationMs: attempt.durationMs,
@@ -159,6 +167,7 @@ export class HeldLane {
     return {
       result: {
         subscriptionId: this.subscriptionId,
+        url: this.receiver.url,
         unansweredInRow,
         blockedForMs: blockedUntil > now ? blockedUntil - now : null,
         failingForMs: failingSince === null ? null : now - failingSince,

@@ -15,6 +15,7 @@ export interface Receiver {
   readonly subscriptionId: string;
   readonly version: number;
   readonly isActive: boolean;
+  readonly url: string;
   readonly origin: string;
   readonly hostname: string;
   readonly port: number;
@@ -41,6 +42,7 @@ function toReceiver(row: ReceiverRow, signers: readonly HeldSigner[]): Receiver 
     subscriptionId: row.id,
     version: row.version,
     isActive: row.status === "active",
+    url: row.url,
     origin: url.origin,
     hostname: url.hostname,
     port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),

@@ -16,7 +16,7 @@ import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertAddress, assertFields, assertIds, isSigning } from "./parse-webhook.ts";
+import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./parse-webhook.ts";
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 
@@ -28,6 +28,7 @@ export async function createWebhook(
   const { workspaceId, url, description, events, maxPerSecond = 0 } = request;
   assertIds(workspaceId);
   assertFields({ ...request, maxPerSecond });
+  assertUrl(url, deps.outbound);
   assertAddress(url, deps.outbound);
   const signing = isSigning(request.signing) ? request.signing : "hmac-sha256";
   const { secret, publicKey } = createSigningSecret(signing);

@@ -67,17 +67,27 @@ function filterFaults(events: readonly string[]): readonly Violation[] {
   return isCountValid ? unknown : [{ code: "invalid", path: "/events" }, ...unknown];
 }
 
+/** Throws `invalid_request` for a text that is not an http or https URL. */
+export function assertUrl(url: string, rules: OutboundRules): void {
+  if (findUrlFailure(url, rules) === "url_invalid")
+    throw invalidRequest([{ code: "invalid", path: "/url" }]);
+}
+
 /**
- * Throws `invalid_request` for a text that is not an http or https URL, and `address_not_allowed` for an address that is not
- * public, as far as that is known without DNS. The addresses of a name are checked at every connection.
+ * Throws `address_not_allowed` for a URL whose address is not public, as far as that is known without DNS. The addresses of a
+ * name are checked at every connection.
  */
 export function assertAddress(url: string, rules: OutboundRules): void {
+  if (findUrlFailure(url, rules) !== undefined)
+    throw unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
+}
+
+function findUrlFailure(url: string, rules: OutboundRules) {
   try {
     parseOutboundUrl(url, rules);
+    return undefined;
   } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    throw error.failure === "address_not_allowed"
-      ? unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }])
-      : invalidRequest([{ code: "invalid", path: "/url" }]);
+    if (error instanceof OutboundError) return error.failure;
+    throw error;
   }
 }

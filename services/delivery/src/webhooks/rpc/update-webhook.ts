@@ -22,7 +22,7 @@ import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import { auditChange, toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { assertAddress, assertFields, assertIds } from "./parse-webhook.ts";
+import { assertAddress, assertFields, assertIds, assertUrl } from "./parse-webhook.ts";
 
 /** Maximum number of secrets that sign a delivery during the grace periods of rotations, the newest one included. */
 const MAX_SECRETS = 5;
@@ -35,14 +35,15 @@ export async function updateWebhook(
   const { workspaceId, id, rotateSecret } = request;
   assertIds(workspaceId, id);
   const change = parseChange(request);
+  if (change.url !== undefined) assertUrl(change.url, deps.outbound);
   const { row, secret } = await deps.sql.begin(async (tx) => {
     const known = await lockSubscription(tx, workspaceId, id);
     if (known === undefined) throw notFound();
-    if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
     if (rotateSecret !== undefined && known.signing === "ed25519")
       throw invalidRequest([{ code: "invalid", path: "/rotateSecret" }]);
     if (known.status === "revoked") throw conflict("invalid_transition");
+    if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);
     await restart(tx, known, changed);

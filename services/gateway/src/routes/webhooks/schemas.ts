@@ -106,7 +106,9 @@ export const WebhookDelivery = Type.Object(
       additionalProperties: true,
       description: "The JSON that is sent; null until it is written, which takes moments.",
     }),
-    attempts: Type.Array(ref(WebhookAttempt)),
+    attempts: Type.Array(ref(WebhookAttempt), {
+      description: "The newest 50, oldest first. `attemptCount` counts all.",
+    }),
   },
   { $id: "WebhookDelivery" },
 );
