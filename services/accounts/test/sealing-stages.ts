@@ -48,7 +48,10 @@ export function unsealAsBefore(key: SealingKey, place: PreviousPlace, sealed: st
   }
 }
 
-/** Makes the database one that was updated from the previous release (`unbound`), or one on the way to bound texts. */
+/**
+ * Changes the database to one that was updated from the previous release (stage `unbound`), or to one in a later
+ * sealing stage.
+ */
 export async function setStage(sql: Sql, stage: SealingStage): Promise<void> {
   await sql`update sealing set stage = ${stage}`;
 }

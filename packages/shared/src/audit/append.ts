@@ -56,7 +56,7 @@ export async function appendAudit(
       details: details ?? {},
     };
   });
-  // The schema of a service has the service's name, which names the actor of a change that no request made.
+  // The database schema has the name of the service, which is the actor of a change that no request made.
   await tx`
     insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, action,
       subject_type, subject_id, details, request_id, source_address)

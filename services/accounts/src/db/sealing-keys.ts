@@ -23,7 +23,7 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   }));
 }
 
-/** What tokens are sealed with when they need not be sealed again. */
+/** The sealing key and the binding that sealed tokens must have in order not to be sealed again. */
 export interface CurrentSealing {
   readonly newestKeyId: string;
   readonly stage: SealingStage;

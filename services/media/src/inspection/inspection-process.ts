@@ -60,7 +60,7 @@ export class InspectionProcess implements AsyncDisposable {
         UV_THREADPOOL_SIZE: "2",
         ...(COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }),
       },
-      // The order is that of the descriptors 0 to 5.
+      // The streams are in the order of the file descriptors 0 to 5 of the child process.
       stdio: ["ignore", "ignore", "ignore", "ipc", this.#input.fd, this.#output.fd],
     });
     this.#exited = once(this.#child, "exit").catch(() => undefined);

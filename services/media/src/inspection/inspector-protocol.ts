@@ -11,7 +11,7 @@ import {
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";
-/** The line contains at most 256 KiB of patches in base64. */
+/** Maximum length of the line of JSON, which contains at most 256 KiB of patches in base64. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 10;
 
@@ -42,7 +42,7 @@ export async function splitAnswer(
   let start: Buffer = Buffer.alloc(0);
   while (!start.includes(LINE_FEED)) {
     if (start.length > MAX_LINE_BYTES)
-      throw new Error("the inspector answered a line that is too long");
+      throw new Error("the first line of the inspector's answer is too long");
     const next = await chunks.next();
     if (next.done === true) throw new Error("the answer of the inspector is incomplete");
     start = Buffer.concat([start, next.value]);

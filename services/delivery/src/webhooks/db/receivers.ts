@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { DisableReason } from "#src/webhooks/domain/lane-state.ts";
 
-/** What the dispatcher needs of a subscription. */
+/** What the dispatcher needs to know of a webhook subscription. */
 export interface ReceiverRow {
   readonly id: string;
   readonly url: string;
@@ -21,14 +21,14 @@ export async function listReceivers(
     where id = any(${subscriptionIds as string[]}::uuid[])`;
 }
 
-/** A subscription that was disabled, with its new version. */
+/** A webhook subscription that was disabled, with its new version. */
 export interface DisabledSubscription {
   readonly workspaceId: string;
   readonly version: number;
   readonly disabledAt: Date;
 }
 
-/** Disables a subscription. Returns undefined if a user has revoked it, or if it is disabled already. */
+/** Disables a webhook subscription. Returns undefined if a user has revoked it, or if it is disabled already. */
 export async function disableSubscription(
   tx: TransactionSql,
   subscriptionId: string,

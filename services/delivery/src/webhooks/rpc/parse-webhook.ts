@@ -12,12 +12,15 @@ const MAX_FILTERS = 50;
 const MAX_PER_SECOND = 100;
 const MAX_GRACE_HOURS = 168;
 
-/** @throws `not_found` for texts that are not ids. */
+/**
+ * Checks the ids in a request about webhooks.
+ * @throws `not_found` for texts that are not ids.
+ */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Throws `invalid_request` when a field of a subscription is invalid. Absent fields are not checked. */
+/** Throws `invalid_request` when a field of a webhook subscription is invalid. Absent fields are not checked. */
 export function assertFields(fields: {
   readonly url?: string | undefined;
   readonly description?: string | undefined;
@@ -68,8 +71,9 @@ function filterFaults(events: readonly string[]): readonly Violation[] {
 }
 
 /**
- * Throws `invalid_request` for a text that is not an http or https URL, and `address_not_allowed` for an address that is not
- * public, as far as that is known without DNS. The addresses of a name are checked at every connection.
+ * Throws `invalid_request` for a webhook address that is not an http or https URL, and `address_not_allowed` for an
+ * address that is not public, as far as that is known without DNS. The addresses of a host name are checked at every
+ * connection.
  */
 export function assertAddress(url: string, rules: OutboundRules): void {
   try {

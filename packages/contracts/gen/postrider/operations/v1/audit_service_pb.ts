@@ -212,7 +212,7 @@ export type ListAuditEntriesRequest = Message<"postrider.operations.v1.ListAudit
   newestFirst: boolean;
 
   /**
-   * 1 to 1,000.
+   * Maximum number of audit entries on the page, 1 to 1,000.
    *
    * @generated from field: int32 limit = 7;
    */
