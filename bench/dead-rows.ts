@@ -90,7 +90,7 @@ async function compare<T>(name: string, poll: Poll<T>, start: T, floor: T): Prom
   return `| ${name} | ${await medianMs(() => poll(start))} | ${await medianMs(() => poll(floor))} |`;
 }
 
-/** Measures a poll of delivery, which has no floor. */
+/** Measures a poll of the delivery service, which has no lower bound (floor) of keys. */
 async function withoutFloor(name: string, poll: () => PromiseLike<unknown>): Promise<string> {
   return `| delivery: ${name} | ${await medianMs(poll)} | – |`;
 }

@@ -189,7 +189,7 @@ test("`audit export` prints 100,000 entries in the order of time with a heap of 
   expect({ count, isOrdered }).toEqual({ count: LARGE, isOrdered: true });
 }, 300_000);
 
-test("the command `audit export` ends when the operator interrupts it, and when the reader of its output closes the pipe", async () => {
+test("the command `audit export` ends when the operator interrupts it, and when the program that reads its output closes the pipe", async () => {
   const workspaceId = await insertMany(LARGE / 10);
   const interrupted = startExport(workspaceId);
   await once(interrupted.stdout, "data");

@@ -110,7 +110,7 @@ test("a process of the previous release reports a token that is bound to its acc
   expect(() => unsealAsBefore(KEY, place, accessToken)).toThrow("missing");
 });
 
-test("tokens that a refresh stores while the operator seals all tokens again are kept and bound to their account", async () => {
+test("tokens that a refresh stores while the operator seals all tokens again are kept and are bound to their account", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });

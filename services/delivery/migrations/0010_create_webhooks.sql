@@ -54,8 +54,8 @@ create table webhook_lanes (
   -- Nothing is sent to the webhook subscription before this time: the receiver asked for a pause, or did not answer 10
   -- attempts in a row.
   blocked_until timestamptz not null default '-infinity',
-  -- Number of attempts in a row that got no HTTP answer; from 10 on, only one attempt at a time is made (the circuit is
-  -- open).
+  -- Number of attempts in a row that got no HTTP answer. From 10 on, the circuit is open: only one attempt at a time is
+  -- made.
   unanswered_in_row int not null default 0,
   -- Since when every attempt of the webhook subscription has failed; null after a success.
   failing_since timestamptz,

@@ -22,7 +22,7 @@ export interface AuditEntry {
   readonly workspaceId?: string | undefined;
   /** What changed, such as `before` and `after`. Never secrets, tokens, texts of posts or names of people. */
   readonly details?: { readonly [name: string]: AuditValue };
-  /** Who made the change, if the request context does not say it. */
+  /** Who made the change; needed if the request context does not say it. */
   readonly actor?: AuditActor;
 }
 

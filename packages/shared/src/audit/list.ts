@@ -11,7 +11,7 @@ export interface AuditRow {
   readonly action: string;
   readonly subjectType: string;
   readonly subjectId: string;
-  /** A JSON object as text. */
+  /** Details of the audit entry: a JSON object as text. */
   readonly details: string;
   readonly requestId: string | null;
   readonly sourceAddress: string | null;

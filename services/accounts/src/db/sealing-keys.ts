@@ -53,7 +53,7 @@ export interface StaleTokens extends SealedTokens {
 }
 
 interface Page {
-  /** The last account id of the previous page. */
+  /** The account id of the last credential on the previous page. */
   readonly after: string;
   readonly limit: number;
 }

@@ -32,7 +32,7 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer };
-  /** Called when events were appended to the outbox. */
+  /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
 

@@ -26,11 +26,13 @@ class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();
   readonly media = new Map<string, Media>();
-  /** Services that do not answer. */
+  /** Names of the services that do not answer in the test. */
   readonly down = new Set<"posts" | "accounts" | "media">();
-  /** Ids of posts with which a call fails with an internal error. */
+  /**
+   * Ids of posts that the posts service of the test cannot read: a call with one of them fails with an internal error.
+   */
   readonly unreadable = new Set<string>();
-  /** Maximum number of posts that one call answers. */
+  /** Maximum number of posts that one call to the posts service returns. */
   maxPosts = 100;
   calls = 0;
   /** Called at the beginning of each call to the posts service. */
@@ -145,7 +147,7 @@ async function subscribe(sql: Sql, change: Partial<Subscription>): Promise<Subsc
   return subscription;
 }
 
-/** Builds a record of the bus with an event. */
+/** Builds a record of the event bus that contains an event. */
 export function record<T extends DescMessage>(
   schema: T,
   message: MessageInitShape<T>,

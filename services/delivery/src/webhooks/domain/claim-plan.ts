@@ -6,7 +6,7 @@ export interface SlotLimits {
   readonly perWorkspace: number;
   /** Maximum for receivers that are slow or do not answer, so that they leave attempts for the other receivers. */
   readonly slow: number;
-  /** Maximum for receivers that have not answered yet. */
+  /** Maximum for webhook receivers that have not answered yet. */
   readonly new: number;
 }
 

@@ -8,7 +8,8 @@ const MAX_LIMIT = 32;
 /** Number of last attempts of a webhook receiver whose median duration counts. */
 const REMEMBERED = 9;
 /**
- * A webhook receiver with a longer median duration, or with a longer attempt that still runs, is slow. In milliseconds.
+ * Limit in milliseconds: a webhook receiver with a longer median duration of attempts, or with a longer attempt that
+ * still runs, is slow.
  */
 const SLOW_MS = 1_000;
 
@@ -29,7 +30,7 @@ export function startLoad(knownPace: Pace): LaneLoad {
 
 /**
  * Returns the load of a webhook subscription after an attempt. The maximum number of attempts at a time is halved when
- * the receiver did not answer, and rises by one when it answered while the maximum was used up.
+ * the receiver did not answer, and rises by one when it answered while the maximum was reached.
  */
 export function recordDuration(
   load: LaneLoad,

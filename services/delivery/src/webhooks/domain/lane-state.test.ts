@@ -80,7 +80,7 @@ test("a webhook subscription gets single probes after the tenth attempt in a row
   expect(afterSilences(10, 0).blockedUntil).toBe(5_000);
 });
 
-test("HTTP responses never make a webhook subscription get single probes, and one response ends the probing", () => {
+test("an HTTP response never starts single probes of a webhook receiver, and one response ends them", () => {
   let state = FRESH;
   for (let count = 0; count < 100; count += 1) state = end(state, refused, { now: 0 }).lane;
   expect(isCircuitOpen(state)).toBe(false);
@@ -99,7 +99,7 @@ test("the waits between probes of a silent webhook receiver grow from 5 s to 5 m
   expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
 });
 
-test("attempts that started before a webhook subscription got single probes do not lengthen the wait before the first probe", () => {
+test("attempts that started before the first probe of a silent webhook receiver do not lengthen the wait before this probe", () => {
   const open = afterSilences(10, 1_000);
   const late = end(open, unanswered, { now: 9_000, startedAt: 500 });
   expect(late.lane).toEqual(open);

@@ -6,7 +6,7 @@ export interface ReportedTarget {
   readonly status: "published" | "failed" | "deleted";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** Time of the publication in the form of RFC 3339. */
+  /** Time at which the target was published, in the form of RFC 3339. */
   readonly publishedAt: string | null;
   readonly error: {
     readonly code: string;

@@ -88,7 +88,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
 class Passes {
   onFree: () => void = () => undefined;
-  /** Whether the next pass looks for new deliveries, also of webhook subscriptions that had none. */
+  /**
+   * Whether the next pass looks for new deliveries of all leased webhook subscriptions, also of those that had none.
+   */
   mustLook = true;
   passedAt = performance.now();
   readonly #deps: DispatcherDeps;

@@ -43,7 +43,7 @@ export interface PageResult {
   readonly claimed: number;
   /** Number of webhook events whose payload is written. */
   readonly composed: number;
-  /** The kinds of sources whose owning service did not answer. */
+  /** The kinds of webhook event sources whose owning service did not answer. */
   readonly unavailable: readonly EventSource["kind"][];
 }
 

@@ -9,9 +9,9 @@ const PUBLIC_PREFIX_BYTES = 12;
 
 /** What signs the deliveries of a subscription, in the text forms of Standard Webhooks. */
 export interface SigningSecret {
-  /** Secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
+  /** Signing secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
   readonly secret: string;
-  /** Public key: `whpk_…`; null for HMAC. */
+  /** Public key `whpk_…` that verifies Ed25519 signatures; null for HMAC. */
   readonly publicKey: string | null;
 }
 

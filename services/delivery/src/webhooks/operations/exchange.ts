@@ -27,7 +27,7 @@ export interface ExchangeEnd {
   readonly response:
     | { readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
     | undefined;
-  /** Whether the connection can serve another request. */
+  /** Whether another request can be sent over the connection. */
   readonly isReusable: boolean;
 }
 

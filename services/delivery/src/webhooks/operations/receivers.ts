@@ -18,7 +18,7 @@ export interface Receiver {
   readonly origin: string;
   readonly hostname: string;
   readonly port: number;
-  /** Path of the endpoint with the query. */
+  /** Path of the webhook endpoint with the query. */
   readonly path: string;
   /** Maximum number of webhook attempts per second; null without a maximum. */
   readonly maxPerSecond: number | null;

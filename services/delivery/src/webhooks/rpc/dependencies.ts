@@ -10,7 +10,7 @@ export interface WebhookRpcDeps {
   readonly outbound: OutboundRules;
   /** Keys that encrypt the signing secrets of webhook subscriptions, newest first. */
   readonly sealingKeys: readonly SealingKey[];
-  /** The keys with which list cursors are signed. */
+  /** The keys with which the cursors of webhook lists are signed. */
   readonly cursorKeys: CursorKeys;
   /** Called when the payload of a webhook event may have to be written. */
   readonly nudgeComposer: () => void;

@@ -540,14 +540,14 @@ export type WebhookDelivery = Message<"postrider.delivery.v1.WebhookDelivery"> &
   attemptCount: number;
 
   /**
-   * When the next attempt is due; absent when none is.
+   * When the next attempt of the webhook delivery is due; absent when none is.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 6;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the event was assigned to the subscription.
+   * When the event was assigned to the webhook subscription.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
@@ -589,14 +589,14 @@ export type WebhookAttempt = Message<"postrider.delivery.v1.WebhookAttempt"> & {
   number: number;
 
   /**
-   * When the attempt began.
+   * When the webhook attempt began.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * Milliseconds until the attempt ended.
+   * Milliseconds until the webhook attempt ended.
    *
    * @generated from field: int32 duration_ms = 3;
    */

@@ -87,13 +87,13 @@ export const PostPublishRequestedSchema: GenMessage<PostPublishRequested> = /*@_
  */
 export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
   /**
-   * The quota after the post was accepted.
+   * The used-up quota, as it is after the post was accepted.
    *
    * @generated from oneof postrider.posts.v1.QuotaExhaustion.quota
    */
   quota: {
     /**
-     * The monthly quota of the workspace.
+     * The used-up monthly quota of the workspace.
      *
      * @generated from field: postrider.posts.v1.MonthlyQuota monthly = 1;
      */
@@ -348,7 +348,7 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
   occurredAt?: Timestamp | undefined;
 
   /**
-   * The quotas that the post used up.
+   * The quotas that the post used up when it was scheduled.
    *
    * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 6;
    */
