@@ -14,6 +14,8 @@ import {
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
+  /** Returns the current description of the stack. Processes that were started again have new ids. */
+  describe(): LocalStack;
   /** Folder in which the media service keeps files while it checks or imports them. */
   readonly mediaTempDir: string;
   /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
@@ -28,12 +30,14 @@ const NO_LIMIT = "100000000";
 export async function startBenchSystem(
   bus: "postgres" | "kafka",
   settings: Readonly<Record<string, string>> = {},
+  replicas = 1,
 ): Promise<BenchSystem> {
   const dataDir = makeTestFolder("bench");
   const stack = await startStack({
     dataDir,
     port: 0,
     kafka: bus === "kafka",
+    replicas,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
   });
   const local = stack.describe();
@@ -46,6 +50,7 @@ export async function startBenchSystem(
   });
   return {
     local,
+    describe: () => stack.describe(),
     mediaTempDir: layoutOf(dataDir).mediaTemp,
     headersOf: async (caller, service) => {
       const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);

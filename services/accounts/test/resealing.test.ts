@@ -25,7 +25,7 @@ const fixture = setUpAccounts();
 beforeEach(async () => {
   await fixture.sql`delete from credentials`;
   await fixture.sql`delete from oauth_tickets`;
-  await setStage(fixture.sql, "unbound");
+  await setStage(fixture.database.migrationSql, "unbound");
 });
 
 interface StoredTokens {
@@ -103,7 +103,7 @@ test("sealing all tokens again keeps every token, and afterwards a copy of an ea
 });
 
 test("a process of the previous release reports a token that is bound to its account as one with a missing key, not as a damaged one", async () => {
-  await setStage(fixture.sql, "bound");
+  await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
   const { accessToken } = await storedOf(ref);
   const place = { accountId: ref.accountId, column: "access_token" } as const;
@@ -207,10 +207,10 @@ test("after all tokens were sealed again, damaged tokens do not prevent unbound 
   ]);
 });
 
-test("a token that is bound to its account stays bound when an attacker resets the sealing stage in the database", async () => {
-  await setStage(fixture.sql, "bound");
+test("a token that is bound to its account stays bound when the sealing stage is changed back in the database", async () => {
+  await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
-  await setStage(fixture.sql, "unbound");
+  await setStage(fixture.database.migrationSql, "unbound");
   await refresh(ref);
   expect(await keyParts()).toEqual(["k1+bound"]);
   const { sql } = fixture;
@@ -219,6 +219,39 @@ test("a token that is bound to its account stays bound when an attacker resets t
     job.nudge();
     expect(await keyParts()).toEqual(["k2+bound"]);
   });
+});
+
+test.each([
+  ["changes the stage back to `unbound`", "update sealing set stage = 'unbound'"],
+  ["changes the stage back to `resealing`", "update sealing set stage = 'resealing'"],
+  ["deletes the stage", "delete from sealing"],
+  [
+    "hides the catalog behind a temporary table",
+    `create temporary table pg_class as select 'sealing'::regclass::oid as oid, current_user::regrole::oid as relowner;
+     update sealing set stage = 'unbound'`,
+  ],
+])(
+  "tokens of newly connected accounts stay bound to their accounts when an attacker with the runtime role %s",
+  async (_what, statements) => {
+    await setStage(fixture.database.migrationSql, "bound");
+    await expect(fixture.sql.begin((tx) => tx.unsafe(statements))).rejects.toMatchObject({
+      code: "42501",
+    });
+    expect(await stageOf(fixture.sql)).toBe("bound");
+    await fixture.connect("x");
+    expect(await keyParts()).toEqual(["k1+bound"]);
+  },
+);
+
+test("a credential whose attributes are not texts counts as damaged, and does not prevent unbound tokens from being refused", async () => {
+  const [good, damaged] = [await fixture.connect("x"), await fixture.connect("x")];
+  await fixture.sql`
+    update credentials set attributes = '{"pdsUrl": 1}' where account_id = ${damaged.accountId}`;
+  expect(await resealAll(fixture.app)).toMatchObject({ finished: true, damaged: 1, locked: 0 });
+  expect(await fixture.credentialsOf([good, damaged])).toMatchObject([
+    { accountStatus: "active" },
+    { accountStatus: "reconnect_required", accessToken: "" },
+  ]);
 });
 
 test("a person who is on the platform's page while unbound texts begin to be refused can still finish the authorization", async () => {
@@ -240,7 +273,7 @@ test("a person who is on the platform's page while unbound texts begin to be ref
 test.each(["workspace_id", "platform", "browser_hash"])(
   "an authorization cannot be finished after its `%s` was changed in the database",
   async (column) => {
-    await setStage(fixture.sql, "bound");
+    await setStage(fixture.database.migrationSql, "bound");
     const { workspaceId } = fixture;
     const { authorizations } = fixture.app;
     await fixture.control.settings({ authorize: "approve" });

@@ -50,10 +50,10 @@ export function unsealAsBefore(key: SealingKey, place: PreviousPlace, sealed: st
 
 /**
  * Changes the database to one that was updated from the previous release (stage `unbound`), or to one in a later
- * sealing stage.
+ * sealing stage. Only the migration role may change the stage back.
  */
-export async function setStage(sql: Sql, stage: SealingStage): Promise<void> {
-  await sql`update sealing set stage = ${stage}`;
+export async function setStage(migrationSql: Sql, stage: SealingStage): Promise<void> {
+  await migrationSql`update sealing set stage = ${stage}`;
 }
 
 export async function stageOf(sql: Sql): Promise<SealingStage | undefined> {

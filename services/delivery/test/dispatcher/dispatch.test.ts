@@ -279,7 +279,11 @@ test("the response 410 disables the webhook subscription, and the other subscrip
   expect(
     await sql`select type, sequence, source from webhook_compositions where workspace_id = ${workspaceId}`,
   ).toEqual([
-    { type: "webhook.disabled", sequence: 2, source: { kind: "webhook", webhookId: gone.id } },
+    {
+      type: "webhook.disabled",
+      sequence: 2,
+      source: { kind: "webhook", webhookId: gone.id, disabledReason: "gone" },
+    },
   ]);
   await eventually(() => fannedOut === 1);
 });
