@@ -148,7 +148,7 @@ test("the inspector answers 200 to its health probes and 404 to any other GET re
   ]);
 });
 
-test("the inspector notices a process that an inspection has left behind, and takes none of its own for one", async () => {
+test("the inspector reports a process that an inspection has left behind, and does not report the processes that it started itself", async () => {
   const found: number[] = [];
   const onStray = (pids: readonly number[]) => void found.push(...pids);
   await using watching = await startInspector({ host: "127.0.0.1", port: 0, onStray });
