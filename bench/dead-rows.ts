@@ -1,6 +1,6 @@
 /**
  * Measures how long the polls of the outbox, of the scheduler and of delivery take while a long snapshot, for example of a
- * backup, keeps 300,000 old rows in the database: deleted events, posts whose publishing has started, published targets,
+ * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published targets,
  * deleted targets, and answered questions for post ids. Each poll is measured once from the beginning of its index, and once
  * from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown table.
  */
@@ -16,20 +16,24 @@ import { migrateDatabase } from "@postrider/shared/postgres/migrate-command";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
 import { migrationDatabaseUrl, serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import { MIGRATIONS as DELIVERY_MIGRATIONS } from "../services/delivery/src/config.ts";
-import { findNextTaskMs } from "../services/delivery/src/publishing/db/account-queues.ts";
 import { claimTasks } from "../services/delivery/src/publishing/db/claims.ts";
-import { findNextDeletionMs } from "../services/delivery/src/publishing/db/deletion-claims.ts";
+import { findNextDeletion } from "../services/delivery/src/publishing/db/deletion-claims.ts";
 import { insertDeployment } from "../services/delivery/src/publishing/db/deployment.ts";
-import { findNextQuestionMs } from "../services/delivery/src/publishing/db/detail-questions.ts";
+import { findNextQuestion } from "../services/delivery/src/publishing/db/detail-questions.ts";
 import { listLostCalls } from "../services/delivery/src/publishing/db/leases.ts";
+import { findNextTask } from "../services/delivery/src/publishing/db/next-task.ts";
+import type { TaskFloors } from "../services/delivery/src/publishing/db/task-floors.ts";
 import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
 
-const ROWS = 300_000;
+/** Number of old rows of each kind; the first argument of the command. */
+const ROWS = Number(process.argv[2] ?? 300_000);
 const BATCH_ROWS = 500;
 const ACCOUNTS = 500;
 const POSTS_BATCH_ROWS = 5_000;
+/** How long ago the targets were published and deleted: longer than the minute by which a floor stays behind. */
+const AGE = "2 minutes";
 const WARM_UPS = 3;
 const SAMPLES = 50;
 
@@ -90,22 +94,18 @@ async function compare<T>(name: string, poll: Poll<T>, start: T, floor: T): Prom
   return `| ${name} | ${await medianMs(() => poll(start))} | ${await medianMs(() => poll(floor))} |`;
 }
 
-/** Measures a poll of the delivery service, which has no lower bound (floor) of keys. */
-async function withoutFloor(name: string, poll: () => PromiseLike<unknown>): Promise<string> {
-  return `| delivery: ${name} | ${await medianMs(poll)} | – |`;
-}
-
 const deliveryRole = { service: "delivery", password: "bench", migrationPassword: "bench" };
 await provisionDatabase(cluster.url, [deliveryRole]);
 const delivery = open(serviceDatabaseUrl(cluster.url, deliveryRole));
 await migrateDatabase(migrationDatabaseUrl(cluster.url, deliveryRole), DELIVERY_MIGRATIONS);
 await insertDeployment(delivery, "bench");
 
+const PLATFORMS = ["x"];
 const CLAIM = {
   owner: randomUUID(),
   leaseMs: 60_000,
   limit: 50,
-  platforms: ["x"],
+  platforms: PLATFORMS,
   suspectAfter: 3,
   maxSuspects: 1,
   mayTakeOver: true,
@@ -113,8 +113,12 @@ const CLAIM = {
   maxPerWorkspace: 32,
 };
 
+async function claim(floors: TaskFloors | null): Promise<void> {
+  await delivery.begin((tx) => claimTasks(tx, { ...CLAIM, floors }));
+}
+
 /**
- * Takes 300,000 targets through the states of delivery: queued, in work, calling, published. The queues of their 500 accounts
+ * Takes ROWS targets through the states of delivery: queued, in work, calling, published. The queues of their 500 accounts
  * change as often as if each account had one target at a time.
  */
 async function publishTargets(): Promise<void> {
@@ -127,27 +131,27 @@ async function publishTargets(): Promise<void> {
       select gen_random_uuid(), 1, '00000000-0000-4000-8000-000000000000', gen_random_uuid(),
         md5((n % ${ACCOUNTS}::int)::text)::uuid, 'x', 'queued', now(), now(), now() + interval '1 day'
       from generate_series(1, ${ROWS}::int) as n`;
-    await tx`update publish_tasks set status = 'working', wake_at = clock_timestamp()`;
+    await tx`update publish_tasks set status = 'working', wake_at = clock_timestamp() - ${AGE}::interval`;
     await tx`update publish_tasks set status = 'published', wake_at = now()`;
   });
   for (let round = 0; round < ROWS / ACCOUNTS; round += 1)
-    await delivery`update account_queues set publish_at = clock_timestamp(), look_at = null`;
+    await delivery`update account_queues set publish_at = clock_timestamp() - ${AGE}::interval, look_at = null`;
   await delivery`update account_queues set publish_at = null`;
 }
 
-/** Deletes 300,000 targets, and answers as many questions for post ids. */
+/** Deletes ROWS targets, and answers as many questions for post ids. */
 async function deleteTargets(): Promise<void> {
   await delivery.begin(async (tx) => {
     await tx`set local statement_timeout = 0`;
     await tx`set local transaction_timeout = 0`;
     await tx`
       insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
-      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', '1', 'working', now()
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', '1', 'working', now() - ${AGE}::interval
       from generate_series(1, ${ROWS}::int)`;
     await tx`update deletion_tasks set status = 'deleted'`;
     await tx`
-      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles)
-      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), 'x', '{}'
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), 'x', '{}', now() - ${AGE}::interval
       from generate_series(1, ${ROWS}::int)`;
     await tx`delete from detail_questions`;
   });
@@ -163,12 +167,35 @@ await backup.begin("isolation level repeatable read", async (snapshot) => {
   await outbox.advance(sql);
   await outbox.advance(sql);
   const [due] = await nextDue(sql, null);
+  const { floors } = await findNextTask(delivery, PLATFORMS, null);
+  const { floor: deletions } = await findNextDeletion(delivery, null);
+  const { floor: questions } = await findNextQuestion(delivery, null);
   const rows = [
-    await withoutFloor("next task", () => findNextTaskMs(delivery, CLAIM.platforms)),
-    await withoutFloor("claim", () => delivery.begin((tx) => claimTasks(tx, CLAIM))),
-    await withoutFloor("lost calls", () => listLostCalls(delivery, 100)),
-    await withoutFloor("next deletion", () => findNextDeletionMs(delivery)),
-    await withoutFloor("next question", () => findNextQuestionMs(delivery)),
+    await compare(
+      "delivery: next task",
+      (from) => findNextTask(delivery, PLATFORMS, from),
+      null,
+      floors,
+    ),
+    await compare("delivery: claim", (from) => claim(from), null, floors),
+    await compare(
+      "delivery: lost calls",
+      (from) => listLostCalls(delivery, 100, from),
+      null,
+      floors,
+    ),
+    await compare(
+      "delivery: next deletion",
+      (from) => findNextDeletion(delivery, from),
+      null,
+      deletions,
+    ),
+    await compare(
+      "delivery: next question",
+      (from) => findNextQuestion(delivery, from),
+      null,
+      questions,
+    ),
     await compare("outbox: next events", (from) => nextRows(sql, from), 0, outbox.id),
     await compare("outbox: backlog", (from) => readOutboxBacklog(sql, from), 0, outbox.id),
     await compare("scheduler: next due post", (from) => nextDue(sql, from), null, due.floor),

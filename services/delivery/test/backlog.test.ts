@@ -9,15 +9,12 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
-import {
-  findNextTaskMs,
-  lockDueAccounts,
-  scheduleAccounts,
-} from "#src/publishing/db/account-queues.ts";
+import { lockDueAccounts, scheduleAccounts } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls, releaseTasks } from "#src/publishing/db/leases.ts";
+import { findNextTask } from "#src/publishing/db/next-task.ts";
 import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
 import { DEPLOYMENT, openDatabase, request, World, type TestTarget } from "./fixture.ts";
 
@@ -32,6 +29,7 @@ const CLAIM = {
   mayTakeOver: true,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
+  floors: null,
 };
 
 async function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
@@ -116,8 +114,8 @@ test("a poll of the tasks of a paused platform reads a few rows, however many ta
   await insertPause(sql, "platform", "x");
 
   await sql.begin(async (tx) => {
-    expect(await findNextTaskMs(tx, PLATFORMS)).toBeUndefined();
-    expect(await listLostCalls(tx, 100)).toEqual([]);
+    expect(await findNextTask(tx, PLATFORMS, null)).toMatchObject({ waitMs: null });
+    expect(await listLostCalls(tx, 100, null)).toEqual([]);
     expect(await doubtTasks(tx, 60_000, false)).toBe(false);
     expect(await claimTasks(tx, CLAIM)).toEqual({ tasks: [], hasMore: false });
     expect(await rowsRead(tx)).toBeLessThan(10);

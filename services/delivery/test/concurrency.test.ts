@@ -18,6 +18,7 @@ const CLAIM = {
   mayTakeOver: true,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
+  floors: null,
 };
 
 async function claim(sql: Sql, limit = 50) {

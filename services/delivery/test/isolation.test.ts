@@ -28,6 +28,7 @@ const CLAIM = {
   mayTakeOver: true,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
+  floors: null,
 };
 /** Number of tasks in a backlog; it is larger than the number of tasks that one claim takes. */
 const BACKLOG = 1_200;

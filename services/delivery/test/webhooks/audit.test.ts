@@ -39,19 +39,23 @@ test("creating, changing and revoking a webhook subscription and rotating its se
     {
       action: "webhook.update",
       ...common,
-      details: { description: "Other", status: "paused", isAddressChanged: true },
+      details: { isAddressChanged: true, isDescriptionChanged: true, status: "paused" },
     },
     { action: "webhook.rotate_secret", ...common, details: {} },
     { action: "webhook.revoke", ...common, details: {} },
   ]);
 });
 
-test("refused changes of a webhook subscription, and revoking it again, leave no audit entry", async () => {
+test("refused and ineffective changes of a webhook subscription, and revoking it again, leave no audit entry", async () => {
   const { rpc, sql } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;
   const { webhook } = await rpc.createWebhook(request);
   const id = webhook?.id ?? "";
+  const { length: created } = await readAuditLog(sql);
+  const { url, events } = request;
+  await rpc.updateWebhook({ workspaceId, id, url, events, status: "active" });
+  expect(await readAuditLog(sql)).toHaveLength(created);
   await rpc.revokeWebhook({ workspaceId, id });
   const { length } = await readAuditLog(sql);
 

@@ -18,7 +18,7 @@ export interface StartedBatch {
 export interface DueOptions {
   readonly missedAfterMs: number;
   readonly limit: number;
-  /** Only posts that are scheduled for this time or later are started; null to start all due posts. See `DueFloor`. */
+  /** Only posts that are scheduled for this time or later are started; null to start all due posts. See `SearchFloor`. */
   readonly since?: Date | null;
 }
 
@@ -157,7 +157,7 @@ export interface NextDue {
  * Returns the statement that finds the next scheduled post.
  *
  * @param since The statement finds only posts that are scheduled for this time or later; null to find all. See
- *   `DueFloor`.
+ *   `SearchFloor`.
  */
 export function nextDue(sql: ISql, since: Date | null) {
   return sql<[NextDue]>`

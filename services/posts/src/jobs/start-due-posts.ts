@@ -1,11 +1,11 @@
 import { holdRelays } from "@postrider/shared/outbox/pass";
+import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { createAgeGauge } from "@postrider/shared/telemetry/metrics";
 import { extendTargets, lockMissedPosts, nextDue, startDuePosts } from "#src/db/due-posts.ts";
 import { lockTargetsOf } from "#src/db/targets.ts";
-import { DueFloor } from "#src/domain/due-floor.ts";
 import { MISSED } from "#src/domain/missed.ts";
 import { changeTargets } from "#src/operations/change-targets.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -34,7 +34,7 @@ const oldestDue = createAgeGauge(
 );
 
 type SchedulerDeps = Pick<PostsDeps, "sql" | "missedAfterMs" | "nudgeRelay"> & {
-  /** Only posts that are scheduled for this time or later are started. Default: all due posts. See `DueFloor`. */
+  /** Only posts that are scheduled for this time or later are started. Default: all due posts. See `SearchFloor`. */
   readonly since?: Date | null;
 };
 
@@ -130,7 +130,9 @@ export interface Scheduler extends AsyncDisposable {
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
-  const floor = new DueFloor();
+  // A post is scheduled for a time after its API request. A post below the floor is therefore rare: its request took longer
+  // than the minute between the floor and the database's time.
+  const floor = new SearchFloor();
   let wakesAt = 0;
   const loop = startLoop({
     idleMs: POLL_MS,
@@ -145,11 +147,13 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       wakesAt = Date.now() + pauseMs;
       return pauseMs;
     },
-    onError: (error) =>
+    onError: (error) => {
+      floor.reset();
       logger.warn(
         { err: error, job: "start-due-posts" },
         "due posts could not be started; the scheduler tries again",
-      ),
+      );
+    },
   });
   return {
     nudge: (scheduledAt) => {

@@ -1,12 +1,15 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { ClaimLimits } from "./claim-limits.ts";
 import { heldPlatforms } from "./platform-brakes.ts";
+import { queueFloors, type TaskFloors } from "./task-floors.ts";
 
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
   /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
   readonly maxPerWorkspace: number;
+  /** The floors that the search for the next task returned; null for a claim that reads all due queues. */
+  readonly floors: TaskFloors | null;
 }
 
 /**
@@ -52,31 +55,6 @@ export function isUnpaused(sql: ISql) {
 }
 
 /**
- * Milliseconds until the next publish task may be ready, or until the next lease or publishing call ends; 0 or less if a task
- * may be ready now, undefined if there is no task. Tasks do not count if they wait to be published on a platform that is paused
- * or whose publishing calls are held.
- */
-export async function findNextTaskMs(
-  sql: ISql,
-  platforms: readonly string[],
-): Promise<number | undefined> {
-  const [row] = await sql<{ waitMs: number | null }[]>`
-    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
-    from (
-      select min(wake_at) as wake_at
-      from publish_tasks
-      where status in ('working', 'calling', 'reconciling')
-      union all
-      select (select min(publish_at) from account_queues where platform = o.platform)
-      from (${openPlatforms(sql, platforms)}) as o
-      union all
-      select (select min(look_at) from account_queues where platform = p.platform)
-      from unnest(${platforms as string[]}::text[]) as p(platform)
-    ) as next`;
-  return row?.waitMs ?? undefined;
-}
-
-/**
  * Common table expressions: the number of publish tasks in work of each workspace on each platform, and the platforms
  * and workspaces that have reached their maximum number.
  */
@@ -106,15 +84,16 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits
  * a publishing call of unknown outcome, whose post is to be searched for. Each platform has its own subquery, so that the
  * backlog of a platform that is paused or has its maximum number of tasks in work is not read.
  */
-function dueAccounts(sql: ISql, { platforms }: QueueLimits) {
+function dueAccounts(sql: ISql, { platforms, floors }: QueueLimits) {
   return sql`
     select q.account_id, q.workspace_id, q.platform, q.wake_at
     from (${openPlatforms(sql, platforms)}) as o
+    join (${queueFloors(sql, platforms, floors)}) as f on f.platform = o.platform
     cross join lateral (
       select account_id, workspace_id, platform, publish_at as wake_at
       from account_queues
       where platform = o.platform
-      and publish_at <= now()
+      and publish_at between f.publish_from and now()
       and ${isUnpaused(sql)}
       and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
       order by publish_at
@@ -123,12 +102,12 @@ function dueAccounts(sql: ISql, { platforms }: QueueLimits) {
     where o.platform not in (select platform from full_platforms)
     union all
     select q.account_id, q.workspace_id, q.platform, q.wake_at
-    from unnest(${platforms as string[]}::text[]) as p(platform)
+    from (${queueFloors(sql, platforms, floors)}) as p
     cross join lateral (
       select account_id, workspace_id, platform, look_at as wake_at
       from account_queues
       where platform = p.platform
-      and look_at <= now()
+      and look_at between p.look_from and now()
       and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
       order by look_at
       limit ${MAX_DUE_ACCOUNTS}

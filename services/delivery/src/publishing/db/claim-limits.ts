@@ -31,17 +31,34 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
     having count(*) >= ${maxPerPlatform}`;
 }
 
+/** When the next task of a table is ready. */
+export interface NextWake {
+  /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
+  readonly waitMs: number | null;
+  /** The floor for the claim that follows, and for the next search; see `SearchFloor`. */
+  readonly floor: Date;
+}
+
+/** SQL condition: a task becomes ready at the floor `since` or later; see `SearchFloor`. */
+export function isAboveFloor(sql: ISql, since: Date | null) {
+  return sql`wake_at >= coalesce(${since}::timestamptz, '-infinity')`;
+}
+
 /**
- * Milliseconds until the next task of a table is ready; 0 or less if a task is ready now, undefined if there is no task.
+ * Finds the next task of a table that is ready at `since` or later.
  *
- * @param rows The table of tasks, with a condition if only some of its rows are unfinished tasks.
+ * @param rows The table of tasks, with the condition of its unfinished tasks.
+ * @param since The floor that the previous search returned; null for a complete search.
  */
-export async function findNextWakeMs(
+export async function findNextWake(
   sql: ISql,
   rows: ReturnType<ISql>,
-): Promise<number | undefined> {
-  const [row] = await sql<{ waitMs: number | null }[]>`
-    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms
-    from ${rows}`;
-  return row?.waitMs ?? undefined;
+  since: Date | null,
+): Promise<NextWake> {
+  const [next] = await sql<[NextWake]>`
+    select extract(epoch from min(wake_at) - now())::float8 * 1000 as wait_ms,
+      least(min(wake_at), now()) - interval '1 minute' as floor
+    from ${rows}
+    and ${isAboveFloor(sql, since)}`;
+  return next;
 }

@@ -1,8 +1,20 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
-import { CLAIM_WINDOW, findNextWakeMs, fullPlatforms, type ClaimLimits } from "./claim-limits.ts";
+import {
+  CLAIM_WINDOW,
+  findNextWake,
+  fullPlatforms,
+  isAboveFloor,
+  type ClaimLimits,
+  type NextWake,
+} from "./claim-limits.ts";
 import { deletionColumns, toHeldRow } from "./deletions.ts";
 import { isInPlace } from "./deployment.ts";
+
+export interface DeletionLimits extends ClaimLimits {
+  /** The floor that the search for the next deletion task returned; null for a claim that reads all ready tasks. */
+  readonly since: Date | null;
+}
 
 /**
  * Selects the first ready deletion task of each account. It skips accounts that have a deletion in work or wait for a
@@ -10,7 +22,7 @@ import { isInPlace } from "./deployment.ts";
  * not respond would hide the deletions of other platforms, because this query reads a limited number of rows. It
  * returns more deletions than a claim may take, because other processes may have locked the first of them.
  */
-function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
+function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform, since }: DeletionLimits) {
   return sql`
     select r.target_id, r.deletion, r.wake_at
     from (
@@ -23,6 +35,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
           from deletion_tasks d
           where d.status in ('queued', 'working')
           and d.wake_at <= now()
+          and ${isAboveFloor(sql, since)}
           and d.account_id not in (select account_id from live)
           and d.platform not in (select platform from full_platforms)
           and d.account_id not in (select account_id from account_gates where not_before > now())
@@ -40,7 +53,7 @@ function firstOfEachAccount(sql: ISql, { limit, maxPerPlatform }: ClaimLimits) {
 /** Claims ready deletion tasks, at most one per account. An operator's pause stops publishing, but not deletions. */
 export async function claimDeletions(
   sql: ISql,
-  options: ClaimLimits,
+  options: DeletionLimits,
 ): Promise<readonly DeletionTask[]> {
   const { owner, leaseMs, limit } = options;
   return await sql<DeletionTask[]>`
@@ -102,7 +115,11 @@ export async function releaseDeletions(
     and d.status = 'working'`;
 }
 
-/** Milliseconds until the next deletion task is ready; 0 or less if a task is ready now, undefined if there is no task. */
-export async function findNextDeletionMs(sql: ISql): Promise<number | undefined> {
-  return await findNextWakeMs(sql, sql`deletion_tasks where status in ('queued', 'working')`);
+/**
+ * Finds the next ready deletion task.
+ *
+ * @param since The floor that the previous search returned; null for a complete search.
+ */
+export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
+  return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);
 }

@@ -1,7 +1,7 @@
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
-import { findNextWakeMs } from "./claim-limits.ts";
+import { findNextWake, isAboveFloor, type NextWake } from "./claim-limits.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /** A published target whose post id the platform has not returned yet. */
@@ -49,13 +49,20 @@ export async function insertQuestions(
  */
 export async function claimQuestions(
   sql: ISql,
-  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+  options: {
+    readonly limit: number;
+    readonly leaseMs: number;
+    /** The floor that the search for the next request returned. */
+    readonly since: Date;
+  },
 ): Promise<readonly DetailQuestion[]> {
+  const { limit, leaseMs, since } = options;
   return await sql<DetailQuestion[]>`
     with taken as (
       select target_id, generation
       from detail_questions
       where wake_at <= now()
+      and ${isAboveFloor(sql, since)}
       order by wake_at
       limit ${limit}
       for update skip locked
@@ -98,9 +105,10 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
 }
 
 /**
- * Milliseconds until the next request to a platform for a post id is due; 0 or less if one is due now, undefined if no
- * published target waits for its id.
+ * Finds out when the next request to a platform for a post id is due.
+ *
+ * @param since The floor that the previous search returned; null for a complete search.
  */
-export async function findNextQuestionMs(sql: ISql): Promise<number | undefined> {
-  return await findNextWakeMs(sql, sql`detail_questions`);
+export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
+  return await findNextWake(sql, sql`detail_questions where true`, since);
 }

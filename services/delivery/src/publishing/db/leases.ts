@@ -1,5 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ClaimedTask, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import { inWorkFloor, type TaskFloors } from "./task-floors.ts";
 import { toHeldRows } from "./tasks.ts";
 
 /**
@@ -80,12 +81,17 @@ export interface LostCall extends TaskKey {
   readonly cause: ClaimedTask["cause"];
 }
 
-export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
+/** @param floors The floors that the last search for tasks returned; null to read all publishing calls. */
+export async function listLostCalls(
+  sql: ISql,
+  limit: number,
+  floors: TaskFloors | null,
+): Promise<readonly LostCall[]> {
   return await sql<LostCall[]>`
     select target_id, generation, call_number, attempt_number, cause
     from publish_tasks
     where status = 'calling'
-    and wake_at <= now()
+    and wake_at between ${inWorkFloor(sql, floors)} and now()
     order by wake_at
     limit ${limit}`;
 }

@@ -1,13 +1,14 @@
 import { nextQuestionMs, type Details } from "@postrider/platforms/publishing/details";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { appendEvents } from "@postrider/shared/outbox";
+import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { targetUpdated } from "#src/events.ts";
 import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
 import {
   claimQuestions,
   deleteQuestions,
-  findNextQuestionMs,
+  findNextQuestion,
   postponeQuestion,
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
@@ -33,14 +34,17 @@ const LEASE_MS = 60_000;
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
+  const floor = new SearchFloor();
   const loop = startLoop({
     idleMs: POLL_MS,
-    work: () => pass(options, stopping.signal),
-    onError: (error) =>
+    work: () => pass(options, floor, stopping.signal),
+    onError: (error) => {
+      floor.reset();
       options.logger.warn(
         { err: error },
         "the platforms could not be asked for the post ids of published targets; they are asked again",
-      ),
+      );
+    },
   });
   return {
     nudge: () => loop.nudge(),
@@ -51,11 +55,18 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
   };
 }
 
-async function pass(options: AskForDetailsOptions, stopping: AbortSignal): Promise<boolean> {
-  const waitMs = await findNextQuestionMs(options.sql);
-  if (waitMs === undefined || waitMs > 0) return false;
-  if (!(await options.guard.isOwn())) return false;
-  const questions = await claimQuestions(options.sql, { limit: BATCH, leaseMs: LEASE_MS });
+async function pass(
+  options: AskForDetailsOptions,
+  floor: SearchFloor,
+  stopping: AbortSignal,
+): Promise<boolean> {
+  const { sql, guard } = options;
+  const next = await findNextQuestion(sql, floor.next(performance.now()));
+  floor.moveTo(next.floor);
+  if (next.waitMs === null || next.waitMs > 0) return false;
+  if (!(await guard.isOwn())) return false;
+  const since = next.floor;
+  const questions = await claimQuestions(sql, { limit: BATCH, leaseMs: LEASE_MS, since });
   if (questions.length === 0) return false;
   const credentials = await fetchCredentials(options.accounts, questions);
   await Promise.all(

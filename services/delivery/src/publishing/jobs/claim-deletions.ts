@@ -1,5 +1,6 @@
+import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
-import { claimDeletions, findNextDeletionMs } from "#src/publishing/db/deletion-claims.ts";
+import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
 import { DeletionRecorder } from "#src/publishing/operations/deletion-recorder.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { workDeletions, type DeletionContext } from "#src/publishing/operations/work-deletions.ts";
@@ -39,11 +40,13 @@ export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionCla
   const loop = startLoop({
     idleMs: POLL_MS,
     work: () => deletions.pass(),
-    onError: (error) =>
+    onError: (error) => {
+      deletions.onFailedPass();
       options.logger.warn(
         { err: error },
         "tasks that delete posts from platforms could not be claimed; claiming is tried again",
-      ),
+      );
+    },
   });
   deletions.onFree = () => loop.nudge();
   return {
@@ -62,6 +65,7 @@ class Deletions {
   readonly #context: DeletionContext;
   readonly #stopping = new AbortController();
   readonly #batches = new Set<Promise<void>>();
+  readonly #floor = new SearchFloor();
   #inWork = 0;
 
   constructor(options: ClaimDeletionsOptions) {
@@ -78,12 +82,13 @@ class Deletions {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;
     if (limit <= 0) return POLL_MS;
-    const readyInMs = await findNextDeletionMs(sql);
-    if (readyInMs === undefined) return POLL_MS;
-    if (readyInMs > 0) return Math.min(POLL_MS, Math.ceil(readyInMs));
+    const next = await findNextDeletion(sql, this.#floor.next(performance.now()));
+    this.#floor.moveTo(next.floor);
+    if (next.waitMs === null) return POLL_MS;
+    if (next.waitMs > 0) return Math.min(POLL_MS, Math.ceil(next.waitMs));
     if (!(await guard.isOwn())) return POLL_MS;
     const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
-    const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM };
+    const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM, since: next.floor };
     const tasks = await claimDeletions(sql, limits);
     if (tasks.length === 0) return POLL_MS;
     this.#inWork += tasks.length;
@@ -95,6 +100,10 @@ class Deletions {
     // Only a part of the ready deletions was read. The next claim skips the accounts and platforms that are busy now,
     // so it finds the deletions of other accounts.
     return true;
+  }
+
+  onFailedPass(): void {
+    this.#floor.reset();
   }
 
   stop(): void {

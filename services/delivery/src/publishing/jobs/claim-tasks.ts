@@ -1,11 +1,13 @@
+import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
 import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { findNextTaskMs } from "#src/publishing/db/account-queues.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
+import { findNextTask, type NextTask } from "#src/publishing/db/next-task.ts";
 import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
 import type { TaskEvent } from "#src/publishing/domain/decision.ts";
 import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
@@ -65,6 +67,7 @@ const UNSUPPORTED = {
  * as lost.
  */
 const CALL_MARGIN_MS = 2_000;
+
 export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
   const claims = new Claims(options);
   const loop = startLoop({
@@ -94,6 +97,7 @@ class Claims {
   readonly #context: PublishContext;
   readonly #batches = new Set<Promise<void>>();
   readonly #platforms: readonly string[];
+  readonly #floor = new SearchFloor<TaskFloors>();
   #inWork = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #thoroughAt = Number.NEGATIVE_INFINITY;
@@ -121,16 +125,24 @@ class Claims {
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
-    const readyInMs = (await findNextTaskMs(this.#options.sql, this.#platforms)) ?? POLL_MS;
+    const { waitMs, floors } = await this.#findNext();
+    const readyInMs = waitMs ?? POLL_MS;
     this.#recordPass();
     const isReady = readyInMs <= 0;
     const isLookDue = performance.now() - this.#lookedAt >= (isReady ? POLL_MS : IDLE_LOOK_MS);
     if (!isReady && !isLookDue) return Math.min(POLL_MS, Math.ceil(readyInMs));
     if (!(await this.#options.guard.isOwn())) return POLL_MS;
-    if (isLookDue) await this.#lookForLosses();
-    const isFull = await this.#claimReady();
+    if (isLookDue) await this.#lookForLosses(floors);
+    const isFull = await this.#claimReady(floors);
     this.#recordPass();
     return isFull || POLL_MS;
+  }
+
+  async #findNext(): Promise<NextTask> {
+    const floors = this.#floor.next(performance.now());
+    const next = await findNextTask(this.#options.sql, this.#platforms, floors);
+    this.#floor.moveTo(next.floors);
+    return next;
   }
 
   #recordPass(): void {
@@ -140,10 +152,11 @@ class Claims {
 
   onFailedPass(): void {
     this.#failedAt = performance.now();
+    this.#floor.reset();
   }
 
   /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
-  async #claimReady(): Promise<boolean> {
+  async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
     const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
@@ -161,6 +174,7 @@ class Claims {
       mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
       maxPerPlatform,
       maxPerWorkspace,
+      floors,
     };
     const { tasks, hasMore } = await sql.begin((tx) => claimTasks(tx, options));
     if (tasks.length > 0) this.#work(tasks);
@@ -184,11 +198,11 @@ class Claims {
    * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is enough.
    * If no platform may be held, it releases those that a process with another setting holds or has held.
    */
-  async #lookForLosses(): Promise<void> {
+  async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
     const { sql, settings } = this.#options;
     if (settings.holdAfterUnknowns === 0) await releaseBrakes(sql);
-    const lost = await listLostCalls(sql, MAX_LOSSES);
+    const lost = await listLostCalls(sql, MAX_LOSSES, floors);
     await Promise.all(
       lost.map(({ cause, ...call }) => this.#record(cause, { kind: "call_lost", ...call })),
     );

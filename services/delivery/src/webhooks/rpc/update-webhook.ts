@@ -19,7 +19,7 @@ import {
 import { createSigningSecret } from "#src/webhooks/operations/create-signing-secret.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
-import { toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
+import { auditChange, toWebhookAudit } from "#src/webhooks/operations/webhook-audit.ts";
 import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds } from "./parse-webhook.ts";
@@ -49,7 +49,7 @@ export async function updateWebhook(
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);
     await restart(tx, known, changed);
-    await audit(tx, change, { row: changed, isRotated: rotateSecret !== undefined });
+    await appendAudit(tx, auditChange(known, changed));
     return { row: changed, secret: await rotate(tx, deps, request) };
   });
   deps.nudgeComposer();
@@ -71,23 +71,6 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
       ? {}
       : { maxPerSecond: maxPerSecond === 0 ? null : maxPerSecond }),
   };
-}
-
-/**
- * Returns the changes of a webhook subscription for the audit log. The address is not recorded, because it may contain
- * a token of the customer.
- */
-async function audit(
-  tx: TransactionSql,
-  change: SubscriptionChange,
-  { row, isRotated }: { readonly row: Subscription; readonly isRotated: boolean },
-): Promise<void> {
-  const { url, ...rest } = change;
-  const details = { ...rest, ...(url === undefined ? {} : { isAddressChanged: true }) };
-  await appendAudit(tx, [
-    ...(Object.keys(change).length === 0 ? [] : [toWebhookAudit("webhook.update", row, details)]),
-    ...(isRotated ? [toWebhookAudit("webhook.rotate_secret", row)] : []),
-  ]);
 }
 
 /**
@@ -116,5 +99,6 @@ async function rotate(
   const { graceHours } = rotateSecret;
   await retireSecrets(tx, id, { graceHours, keep: MAX_SECRETS - 1 });
   await insertSecret(tx, sealingKeys, { id: newId(), subscriptionId: id, workspaceId, secret });
+  await appendAudit(tx, [toWebhookAudit("webhook.rotate_secret", { id, workspaceId })]);
   return secret;
 }

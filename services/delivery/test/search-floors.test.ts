@@ -1,0 +1,238 @@
+import { randomUUID } from "node:crypto";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { holdAccounts } from "#src/publishing/db/account-gates.ts";
+import { cancelTasks } from "#src/publishing/db/cancellations.ts";
+import { claimTasks } from "#src/publishing/db/claims.ts";
+import { claimDeletions, findNextDeletion } from "#src/publishing/db/deletion-claims.ts";
+import { claimQuestions, findNextQuestion } from "#src/publishing/db/detail-questions.ts";
+import { listLostCalls } from "#src/publishing/db/leases.ts";
+import { findNextTask } from "#src/publishing/db/next-task.ts";
+import { deletePause, insertPause } from "#src/publishing/db/pauses.ts";
+import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
+import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
+import { insertRequests } from "#src/publishing/db/tasks.ts";
+import { openDatabase, World } from "./fixture.ts";
+
+const PLATFORMS = ["x"];
+const LEASE = { owner: randomUUID(), leaseMs: 60_000, limit: 50, maxPerPlatform: 64 };
+const CLAIM = {
+  ...LEASE,
+  platforms: PLATFORMS,
+  suspectAfter: 3,
+  maxSuspects: 1,
+  mayTakeOver: true,
+  maxPerWorkspace: 32,
+};
+const ENDED = 10_000;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeEach(async () => {
+  database = await openDatabase();
+  ({ sql } = database);
+});
+
+afterEach(() => database[Symbol.asyncDispose]());
+
+/** Runs `work` while another transaction holds a snapshot, as a backup of the database does. */
+async function duringBackup(work: () => Promise<void>): Promise<void> {
+  await database.ownerSql.begin("isolation level repeatable read", async (backup) => {
+    await backup`select 1`;
+    await work();
+  });
+}
+
+/** Returns the number of pages of tables and indexes that the connection of the transaction has read lately. */
+async function readPages(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ pages: number }[]>`
+    select sum(pg_stat_get_xact_blocks_fetched(oid))::int as pages
+    from pg_class
+    where relnamespace = 'delivery'::regnamespace`;
+  return row?.pages ?? 0;
+}
+
+/** Returns the number of pages of tables and indexes that a poll reads. */
+async function countPages(poll: (tx: TransactionSql) => Promise<unknown>): Promise<number> {
+  return await sql.begin(async (tx) => {
+    const before = await readPages(tx);
+    await poll(tx);
+    return (await readPages(tx)) - before;
+  });
+}
+
+const claimFrom = (tx: TransactionSql, floors: TaskFloors | null) =>
+  claimTasks(tx, { ...CLAIM, floors });
+
+/** Inserts a publish task that has been due for an hour, and returns its account. */
+async function insertOldTask(accountId: string = randomUUID()) {
+  const targetId = randomUUID();
+  await sql`
+    insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before)
+    values (${targetId}, 1, gen_random_uuid(), gen_random_uuid(), ${accountId}, 'x', 'queued', now() - interval '1 hour',
+      now() - interval '1 hour', now() + interval '1 day')`;
+  await sql`update account_queues set publish_at = now() - interval '1 hour'`;
+  return { targetId, accountId };
+}
+
+/** Takes publish tasks through all states, and their task queues through as many times, an hour ago. */
+async function publishTasks(): Promise<void> {
+  // The triggers would write times of the last minute, which no floor leaves out.
+  await database.migrationSql`alter table publish_tasks disable trigger user`;
+  await sql`
+    insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
+      publish_before)
+    select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', 'working',
+      now() - interval '1 hour', now(), now() + interval '1 day'
+    from generate_series(1, ${ENDED}::int)`;
+  for (const status of ["calling", "published"])
+    await sql`update publish_tasks set status = ${status}, wake_at = wake_at + interval '1 second'`;
+  await sql`
+    insert into account_queues (account_id, workspace_id, platform, publish_at, look_at)
+    select account_id, workspace_id, platform, wake_at, wake_at
+    from publish_tasks`;
+  await sql`update account_queues set publish_at = null, look_at = null`;
+}
+
+test("the polls for publish tasks do not read the tasks that were published during a backup of the database", async () => {
+  await duringBackup(async () => {
+    await publishTasks();
+    const { floors } = await findNextTask(sql, PLATFORMS, null);
+    const polls = {
+      "next task": (from: TaskFloors | null) => (tx: TransactionSql) =>
+        findNextTask(tx, PLATFORMS, from),
+      claim: (from: TaskFloors | null) => (tx: TransactionSql) => claimFrom(tx, from),
+      "lost calls": (from: TaskFloors | null) => (tx: TransactionSql) =>
+        listLostCalls(tx, 100, from),
+    };
+    for (const [name, poll] of Object.entries(polls)) {
+      expect(await countPages(poll(null)), name).toBeGreaterThan(100);
+      expect(await countPages(poll(floors)), name).toBeLessThan(50);
+    }
+  });
+});
+
+test("the polls for deletions do not read the targets that were deleted during a backup of the database", async () => {
+  await duringBackup(async () => {
+    await sql`
+      insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', '1', 'queued',
+        now() - interval '1 hour'
+      from generate_series(1, ${ENDED}::int)`;
+    await sql`update deletion_tasks set status = 'deleted'`;
+    const { floor } = await findNextDeletion(sql, null);
+    const claim = (since: Date | null) => (tx: TransactionSql) =>
+      claimDeletions(tx, { ...LEASE, since });
+
+    expect(await countPages((tx) => findNextDeletion(tx, null))).toBeGreaterThan(100);
+    expect(await countPages((tx) => findNextDeletion(tx, floor))).toBeLessThan(50);
+    expect(await countPages(claim(null))).toBeGreaterThan(100);
+    expect(await countPages(claim(floor))).toBeLessThan(50);
+  });
+});
+
+test("the polls for post ids do not read the questions that were answered during a backup of the database", async () => {
+  await duringBackup(async () => {
+    await sql`
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+      select gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), 'x', '{}', now() - interval '1 hour'
+      from generate_series(1, ${ENDED}::int)`;
+    await sql`delete from detail_questions`;
+    const { floor } = await findNextQuestion(sql, null);
+    const claim = (since: Date) => (tx: TransactionSql) => claimQuestions(tx, { ...LEASE, since });
+
+    expect(await countPages((tx) => findNextQuestion(tx, null))).toBeGreaterThan(100);
+    expect(await countPages((tx) => findNextQuestion(tx, floor))).toBeLessThan(50);
+    expect(await countPages(claim(new Date(0)))).toBeGreaterThan(100);
+    expect(await countPages(claim(floor))).toBeLessThan(50);
+  });
+});
+
+test("polls from their floors find tasks, deletions and questions of a transaction that commits after the floors have moved past its start", async () => {
+  const target = new World().addTarget({ dueAt: new Date() });
+  const hasWritten = Promise.withResolvers<void>();
+  const mayCommit = Promise.withResolvers<void>();
+  const late = sql.begin(async (tx) => {
+    await insertRequests(tx, [target]);
+    await tx`
+      insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+      values (gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'x', '1', 'queued', now())`;
+    await tx`
+      insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
+      values (gen_random_uuid(), 1, gen_random_uuid(), gen_random_uuid(), 'x', '{}', now())`;
+    hasWritten.resolve();
+    await mayCommit.promise;
+  });
+  await hasWritten.promise;
+  const { floors } = await findNextTask(sql, PLATFORMS, null);
+  const { floor: deletions } = await findNextDeletion(sql, null);
+  const { floor: questions } = await findNextQuestion(sql, null);
+  mayCommit.resolve();
+  await late;
+
+  const next = await findNextTask(sql, PLATFORMS, floors);
+  expect(next.waitMs).toBeLessThanOrEqual(0);
+  expect((await findNextDeletion(sql, deletions)).waitMs).toBeLessThanOrEqual(0);
+  expect((await findNextQuestion(sql, questions)).waitMs).toBeLessThanOrEqual(0);
+  const { tasks } = await sql.begin((tx) => claimFrom(tx, next.floors));
+  expect(tasks).toMatchObject([{ targetId: target.targetId }]);
+});
+
+test("a search from the floors finds an account whose task that was due an hour ago is cancelled", async () => {
+  const { accountId, targetId } = await insertOldTask();
+  const other = await insertOldTask(accountId);
+  const until = new Date(Date.now() + 3_600_000);
+  await sql.begin((tx) => holdAccounts(tx, [{ accountId, workspaceId: randomUUID(), until }]));
+  await sql.begin((tx) => claimFrom(tx, null));
+  const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);
+  expect(waitMs).toBeGreaterThan(3_000_000);
+  await sql.begin((tx) => cancelTasks(tx, [{ targetId, generation: 1 }]));
+  await sql`delete from account_gates`;
+
+  const next = await findNextTask(sql, PLATFORMS, floors);
+  expect(next.waitMs).toBeLessThanOrEqual(0);
+  const { tasks } = await sql.begin((tx) => claimFrom(tx, next.floors));
+  expect(tasks).toMatchObject([{ targetId: other.targetId }]);
+});
+
+test("the queue of a paused account does not keep the floor down, and the first search after the pause finds it", async () => {
+  const { accountId, targetId } = await insertOldTask();
+  await insertPause(sql, "account", accountId);
+  const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);
+  expect(waitMs).toBeNull();
+  const [queue] = floors.queues;
+  expect(Date.now() - Date.parse(queue?.publish ?? "")).toBeLessThan(300_000);
+  await deletePause(sql, "account", accountId);
+
+  const next = await findNextTask(sql, PLATFORMS, floors);
+  expect(next.waitMs).toBeLessThanOrEqual(0);
+  const { tasks } = await sql.begin((tx) => claimFrom(tx, next.floors));
+  expect(tasks).toMatchObject([{ targetId }]);
+});
+
+test("a search from the floors finds the queues of a platform whose publishing calls were held", async () => {
+  const { targetId } = await insertOldTask();
+  const before = await findNextTask(sql, PLATFORMS, null);
+  await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now() + interval '1 hour')`;
+  const held = await findNextTask(sql, PLATFORMS, before.floors);
+  expect(held.waitMs).toBeNull();
+  await releaseBrakes(sql);
+
+  const next = await findNextTask(sql, PLATFORMS, held.floors);
+  expect(next.waitMs).toBeLessThanOrEqual(0);
+  const { tasks } = await sql.begin((tx) => claimFrom(tx, next.floors));
+  expect(tasks).toMatchObject([{ targetId }]);
+});
+
+test("a search without floors finds a queue below the floors and lowers them", async () => {
+  const { floors } = await findNextTask(sql, PLATFORMS, null);
+  const { targetId } = await insertOldTask();
+  expect((await findNextTask(sql, PLATFORMS, floors)).waitMs).toBeNull();
+
+  const complete = await findNextTask(sql, PLATFORMS, null);
+  const { tasks } = await sql.begin((tx) => claimFrom(tx, complete.floors));
+  expect(tasks).toMatchObject([{ targetId }]);
+});
