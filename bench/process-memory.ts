@@ -9,7 +9,7 @@ export interface ProcessMemory {
   readonly threadArenas: number;
   /** Anonymous memory outside of these heaps: the heap of V8, large buffers, stacks. */
   readonly otherAnonymous: number;
-  /** Pages of files: the program, its libraries. */
+  /** Pages of files in memory: of the program and its libraries. */
   readonly files: number;
 }
 

@@ -13,7 +13,7 @@ import { startTargetLoad, type LoadPost } from "./target-load.ts";
 
 const TARGETS_PER_SECOND = Number(process.argv[2] ?? 40);
 const SECONDS = Number(process.argv[3] ?? 60);
-/** Start of the sequence of random numbers that chooses the processes, so that runs can be compared. */
+/** Seed of the random numbers that choose the processes to kill, so that runs can be compared. */
 const SEED = Number(process.argv[4] ?? 5);
 /** The services whose processes are killed: those that consume events in order to publish. */
 const KILLED: readonly ServiceName[] = ["posts", "delivery"];
@@ -37,7 +37,7 @@ const RECONCILE_TIME_SCALE = "0.02";
 const PLATFORMS = ["x", "bluesky"];
 
 interface Counts {
-  /** Seconds since the last kill. */
+  /** Seconds since a process was killed last. */
   readonly at: number;
   readonly published: number;
   /** Number of targets that are neither published nor failed, without those in `cutOff`. */

@@ -91,7 +91,7 @@ async function createPost({ baseUrl, apiKey }: LocalStack, post: LoadPost): Prom
   }
 }
 
-/** Returns undefined if the request got no answer, because a process was killed for example. */
+/** Returns undefined if the request got no answer, for example because the gateway process was killed. */
 async function send(url: string, request: RequestInit) {
   try {
     const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);

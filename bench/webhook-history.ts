@@ -42,7 +42,7 @@ const webhook = created.body as { readonly id: string };
 await sql`
   select create_day_partitions(name, current_date - ${DAYS + 1}::int, current_date + 1)
   from unnest(array['webhook_events', 'webhook_deliveries', 'webhook_attempts']) as name`;
-// One delivery in 100 failed, and one in 10,000 still waits.
+// One webhook delivery in 100 has failed, and one in 10,000 still waits.
 await sql`
   create temporary table made as
   select number,
@@ -73,7 +73,10 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** Reads pages from the newest on, starting again after the last one. Returns the times in ms. */
+/**
+ * Reads pages of the webhook history from the newest delivery on, and starts again after the last page. Returns the
+ * duration of each request in ms.
+ */
 async function timePages(filter: string): Promise<readonly number[]> {
   const samples: number[] = [];
   let cursor = "";

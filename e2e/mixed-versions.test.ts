@@ -41,7 +41,8 @@ beforeAll(async () => {
     env: { INTERNAL_SECRET: randomBytes(32).toString("base64url") },
     replica: (_service, index) => (index === PREVIOUS ? { checkout } : {}),
   });
-  // The database of a deployment that was updated. The previous version cannot read tokens as a new database seals them.
+  // The test uses the database of an updated deployment, because the previous version cannot read tokens that a new
+  // database seals.
   await system.sql`update accounts.sealing set stage = 'unbound'`;
   const { services, apiKey } = system.local();
   apis = services.gateway.map(({ url }) => createApi(url, apiKey));

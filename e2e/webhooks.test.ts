@@ -11,8 +11,8 @@ import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Tests the road of an event to a customer's endpoint. The tests of the delivery service and the gateway cover the validation
- * of requests, the behaviour of hostile endpoints, and retries.
+ * Tests how an event becomes a request to a customer's endpoint. The tests of the delivery service and the gateway
+ * cover the validation of requests, the behaviour of hostile endpoints, and retries.
  */
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
@@ -84,7 +84,7 @@ async function revoke(id: string): Promise<void> {
   expect((await tenant.api.call("DELETE", `/webhooks/${id}`)).status).toBe(204);
 }
 
-/** Starts the receiver of `examples/` and returns the lines that it prints. */
+/** Starts the example webhook receiver of `examples/` and returns the lines that it prints. */
 function startExample(secret: string): { readonly child: ChildProcess; readonly lines: string[] } {
   const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(examplePort) };
   const child = spawn(process.execPath, [EXAMPLE], { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -95,7 +95,7 @@ function startExample(secret: string): { readonly child: ChildProcess; readonly 
   return { child, lines };
 }
 
-test("the receiver of the examples verifies webhook.test and every event of a published post", async () => {
+test("the example webhook receiver in `examples/` verifies the signatures of webhook.test and of every event of a published post", async () => {
   const { id, secret } = await subscribe(`http://127.0.0.1:${examplePort}/`, [
     "post.*",
     "target.*",
@@ -122,7 +122,7 @@ test("the receiver of the examples verifies webhook.test and every event of a pu
   }
 });
 
-test("an event carries the object of the REST API as it is, and its signature verifies the sent bytes", async () => {
+test("a webhook event contains the object as the REST API returns it, and its signature covers exactly the sent bytes", async () => {
   const { id, secret } = await subscribe(`${receiver.url}/objects`);
   const post = await create(tenant.api, { content: "Objects", accountIds: [bluesky] });
   const { targets } = await whenPost(tenant.api, post.id, "published");
@@ -144,7 +144,7 @@ test("an event carries the object of the REST API as it is, and its signature ve
   await revoke(id);
 });
 
-test("a delivery that fails at every attempt is failed, and a retry of it succeeds when the endpoint is well again", async () => {
+test("a webhook delivery whose attempts all failed has the status failed, and a manual retry succeeds when the endpoint works again", async () => {
   receiver.answer("/ill", 500);
   const { id } = await subscribe(`${receiver.url}/ill`, ["media.ready"]);
 
@@ -167,7 +167,7 @@ test("a delivery that fails at every attempt is failed, and a retry of it succee
   await revoke(id);
 });
 
-test("a paused subscription receives what happened meanwhile when it is resumed", async () => {
+test("a paused webhook subscription receives the events of the pause after it is resumed", async () => {
   const { id } = await subscribe(`${receiver.url}/paused`, ["post.deleted"]);
   await receiver.whenEvent("/paused", "webhook.test");
   await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { status: "paused" } });
@@ -192,7 +192,7 @@ test("a paused subscription receives what happened meanwhile when it is resumed"
   await revoke(id);
 });
 
-test("an endpoint that answers 410 is disabled, and another subscription learns of it", async () => {
+test("a webhook subscription whose endpoint answers 410 is disabled, and another subscription of the workspace receives webhook.disabled", async () => {
   const watcher = await subscribe(`${receiver.url}/watcher`, ["webhook.disabled"]);
   receiver.answer("/gone", 410);
   const { id } = await subscribe(`${receiver.url}/gone`);

@@ -11,8 +11,8 @@ import {
 } from "./images/base-images.ts";
 import { resolveDigest } from "./images/resolve-digest.ts";
 
-// Pins the container images of others by the digests that their tags have now, after a tag was changed or to take in the
-// security updates of the same tag:
+// Pins third-party container images by the digests that their tags have now. Run it after a tag was changed, or to take
+// in the security updates of the same tag:
 //   node scripts/pin-images.ts
 // With --check it changes nothing and fails when an image is not pinned, or its tag has another digest now.
 const isCheck = process.argv.includes("--check");

@@ -2,14 +2,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { eventually } from "@postrider/shared/testing/poll";
 
-/** One request that the receiver got. */
+/** One HTTP request that the test receiver of webhooks got. */
 export interface ReceivedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** The body of a delivery, with the fields that the tests read. */
+/** The body of a webhook delivery, with the fields that the tests read. */
 export interface ReceivedEvent {
   readonly id: string;
   readonly type: string;
@@ -22,14 +22,14 @@ export interface ReceivedEvent {
 /** A local HTTP server that receives webhook deliveries. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string;
-  /** `127.0.0.1:<port>`, for the setting `OUTBOUND_ALLOW`. */
+  /** Address of the test receiver as `127.0.0.1:<port>`, for the setting `OUTBOUND_ALLOW`. */
   readonly address: string;
   readonly requests: readonly ReceivedRequest[];
   /** The HTTP status of the answers to requests to this path; 200 for every other path. */
   answer(path: string, status: number): void;
-  /** Events that arrived at a path, in the order of their arrival. */
+  /** Webhook events that arrived at a path of the test receiver, in the order of their arrival. */
   eventsAt(path: string): readonly ReceivedEvent[];
-  /** Waits until an event of this type has arrived at a path, and returns it. */
+  /** Waits until a webhook event of this type has arrived at a path, and returns it. */
   whenEvent(path: string, type: string): Promise<ReceivedEvent>;
 }
 

@@ -113,7 +113,7 @@ describe.each([
     }
   });
 
-  test("the inspector in compose.yaml has no environment, and its only network is internal and shared with media alone", () => {
+  test("the inspector in compose.yaml has no environment variables, and its only network is internal and shared with the media service alone", () => {
     const services = read();
     const { environment, networks } = get(services, "inspector");
     const members = Object.entries(services).filter(([, one]) =>

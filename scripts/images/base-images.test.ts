@@ -27,14 +27,14 @@ containers:
   - image: "apache/kafka:4.1.0@${A}"
 `;
 
-test("every container image of others that this repository names is pinned by digest", () => {
+test("every third-party container image that this repository names is pinned by digest", () => {
   const faults = listImageFiles().flatMap((file) =>
     findUnpinned(readImageFile(file)).map((reference) => `${file}: ${reference}`),
   );
   expect(faults).toEqual([]);
 });
 
-test("the images of others are found in all files that name them", () => {
+test("the search for third-party container images covers every file that names one", () => {
   const names = listImageFiles()
     .flatMap((file) => findImages(readImageFile(file)))
     .map((reference) => reference.split(":")[0]);
@@ -49,12 +49,12 @@ test("the base image has the version of Node with which the tests run", () => {
   expect(reference).toContain(`node:${version}-slim@`);
 });
 
-test("findUnpinned lists images of others without a digest, and neither our images nor the stages of a Dockerfile", () => {
+test("findUnpinned lists third-party images without a digest, but neither our own images nor the stages of a Dockerfile", () => {
   expect(findUnpinned(DOCKERFILE)).toEqual(["node:24-slim"]);
   expect(findUnpinned(COMPOSE)).toEqual(["postgres:18"]);
 });
 
-test("pinImages adds missing digests and replaces old ones", () => {
+test("pinImages adds missing digests to container images and replaces old digests", () => {
   const digests = new Map([
     ["node:24-slim", A],
     ["postgres:18", B],
@@ -68,7 +68,7 @@ test("pinImages adds missing digests and replaces old ones", () => {
   );
 });
 
-test("resolveDigest asks the next tool when one is missing, and never returns something that is not a digest", async () => {
+test("resolveDigest asks the next tool when one is not installed, and never returns a text that is not a digest", async () => {
   const asked: string[] = [];
   const digest = await resolveDigest("node:24-slim", async (program, args) => {
     asked.push([program, ...args].join(" "));

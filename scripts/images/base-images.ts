@@ -2,7 +2,10 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../check/run-command.ts";
 
-/** Files that name container images of others: the base image of ours, and the images of Postgres, Kafka and the S3 store. */
+/**
+ * Files that name third-party container images: the base image of our own images, and the images of Postgres, Kafka and
+ * the S3 store.
+ */
 const FILES = ["Dockerfile", "compose.yaml", "deploy/compose/*.yaml", "deploy/k8s/**/*.yaml"];
 
 /** Matches the reference of an image in a Dockerfile (`ARG …_IMAGE=` and `FROM`), a compose file or a Kubernetes manifest. */
@@ -19,18 +22,21 @@ export function readImageFile(file: string): string {
   return readFileSync(join(root, file), "utf8");
 }
 
-/** Whether a reference is an image of others: not one of ours, and not a stage of a Dockerfile. */
+/** Whether a reference is a third-party image: neither one of our own images nor a stage of a Dockerfile. */
 function isForeign(reference: string): boolean {
   return /[:/@]/.test(reference) && !reference.startsWith("postrider/");
 }
 
-/** Lists the references in a file to images of others, each with its tag and, where it is pinned, its digest. */
+/** Lists the references in a file to third-party images, each with its tag and, where it is pinned, its digest. */
 export function findImages(text: string): readonly string[] {
   const references = [...text.matchAll(REFERENCE)].map(([, , , reference = ""]) => reference);
   return [...new Set(references.filter(isForeign))];
 }
 
-/** Lists the references in a file to images that are not pinned by digest, so that a new push to their tag replaces them. */
+/**
+ * Lists the references in a file to third-party images that are not pinned by digest, so that a new push to their tag
+ * replaces them.
+ */
 export function findUnpinned(text: string): readonly string[] {
   return findImages(text).filter((reference) => !DIGEST.test(reference));
 }

@@ -64,7 +64,7 @@ test("a program in a container image that runs as another user (setuid) is repor
   expect(findFaults(root, {}, CANARY)).toEqual(["runs as another user: app/helper"]);
 });
 
-test("a program `node` that can be read is reported, because processes could then read each other's secrets", () => {
+test("the check of container images reports a readable program `node`, because processes could then read each other's secrets", () => {
   chmodSync(join(root, "usr/local/bin/node"), 0o755);
   expect(findFaults(root, {}, CANARY)).toEqual(["can be read: usr/local/bin/node"]);
 });

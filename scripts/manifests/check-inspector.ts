@@ -1,7 +1,7 @@
 import { containersOf, type Manifest, workloadsOf } from "./manifest.ts";
 import { Network } from "./network-policy.ts";
 
-/** The workload that reads uploaded files, which may be hostile. */
+/** Name of the inspector, the workload that reads uploaded files, which may be hostile. */
 export const INSPECTOR = "inspector";
 
 const NAMESPACES = ["kube-system", "monitoring", "any-other"];

@@ -7,18 +7,18 @@ const NOT_FOUND = "404 not_found";
 /** The webhook subscriptions of a workspace. */
 export interface WebhookBelongings {
   readonly webhooks: Readonly<Record<"active" | "paused" | "revoked", string>>;
-  /** A failed delivery of the active subscription. */
+  /** A failed delivery of the active webhook subscription. */
   readonly failedDelivery: string;
   readonly webhookCursor: string;
 }
 
-/** Creates a subscription of the receiver, which answers every delivery with an error. */
+/** Creates a webhook subscription to a receiver that answers every delivery with an error. */
 async function makeWebhook({ api }: Tenant, receiverUrl: string, mark: string): Promise<string> {
   const body = { url: `${receiverUrl}/${mark}`, description: mark, events: ["media.ready"] };
   return (await api.call<{ id: string }>("POST", "/webhooks", { body })).body.id;
 }
 
-/** Creates subscriptions in every status that an API handler may treat differently, and a failed delivery. */
+/** Creates webhook subscriptions in every status that an API handler may treat differently, and a failed delivery. */
 export async function makeWebhooks(
   tenant: Tenant,
   receiverUrl: string,

@@ -59,7 +59,10 @@ async function* readService(
   }
 }
 
-/** Whether an entry comes before another one, oldest first. Instants of the same length sort like text. */
+/**
+ * Whether an audit entry is older than another one. Instants are texts of the same length, so comparing the texts
+ * compares the times.
+ */
 function isBefore(one: PrintedEntry, other: PrintedEntry): boolean {
   return one.at === other.at ? one.id < other.id : one.at < other.at;
 }

@@ -120,13 +120,13 @@ test.each([
   ["audit list --limit 1001", "--limit must be at most 1000"],
   ["audit list --service gateway", "--service must be one of"],
   ["audit export --format csv", "--format must be jsonl"],
-])("`%s` is refused as a wrong command line", async (text, message) => {
+])("the operator's tool refuses the command line `%s`", async (text, message) => {
   const { exitCode, errors } = await runTool(text.split(" "), settings);
   expect(exitCode).toBe(2);
   expect(errors).toContain(message);
 });
 
-test("an operator's command leaves an entry with the operator's user, computer and address, and the services share its request id", async () => {
+test("a change by the operator's tool leaves audit entries with the operator's user, computer and address, and with one request id in all services", async () => {
   await using database = await createServiceDatabase("accounts");
   await using accounts = await startService("accounts", database, {
     CREDENTIAL_KEYS: SEALING_KEYS,
@@ -163,7 +163,7 @@ function startExport(workspaceId: string) {
   );
 }
 
-/** Inserts entries of a workspace into the audit logs of two services, half of them into each. */
+/** Inserts audit entries of a workspace into the audit logs of two services, half of them into each. */
 async function insertMany(count: number): Promise<string> {
   const workspaceId = newId();
   for (const name of ["accounts", "delivery"])
@@ -190,7 +190,7 @@ test("`audit export` prints 100,000 entries in the order of time with a heap of 
   expect({ count, isOrdered }).toEqual({ count: LARGE, isOrdered: true });
 }, 300_000);
 
-test("`audit export` ends when it is interrupted and when its reader has closed the pipe", async () => {
+test("the command `audit export` ends when the operator interrupts it, and when the program that reads its output closes the pipe", async () => {
   const workspaceId = await insertMany(LARGE / 10);
   const interrupted = startExport(workspaceId);
   await once(interrupted.stdout, "data");

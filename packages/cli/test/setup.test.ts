@@ -70,7 +70,7 @@ async function readSchemas(url: string): Promise<readonly string[]> {
   }
 }
 
-test("`database provision` creates for each service a schema in which only its migration role may create tables, and can be repeated", async () => {
+test("`database provision` creates a schema for each service in which only the service's migration role may create tables, and can be repeated", async () => {
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });

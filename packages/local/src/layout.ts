@@ -12,7 +12,10 @@ export interface Layout {
   readonly secretsFile: string;
   /** The description of the running stack (`local.json`), which other tools read. */
   readonly localFile: string;
-  /** File that the launcher keeps locked. It is never deleted, because two launchers could then lock two files. */
+  /**
+   * File that the launcher of a local stack keeps locked. It is never deleted, because otherwise two launchers could
+   * each lock a file of their own.
+   */
   readonly lockFile: string;
   /** File that identifies the launcher, which is the process that runs the stack. */
   readonly launcherFile: string;

@@ -39,7 +39,7 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   return { [Symbol.dispose]: () => release(layout, lock) };
 }
 
-// The lock is unlocked last, so that no file of the next launcher is deleted.
+// The launcher releases the lock last, so that it cannot delete a file of the next launcher.
 function release(layout: Layout, lock: Disposable): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });

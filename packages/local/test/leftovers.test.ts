@@ -41,7 +41,10 @@ test("a second launcher of a local stack on the same data folder is refused with
   );
 });
 
-/** Claims the data folder when a line arrives, and writes the outcome. Keeps the claim until the process is killed. */
+/**
+ * Test program: claims the data folder when a line arrives on standard input, prints the outcome, and keeps the claim
+ * until the process is killed.
+ */
 const CLAIMER = `
   const { claimFolder } = await import("#src/leftovers.ts");
   const { layoutOf } = await import("#src/layout.ts");

@@ -64,7 +64,7 @@ afterEach(async () => {
 
 const provision = () => provisionDatabase(installation.ownerUrl, [roleOf(installation.name)]);
 
-/** Counts what a role owns in the database. */
+/** Counts the database objects that a role owns. */
 async function countOwned(role: string): Promise<number> {
   const [row] = await installation.owner<{ count: number }[]>`
     select count(*)::int as count
@@ -111,13 +111,13 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   expect(
     await runtime`select pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')) as last`,
   ).toEqual([{ last: 1 }]);
-  // Another role cannot use the schema at all.
+  // A role of another service cannot use the schema at all.
   await expect(
     installation.owner.unsafe(`select 1 from ${installation.name}.effects`),
   ).rejects.toThrow("permission denied for schema");
 });
 
-test("the runtime role of a service can add rows to the audit log and read them, and cannot choose their time, change, delete or truncate them", async () => {
+test("the runtime role of a service can add rows to the audit log and read them, but cannot choose the time of a row, nor change, delete or truncate rows", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migrate(migration, MIGRATIONS);
@@ -126,7 +126,7 @@ test("the runtime role of a service can add rows to the audit log and read them,
     await tx`create table audit_log_2026 partition of audit_log for values from ('2026-01-01') to ('2027-01-01')`;
     await restrictRuntime(tx);
   });
-  // Provisioning again must not grant more.
+  // A second run of provisioning must not grant further rights.
   await provision();
   await runtime`insert into audit_log (what) values ('a key was created')`;
   expect(await runtime`select what from audit_log`).toEqual([{ what: "a key was created" }]);

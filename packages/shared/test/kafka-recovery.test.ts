@@ -121,7 +121,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
 }, 60_000);
 
 test("a Kafka consumer joins its group with a session timeout of at most 6 s, which is how long a killed process delays its group", async () => {
-  // The broker refuses longer session timeouts.
+  // The broker of this test refuses longer session timeouts.
   const topic = await makeTopic();
   await using bus = open();
   const { seen, handle } = collect();

@@ -17,7 +17,9 @@ const NO_REQUEST = { requestId: null, sourceAddress: null };
 
 const fixture = setUpAccounts();
 
-/** Runs a change of the operator with faults and without; returns the entries of the audit log that it leaves. */
+/**
+ * Runs a change by an operator, first with injected faults and then without. Returns the audit entries that it leaves.
+ */
 async function runAsOperator(tables: readonly string[], change: () => Promise<unknown>) {
   return await runAudited(fixture.database, tables, () => asOperator(change));
 }
@@ -134,7 +136,7 @@ test("connecting, disconnecting and reconnecting an account leave one audit entr
   ]);
 });
 
-test("an account whose tokens the platform refused leaves one audit entry of the service that noticed it", async () => {
+test("an account whose tokens the platform refused leaves one audit entry, whose actor is the service that noticed the refusal", async () => {
   const ref = await fixture.connect("x");
   const require = () => fixture.app.accounts.requireReconnect({ ref, credentialVersion: 1n });
   expect(
@@ -168,7 +170,7 @@ async function press(authorizeUrl: string, decision: string) {
   return { state: read("state"), code: read("code"), error: read("error") };
 }
 
-test("issuing and opening a connect link leave one audit entry each, by the operator and by the person with the link", async () => {
+test("issuing a connect link leaves one audit entry of the operator, and opening it leaves one of the person with the link", async () => {
   const { workspaceId } = fixture;
   const details = { platform: "x" };
   const [issued, ...others] = await runAudited(fixture.database, ["oauth_tickets"], () =>
@@ -263,7 +265,7 @@ test("adopting the data of another deployment leaves one audit entry, and adopti
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("binding tokens leaves an audit entry when it begins, after which the previous release cannot run, and one when it ends", async () => {
+test("sealing all tokens bound to their accounts leaves an audit entry when it begins, after which the previous release cannot run, and one when it ends", async () => {
   await fixture.database.migrationSql`update sealing set stage = 'unbound'`;
   const reseal = () => fixture.app.credentials.resealCredentials({ after: "" });
   const common = { workspaceId: null, subject: ["deployment", "default"], ...BY_OPERATOR };

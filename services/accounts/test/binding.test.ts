@@ -104,7 +104,7 @@ test.each(ATTACKS.filter(([, platform]) => platform === "bluesky"))(
   },
 );
 
-test("the job that refreshes idle accounts sends no refresh token of an account that was given another server", async () => {
+test("the job that refreshes idle accounts does not send the refresh token of an account whose server was changed in the database", async () => {
   const changed = await attack("bluesky", changeServer);
   await fixture.sql`
     update credentials set renew_at = now() - interval '1 second'
@@ -116,7 +116,7 @@ test("the job that refreshes idle accounts sends no refresh token of an account 
   expect(await statusOf(changed)).toBe("reconnect_required");
 });
 
-test("disconnecting an account that was given another server sends its tokens nowhere", async () => {
+test("disconnecting an account whose server was changed in the database sends its tokens nowhere", async () => {
   const changed = await attack("bluesky", changeServer);
   expect(await fixture.app.accounts.disconnectAccount({ ref: changed })).toMatchObject({
     revocation: "not_attempted",
@@ -135,7 +135,7 @@ test("an account whose server was changed in the database works again after it i
   });
 });
 
-test("tokens that a refresh returns are bound to the same account and the same server as those before", async () => {
+test("refreshed tokens are bound to the same account and the same server as the tokens that they replace", async () => {
   const ref = await fixture.connect("bluesky");
   const before = await fixture.credentialOf(ref);
   const { credential } = await fixture.app.credentials.refreshCredential({

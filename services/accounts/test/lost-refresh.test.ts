@@ -16,7 +16,7 @@ function createBrokenReplica(): BrokenReplica {
   let isBroken = true;
   const sql = new Proxy(fixture.sql, {
     get: (target, name): unknown => {
-      // Tokens are stored in a transaction, and claiming a refresh lease is not one.
+      // Tokens are stored in a transaction, but a refresh lease is claimed without one.
       if (!isBroken || name !== "begin") return Reflect.get(target, name);
       const error = new Error("the connection was closed");
       return () => Promise.reject(Object.assign(error, { code: "CONNECTION_CLOSED" }));

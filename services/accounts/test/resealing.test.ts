@@ -57,7 +57,7 @@ async function keyParts(): Promise<readonly string[]> {
 const refresh = (ref: AccountRef, refusedVersion = 1n) =>
   fixture.app.credentials.refreshCredential({ ref, refusedVersion });
 
-test("before the operator seals all tokens again, the previous release can decrypt connected and refreshed tokens, and this release can decrypt those of the previous one", async () => {
+test("before the operator seals all tokens again, this release and the previous release can decrypt each other's tokens", async () => {
   const ref = await fixture.connect("x");
   const { accountId } = ref;
   const connected = await storedOf(ref);
@@ -75,7 +75,7 @@ test("before the operator seals all tokens again, the previous release can decry
   expect(await fixture.credentialOf(ref)).toMatchObject({ accessToken: "from before" });
 });
 
-test("sealing all tokens again keeps every token, and afterwards an unbound token from before is refused", async () => {
+test("sealing all tokens again keeps every token, and afterwards a copy of an earlier token that is not bound to its account is refused", async () => {
   const refs = [
     ...(await fixture.connectMany("x", 210)),
     ...(await fixture.connectMany("telegram", 5)),
@@ -102,7 +102,7 @@ test("sealing all tokens again keeps every token, and afterwards an unbound toke
   });
 });
 
-test("a process of the previous release that reads a bound token finds its key missing, and does not take it for damaged", async () => {
+test("a process of the previous release reports a token that is bound to its account as one with a missing key, not as a damaged one", async () => {
   await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
   const { accessToken } = await storedOf(ref);
@@ -110,13 +110,14 @@ test("a process of the previous release that reads a bound token finds its key m
   expect(() => unsealAsBefore(KEY, place, accessToken)).toThrow("missing");
 });
 
-test("tokens that a refresh stores while all tokens are sealed again are kept, and are bound", async () => {
+test("tokens that a refresh stores while the operator seals all tokens again are kept and are bound to their account", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
   const answer = refresh(ref);
   await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
-  // The refresh has read the unbound refresh token, and stores the new tokens after these rounds.
+  // The refresh has read a refresh token that is not bound to its account, and stores the new tokens after these rounds
+  // of sealing.
   expect(await resealAll(fixture.app)).toMatchObject({ finished: true });
   const { credential } = await answer;
 
@@ -129,7 +130,7 @@ test("tokens that a refresh stores while all tokens are sealed again are kept, a
   });
 });
 
-test("a credential that another transaction changes is skipped, and unbound tokens stay accepted until a later round has sealed it again", async () => {
+test("sealing all credentials again skips one that another transaction changes, and tokens that are not bound to their account stay accepted until a later round has sealed it", async () => {
   const [held, other] = [await fixture.connect("x"), await fixture.connect("x")];
   const before = await fixture.credentialsOf([held, other]);
   await fixture.sql.begin(async (tx) => {
@@ -143,7 +144,7 @@ test("a credential that another transaction changes is skipped, and unbound toke
   expect(await fixture.credentialsOf([held, other])).toEqual(before);
 });
 
-test("unbound tokens stay accepted while a transaction that began earlier may still store some", async () => {
+test("tokens that are not bound to their account stay accepted while a transaction that began earlier may still store one", async () => {
   const ref = await fixture.connect("x");
   const unbound = await storedOf(ref);
   const stored = Promise.withResolvers<void>();
@@ -170,7 +171,7 @@ test("unbound tokens stay accepted while a transaction that began earlier may st
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 
-test("after a process ends in the middle of sealing all tokens again, the next call continues with those that are left", async () => {
+test("after a process ends in the middle of sealing all tokens again, the next call continues with the tokens that are left", async () => {
   const refs = await fixture.connectMany("x", 410);
   const before = await fixture.credentialsOf(refs);
   const { after } = await fixture.app.credentials.resealCredentials({ after: "" });
@@ -184,7 +185,7 @@ test("after a process ends in the middle of sealing all tokens again, the next c
   expect(await fixture.credentialsOf(refs, next)).toEqual(before);
 });
 
-test("damaged tokens do not prevent unbound tokens from being refused, and tokens whose key is missing do", async () => {
+test("after all tokens were sealed again, damaged tokens do not prevent unbound tokens from being refused, but tokens with a missing key do", async () => {
   const [good, damaged, foreign] = [
     await fixture.connect("x"),
     await fixture.connect("x"),
@@ -206,7 +207,7 @@ test("damaged tokens do not prevent unbound tokens from being refused, and token
   ]);
 });
 
-test("a bound token stays bound when the stage is changed back in the database", async () => {
+test("a token that is bound to its account stays bound when the sealing stage is changed back in the database", async () => {
   await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
   await setStage(fixture.database.migrationSql, "unbound");
@@ -230,7 +231,7 @@ test.each([
      update sealing set stage = 'unbound'`,
   ],
 ])(
-  "tokens of new accounts stay bound when an attacker with the runtime role %s",
+  "tokens of newly connected accounts stay bound to their accounts when an attacker with the runtime role %s",
   async (_what, statements) => {
     await setStage(fixture.database.migrationSql, "bound");
     await expect(fixture.sql.begin((tx) => tx.unsafe(statements))).rejects.toMatchObject({
@@ -253,7 +254,7 @@ test("a credential whose attributes are not texts counts as damaged, and does no
   ]);
 });
 
-test("a person whose browser is at the platform while unbound texts begin to be refused can still end the authorization", async () => {
+test("a person who is on the platform's page while unbound texts begin to be refused can still finish the authorization", async () => {
   const { workspaceId } = fixture;
   const { authorizations } = fixture.app;
   await fixture.control.settings({ authorize: "approve" });
@@ -270,7 +271,7 @@ test("a person whose browser is at the platform while unbound texts begin to be 
 });
 
 test.each(["workspace_id", "platform", "browser_hash"])(
-  "an authorization cannot be ended after its `%s` was changed in the database",
+  "an authorization cannot be finished after its `%s` was changed in the database",
   async (column) => {
     await setStage(fixture.database.migrationSql, "bound");
     const { workspaceId } = fixture;
@@ -309,7 +310,7 @@ test.each([
     true,
     "unbound",
   ],
-])("a database that %s", async (_what, isUsed, stage) => {
+])("a database of the accounts service that %s", async (_what, isUsed, stage) => {
   const folder = await mkdtemp(join(tmpdir(), "migrations-"));
   try {
     const names = (await readdir(MIGRATIONS)).filter((name) => name < "0005");

@@ -49,8 +49,8 @@ export function unsealAsBefore(key: SealingKey, place: PreviousPlace, sealed: st
 }
 
 /**
- * Makes the database one that was updated from the previous release (`unbound`), or one on the way to bound texts. Only the
- * migration role may change the stage back.
+ * Changes the database to one that was updated from the previous release (stage `unbound`), or to one in a later
+ * sealing stage. Only the migration role may change the stage back.
  */
 export async function setStage(migrationSql: Sql, stage: SealingStage): Promise<void> {
   await migrationSql`update sealing set stage = ${stage}`;

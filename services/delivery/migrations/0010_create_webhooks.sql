@@ -1,19 +1,20 @@
--- One row per subscription. A revoked subscription leaves the list, but its history stays readable.
+-- One row per webhook subscription. A revoked subscription leaves the list, but its history stays readable.
 create table webhook_subscriptions (
   id uuid primary key,
   workspace_id uuid not null,
   url text not null,
   description text not null,
-  -- Full event types, `group.*` or `*`.
+  -- Event filters: full event types, `group.*` or `*`.
   events text[] not null,
   status text not null,
-  -- `gone` (the receiver answered 410) or `failing` (nothing but failures for 5 days); null unless the status is `disabled`.
+  -- Why the subscription is disabled: `gone` (the receiver answered 410) or `failing` (nothing but failures for 5
+  -- days); null unless the status is `disabled`.
   disabled_reason text,
   signing text not null,
-  -- `whpk_…`; null with HMAC.
+  -- Public key `whpk_…` that verifies Ed25519 signatures; null with HMAC.
   public_key text,
   max_per_second int,
-  -- Raised by every change. It is the `sequence` of events about the subscription.
+  -- Raised by every change of the webhook subscription. It is the `sequence` of events about the subscription.
   version bigint not null default 1,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
@@ -26,81 +27,86 @@ create table webhook_subscriptions (
 create index webhook_subscriptions_by_workspace on webhook_subscriptions (workspace_id, id)
   where status <> 'revoked';
 
--- The signing secrets of a subscription, encrypted. During the grace period of a rotation there are several.
+-- The signing secrets of a webhook subscription, encrypted. During the grace period of a rotation there are several.
 create table webhook_secrets (
   id uuid primary key,
   subscription_id uuid not null references webhook_subscriptions (id),
   workspace_id uuid not null,
   sealed text not null,
   created_at timestamptz not null default now(),
-  -- When the secret stops signing; null for the newest one.
+  -- When the signing secret stops signing; null for the newest one.
   expires_at timestamptz
 );
 
 create index webhook_secrets_by_subscription on webhook_secrets (subscription_id);
 
--- One narrow row per subscription for the dispatcher. A process that holds the lease of a lane sends its deliveries; so the
--- concurrency, the rate and the circuit of a receiver hold for all processes together.
+-- One narrow row per webhook subscription, which processes lease. Only the process that holds the lease sends the
+-- deliveries of the subscription, so the limits on concurrency and rate, and the pauses of a receiver, hold for all
+-- processes together.
 create table webhook_lanes (
   subscription_id uuid primary key references webhook_subscriptions (id),
   workspace_id uuid not null,
-  -- No delivery of the subscription is due before this time. It may be too early, because the next claim corrects it, but
-  -- never too late. `infinity` when nothing waits.
+  -- No delivery of the webhook subscription is due before this time. The time may be too early, because the next claim
+  -- corrects it, but never too late. `infinity` when no delivery waits.
   wake_at timestamptz not null default 'infinity',
   owner uuid,
   lease_until timestamptz not null default '-infinity',
-  -- Nothing is sent before this time: the receiver asked for a pause, or the circuit is open.
+  -- Nothing is sent to the webhook subscription before this time: the receiver asked for a pause, or did not answer 10
+  -- attempts in a row.
   blocked_until timestamptz not null default '-infinity',
-  -- Attempts in a row that got no HTTP answer; at 10 the circuit opens.
+  -- Number of attempts in a row that got no HTTP answer. From 10 on, the circuit is open: only one attempt at a time is
+  -- made.
   unanswered_in_row int not null default 0,
-  -- Since when every attempt has failed; null after a success.
+  -- Since when every attempt of the webhook subscription has failed; null after a success.
   failing_since timestamptz,
-  -- How fast the receiver answered its last attempts: `fast`, `slow`, or `new` while that is not known. All slow and new lanes
-  -- together can use only a part of the attempts that run at the same time.
+  -- How fast the receiver answered its last attempts: `fast`, `slow`, or `new` while that is not known. All
+  -- subscriptions with slow and new receivers together can use only a part of the attempts that run at the same time.
   pace text not null default 'new',
   constraint webhook_lanes_pace_check check (pace in ('new', 'fast', 'slow'))
 ) with (fillfactor = 50);
 
 create index webhook_lanes_due on webhook_lanes (pace, wake_at) where wake_at < 'infinity';
 
--- Events whose payload is not written yet. A job asks the owning service for the object and writes `webhook_events`.
+-- Webhook events whose payload is not written yet. The job compose-payloads asks the owning service for the object and
+-- writes `webhook_events`.
 create table webhook_compositions (
   event_id uuid primary key,
   workspace_id uuid not null,
   type text not null,
   occurred_at timestamptz not null,
   sequence bigint not null,
-  -- What the event is about and what it says happened; see `EventSource` in the code.
+  -- What the webhook event is about and what it says happened; see `EventSource` in the code.
   source jsonb not null,
   cause jsonb not null,
   tries int not null default 0,
   lease_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 
--- Deliveries that are due or will be, with a payload. A row is deleted when its delivery has ended.
+-- Webhook deliveries with a payload that are due now or later. A row is deleted when its delivery has ended.
 create table webhook_queue (
   delivery_id uuid primary key,
   subscription_id uuid not null,
   event_id uuid not null,
   attempt_count int not null default 0,
   due_at timestamptz not null default now(),
-  -- Whether a person asked for the next attempt. It is made even while the circuit of the receiver is open.
+  -- Whether a user asked for the next attempt. It is made even while the receiver does not answer other attempts.
   is_manual boolean not null default false,
-  -- While this is in the future, a process is sending the delivery.
+  -- While this time is in the future, a process is sending the webhook delivery.
   sending_until timestamptz not null default '-infinity'
 ) with (fillfactor = 70);
 
 create index webhook_queue_due on webhook_queue (subscription_id, is_manual, due_at);
 
--- The history: events with the JSON that is sent, one delivery per event and subscription, and one row per attempt. All ids
--- are UUIDv7 made from the time of the event, so that each table is partitioned by the day in its id, a unique index on the
--- id alone is possible, and a lookup by id reads one partition. Other tables with UUIDv7 ids can use the same functions.
+-- The webhook history: events with the JSON that is sent, one delivery per event and subscription, and one row per
+-- attempt. All ids are UUIDv7 made from the time of the event, so that each table is partitioned by the day in its id,
+-- a unique index on the id alone is possible, and a lookup by id reads one partition. Other tables with UUIDv7 ids can
+-- use the same functions.
 create table webhook_events (
   id uuid primary key,
   workspace_id uuid not null,
   type text not null,
   payload text not null,
-  -- The request that caused the event, as headers of events: request id and trace.
+  -- The request that caused the webhook event, as headers of events: request id and trace.
   cause jsonb not null default '{}',
   created_at timestamptz not null default now()
 ) partition by range (id);

@@ -13,7 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Runs a change of the operator with faults and without; returns the entries of the audit log that it leaves. */
+/**
+ * Runs a change by an operator, first with injected faults and then without. Returns the audit entries that it leaves.
+ */
 async function runAsOperator(tables: readonly string[], change: () => Promise<unknown>) {
   return await runAudited(database, tables, () => asOperator(change));
 }

@@ -313,7 +313,7 @@ test.each([
 
     const { recovery } = createRpcClients(sql);
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe(refusal);
-    // What was read after the restore is not compared with it.
+    // Data that a process read after the restore is not compared with the restore.
     await switchOver(database);
     await running.isOwn();
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");

@@ -14,7 +14,7 @@ afterAll(() => app.close());
 
 const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);
 
-test("the API description has a webhook for each event type, with its schema and an example", () => {
+test("the API description has a webhook for each event type, with the schema and an example of its body", () => {
   expect(Object.keys(webhooks)).toEqual(TYPES);
   for (const { type, schema, example } of WEBHOOK_EVENTS) {
     expect(webhooks[type]).toMatchObject({

@@ -121,7 +121,7 @@ async function send(
   return await app.inject({ ...options, headers });
 }
 
-test("the list of subscriptions is a page with a cursor, without secrets", async () => {
+test("the list of webhook subscriptions is a page with a cursor, without secrets", async () => {
   const { statusCode: status, body: text } = await send({
     method: "GET",
     url: "/api/v1/webhooks?limit=1",
@@ -132,7 +132,7 @@ test("the list of subscriptions is a page with a cursor, without secrets", async
   expect(seen).toMatchObject([{ workspaceId: WORKSPACE_ID, limit: 1, cursor: "" }]);
 });
 
-test("a new subscription is answered with 201, its place and its secret, and its defaults are sent on", async () => {
+test("POST /webhooks answers 201 with the location and the secret of the subscription, and sends the defaults to the delivery service", async () => {
   const {
     statusCode: status,
     headers,
@@ -158,15 +158,18 @@ test.each([
   [{ ...BODY, secret: "mine" }, ["additional_property /secret"]],
   [{ ...BODY, signing: "rsa" }, ["not_allowed /signing"]],
   [{ ...BODY, maxPerSecond: 0 }, ["too_small /maxPerSecond"]],
-])("the subscription %j is refused with all its faults", async (payload, expected) => {
-  const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload });
+])(
+  "a request to create a webhook subscription with the body %j is refused with all its faults",
+  async (payload, expected) => {
+    const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload });
 
-  expect(answer.statusCode).toBe(400);
-  expect(faults(answer)).toEqual(expected);
-  expect(seen).toEqual([]);
-});
+    expect(answer.statusCode).toBe(400);
+    expect(faults(answer)).toEqual(expected);
+    expect(seen).toEqual([]);
+  },
+);
 
-test("a change of a subscription sends only what the client sent, and null removes the maximum rate", async () => {
+test("a change of a webhook subscription sends only the fields that the client sent, and null removes the maximum rate", async () => {
   const { statusCode: status, body: text } = await send({
     method: "PATCH",
     url: PATH,
@@ -181,14 +184,14 @@ test("a change of a subscription sends only what the client sent, and null remov
   expect(seen[0]).not.toHaveProperty("url");
 });
 
-test("revoking a subscription is answered with 204 and no body", async () => {
+test("revoking a webhook subscription is answered with 204 and no body", async () => {
   const { statusCode: status, body: text } = await send({ method: "DELETE", url: PATH });
 
   expect({ status, text }).toEqual({ status: 204, text: "" });
   expect(seen).toMatchObject([{ id: WEBHOOK_ID }]);
 });
 
-test("the history shows payloads as JSON and attempts with null for what is missing", async () => {
+test("the webhook history shows payloads as JSON, and null for what an attempt lacks", async () => {
   const { statusCode: status, body: text } = await send({
     method: "GET",
     url: `${PATH}/deliveries?status=failed&eventType=post.published`,
@@ -201,7 +204,7 @@ test("the history shows payloads as JSON and attempts with null for what is miss
   ]);
 });
 
-test("a retry of a delivery is answered with 202 and the delivery", async () => {
+test("a retry of a webhook delivery is answered with 202 and the delivery", async () => {
   const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
   const { statusCode: status, body: text } = await send({ method: "POST", url });
 
@@ -213,13 +216,16 @@ test.each([
   [conflict("delivery_not_failed"), 409],
   [conflict("invalid_transition"), 409],
   [notFound(), 404],
-])("the refusal %s of a retry is passed on", async (error, expected) => {
-  const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
-  const { statusCode: status, body: text } = await send({ method: "POST", url }, { error });
+])(
+  "the gateway passes on the refusal %s of a retry of a webhook delivery",
+  async (error, expected) => {
+    const url = `${PATH}/deliveries/${DELIVERY_ID}/retry`;
+    const { statusCode: status, body: text } = await send({ method: "POST", url }, { error });
 
-  expect(status).toBe(expected);
-  expect((JSON.parse(text) as ErrorBody).error.code).toBe(error.reason);
-});
+    expect(status).toBe(expected);
+    expect((JSON.parse(text) as ErrorBody).error.code).toBe(error.reason);
+  },
+);
 
 test.each([
   ["GET", "/api/v1/webhooks", "webhooks:read"],
@@ -239,7 +245,7 @@ test.each([
 });
 
 test.each(["nonsense", "0", "01936A5E-7D2B-7000-8000-00000000000C"])(
-  "the id %s of a subscription or a delivery is not found",
+  "the id %s of a webhook subscription or a webhook delivery is answered as not found",
   async (id) => {
     for (const url of [`/api/v1/webhooks/${id}/deliveries`]) {
       expect((await send({ method: "GET", url })).statusCode).toBe(404);

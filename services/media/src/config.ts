@@ -101,7 +101,7 @@ export function readSettings(read: EnvReader) {
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
     .about(
-      "Address of the inspector, which reads uploaded files where there is no secret and no network. Required in production; without it the media service reads them in child processes of its own.",
+      "Address of the inspector, the process without secrets and network that reads uploaded files. Required in production; without it the media service reads them in child processes of its own.",
       { level: "needed" },
     )
     .optionalString("INSPECTOR_URL");
@@ -122,7 +122,7 @@ export function readInspectorSettings(read: EnvReader) {
       .about("Address that the process listens on.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
-      .about("Port of inspections and health probes.")
+      .about("Port of the inspector for inspections and health probes.")
       .integer("PORT", { default: 8085, min: 0, max: 65_535 }),
   };
 }

@@ -32,7 +32,7 @@ test("each media file is inspected in a process of its own", async () => {
   expect(new Set([...together, later].map(({ pid }) => pid)).size).toBe(4);
 });
 
-test("an inspection process has its file, none of its parent's environment variables, and may open no other file and start no process", async () => {
+test("an inspection process can read its file, has none of its parent's environment variables, and may open no other file and start no process", async () => {
   await using pool = new InspectionPool({ maxWaiting: 10, program: PROBE });
   const { pid, variables, ...found } = await probe(pool, "0123456789");
 

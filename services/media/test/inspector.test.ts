@@ -110,7 +110,7 @@ const end = (bytes: number) =>
     },
   })}\n`;
 
-test("a path in the answer of the inspector is ignored: platforms receive the bytes that it sent", async () => {
+test("the media service ignores a path in the answer of the inspector and gives platforms the bytes that the inspector sent", async () => {
   await using hostile = await startHostileInspector((request, response) => {
     request.resume().once("end", () => response.end(`${end(5)}bytes`));
   });
@@ -140,7 +140,7 @@ test.each([
   },
 );
 
-test("the inspector answers its probes, and no other request", async () => {
+test("the inspector answers 200 to its health probes and 404 to any other GET request", async () => {
   const status = async (path: string) => (await fetch(`${inspector.url}${path}`)).status;
 
   expect(await Promise.all(["/livez", "/readyz", "/inspections", "/x"].map(status))).toEqual([
@@ -148,7 +148,7 @@ test("the inspector answers its probes, and no other request", async () => {
   ]);
 });
 
-test("the inspector notices a process that an inspection has left behind, and takes none of its own for one", async () => {
+test("the inspector reports a process that an inspection has left behind, and does not report the processes that it started itself", async () => {
   const found: number[] = [];
   const onStray = (pids: readonly number[]) => void found.push(...pids);
   await using watching = await startInspector({ host: "127.0.0.1", port: 0, onStray });

@@ -33,7 +33,7 @@ async function exhaustedIn(workspaceId: string): Promise<readonly QuotaExhaustio
   );
 }
 
-test("the event of the post that uses up the monthly quota names the quota, and no other event does", async () => {
+test("only the event of the post that uses up the monthly quota names this quota", async () => {
   const request = workspaceWith({ monthlyQuota: 3 });
   const { workspaceId } = request;
 
@@ -61,7 +61,7 @@ test("the event of the post that uses up the monthly quota names the quota, and 
   ]);
 });
 
-test("a first post that uses up the monthly and the daily quota of its account names both", async () => {
+test("the event of a post that uses up both the monthly quota and the daily quota of its account names both quotas", async () => {
   const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
   const [accountId] = request.accountIds;
 
@@ -82,7 +82,7 @@ test("a first post that uses up the monthly and the daily quota of its account n
   ]);
 });
 
-test("a used-up daily limit of an app names the account of the post", async () => {
+test("the event about a used-up daily limit of an app names the account of the post", async () => {
   const request = workspaceWith({ dailyQuota: 1 });
   const [accountId] = request.accountIds;
 
@@ -116,7 +116,7 @@ test("a post that is refused because of its quota reports no used-up quota", asy
   expect(await exhaustedIn(request.workspaceId)).toHaveLength(1);
 });
 
-test("of concurrent posts exactly one reports that the monthly quota is used up", async () => {
+test("exactly one of several concurrent posts reports that the monthly quota is used up", async () => {
   const request = workspaceWith({ monthlyQuota: 8 });
 
   await Promise.allSettled(
@@ -144,7 +144,7 @@ test("an update that adds an account to a scheduled post reports the quota that 
   expect((await exhaustedIn(workspaceId)).map((each) => each.length)).toEqual([0, 1]);
 });
 
-test("a retry reports the quota that it uses up", async () => {
+test("a retry of a post reports the quota that it uses up", async () => {
   const request = workspaceWith({ monthlyQuota: 2 });
   const { workspaceId } = request;
   const post = await posts.createPost(request);

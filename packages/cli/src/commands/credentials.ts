@@ -5,7 +5,7 @@ import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
-/** A note about the progress is printed once per this number of pages. */
+/** Number of pages of credentials after which the command prints its progress once. */
 const PAGES_PER_NOTE = 50;
 const MAX_ROUNDS = 20;
 const ROUND_PAUSE_MS = 500;
@@ -70,7 +70,7 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
         `the key of ${locked} credentials is missing in CREDENTIAL_KEYS of the accounts service; \`postrider credentials keys\` names it. Add it and run the command again`,
       );
     if (answer.finished) return { json: { resealed, damaged }, text: toText(resealed, damaged) };
-    // Credentials are left that other transactions changed when the round passed them.
+    // Some credentials are left because other transactions changed them during this round.
     await sleep(ROUND_PAUSE_MS);
   }
   throw new CommandFailure(

@@ -14,7 +14,7 @@ export function limitForeignHosts(outbound: OutboundRules): void {
   rules = outbound;
 }
 
-/** Connects to hosts that the owners of accounts choose. */
+/** Connects this process to hosts that the owners of accounts choose. */
 export const connectForeign = createPublicConnector({
   connectMs: CONNECT_TIMEOUT_MS,
   rules: () => rules,

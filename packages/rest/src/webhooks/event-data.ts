@@ -6,7 +6,7 @@ import { DailyQuota, MonthlyQuota } from "#src/quota/schemas.ts";
 import { Id, ref } from "#src/schemas.ts";
 import { Webhook } from "#src/webhooks/schemas.ts";
 
-/** What an event says about a resource that no longer existed when the event was written. */
+/** What a webhook event says about a resource that no longer existed when the event was written. */
 export const ResourceReference = Type.Object(
   { id: Id },
   {
@@ -18,7 +18,7 @@ export const ResourceReference = Type.Object(
 
 const { id, status: _, error, nextAttemptAt, ...ofTarget } = PostTarget.properties;
 
-/** The `data` of events about targets. */
+/** The `data` of webhook events about targets. */
 export const WebhookTarget = Type.Object(
   {
     id,
@@ -37,7 +37,7 @@ export const WebhookTarget = Type.Object(
 
 const { id: accountId, platform, status: __, ...ofAccount } = Account.properties;
 
-/** The `data` of events about accounts. */
+/** The `data` of webhook events about accounts. */
 export const WebhookAccount = Type.Object(
   {
     id: accountId,
@@ -58,7 +58,7 @@ function orGone(schema: TSchema) {
   return Type.Unsafe<object>({ anyOf: [ref(schema), ref(ResourceReference)] });
 }
 
-/** Schemas of the `data` of events, by kind of resource. */
+/** Schemas of the `data` of webhook events, by kind of resource. */
 export const EVENT_DATA = {
   post: orGone(PostSummary),
   deletedPost: ref(ResourceReference),

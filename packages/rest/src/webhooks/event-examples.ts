@@ -66,7 +66,7 @@ const account = {
   tokenExpiresAt: null,
 };
 
-/** Example of the `data` of each event. */
+/** Example of the `data` of each webhook event. */
 export const EXAMPLE_DATA = {
   "post.scheduled": {
     ...unpublished,

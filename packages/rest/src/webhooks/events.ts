@@ -8,7 +8,7 @@ import {
 } from "#src/webhooks/event-data.ts";
 import { EXAMPLE_DATA } from "#src/webhooks/event-examples.ts";
 
-/** Event types whose payload is documented. */
+/** Webhook event types whose payload is documented. */
 export type DocumentedEventType = keyof typeof EXAMPLE_DATA;
 
 interface EventDescription {
@@ -16,7 +16,7 @@ interface EventDescription {
   readonly data: TSchema;
 }
 
-/** The `data` and the meaning of each event, in the order of the documentation. */
+/** The `data` and the meaning of each webhook event, in the order of the documentation. */
 const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
   "post.scheduled": {
     description: "A post is scheduled, or was moved to another time.",
@@ -87,7 +87,7 @@ const EXAMPLE = {
   sequence: 4,
 };
 
-/** An event as a subscription receives it: its meaning, the schema of the whole body, and an example of it. */
+/** A webhook event as a subscription receives it: its meaning, the schema of the whole body, and an example of it. */
 export interface DocumentedEvent {
   readonly type: DocumentedEventType;
   readonly description: string;
@@ -124,10 +124,10 @@ function capitalize(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
-/** Every event whose payload is documented. */
+/** Every webhook event whose payload is documented. */
 export const WEBHOOK_EVENTS: readonly DocumentedEvent[] = Object.entries(EVENTS).map(describeEvent);
 
-/** Schemas of events that the API description lists by name. */
+/** Schemas of webhook events that the API description lists by name. */
 export const EVENT_SCHEMAS: readonly (TSchema & { readonly $id?: string })[] = [
   ResourceReference,
   WebhookTarget,

@@ -7,8 +7,8 @@ import type { RequestContext } from "#src/telemetry/request-context.ts";
 export interface AuditActor {
   readonly kind: "key" | "operator" | "service" | "connect_link";
   /**
-   * Id of the API key or of the authorization, or name of the process. Undefined for the service itself that makes the
-   * change.
+   * Id of the actor: of an API key, of an authorization or the name of a process. Undefined when the service that makes
+   * the change is itself the actor.
    */
   readonly id: string | undefined;
   /** User and computer of an operator, as the operator's tool says; nothing proves it. */

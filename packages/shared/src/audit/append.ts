@@ -22,7 +22,7 @@ export interface AuditEntry {
   readonly workspaceId?: string | undefined;
   /** What changed, such as `before` and `after`. Never secrets, tokens, texts of posts or names of people. */
   readonly details?: { readonly [name: string]: AuditValue };
-  /** Who made the change, if the request context does not say it. */
+  /** Who made the change; needed if the request context does not say it. */
   readonly actor?: AuditActor;
 }
 
@@ -56,7 +56,7 @@ export async function appendAudit(
       details: details ?? {},
     };
   });
-  // The schema of a service has the service's name, which names the actor of a change that no request made.
+  // The database schema has the name of the service, which is the actor of a change that no request made.
   await tx`
     insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, action,
       subject_type, subject_id, details, request_id, source_address)

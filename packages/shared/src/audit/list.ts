@@ -11,7 +11,7 @@ export interface AuditRow {
   readonly action: string;
   readonly subjectType: string;
   readonly subjectId: string;
-  /** A JSON object as text. */
+  /** Details of the audit entry: a JSON object as text. */
   readonly details: string;
   readonly requestId: string | null;
   readonly sourceAddress: string | null;
@@ -20,11 +20,11 @@ export interface AuditRow {
 export interface AuditQuery {
   readonly workspaceId?: string | undefined;
   readonly action?: AuditAction | undefined;
-  /** Only changes at this time or later. */
+  /** Only audit entries of changes at this time or later. */
   readonly since?: Date | undefined;
-  /** Only changes before this time. */
+  /** Only audit entries of changes before this time. */
   readonly before?: Date | undefined;
-  /** The last entry of the previous page. */
+  /** The last audit entry of the previous page. */
   readonly after?: { readonly at: Date; readonly id: string } | undefined;
   readonly newestFirst: boolean;
   readonly limit: number;

@@ -28,7 +28,10 @@ export function createAuditService({
   };
 }
 
-/** Returns an instant of a request. @throws ServiceError `invalid_request` for an instant that JavaScript cannot hold. */
+/**
+ * Parses an instant in a request for audit entries.
+ * @throws ServiceError `invalid_request` for an instant that JavaScript cannot hold.
+ */
 function parseInstant(value: Timestamp, path: string): Date {
   const instant = timestampDate(value);
   if (Number.isNaN(instant.getTime())) throw invalidRequest([{ code: "out_of_range", path }]);

@@ -14,7 +14,7 @@ type Producer = Topic extends `${infer Service}.events.v1` ? Service : never;
 /** The topics that each service consumes, in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  // The webhooks of the delivery service also report what its own topic says about targets.
+  // The webhooks of the delivery service also consume the service's own topic, which reports targets.
   delivery: ["accounts.events.v1", "delivery.events.v1", "media.events.v1", "posts.events.v1"],
   media: [],
   posts: ["delivery.events.v1"],

@@ -47,7 +47,7 @@ test.each([
   ["operator", { person: "ana@laptop", address: "127.0.0.1" }],
   ["media", { address: "127.0.0.1" }],
 ])(
-  "a service believes %s only what this caller can know about the origin of a request",
+  "a service accepts from the caller %s only those facts about the origin of a request that this caller may report",
   async (name, origin) => {
     const found = await call(name, { requestId: "r", origin: CLAIMS }, "deletePost");
     expect(found).toMatchObject({ requestId: "r", caller: name });
@@ -55,12 +55,12 @@ test.each([
   },
 );
 
-test("a service does not pass on the API key and the address of the request that it serves", async () => {
+test("a service that handles a request and calls another service does not pass on the API key and the address of the client", async () => {
   const context = { requestId: "r", caller: "gateway", origin: CLAIMS };
   expect((await call("gateway", context, "deletePost"))?.origin).toEqual({});
 });
 
-test("an RPC that only reads does not carry the origin of its request", async () => {
+test("an RPC that only reads data is sent without the API key and the address of the client", async () => {
   const found = await call("gateway", { requestId: "r", origin: CLAIMS }, "getPost");
   expect(found?.origin).toEqual({});
 });
@@ -70,19 +70,22 @@ test.each([
   ["an IPv4 address inside of IPv6", { address: "::ffff:192.0.2.1" }, { address: "192.0.2.1" }],
   ["an IPv6 address", { address: "2001:db8::1" }, { address: "2001:db8::1" }],
   ["a key id that is not one", { keyId: "k" }, {}],
-])("a service receives from the gateway %s in a safe form", async (_, origin, expected) => {
-  expect((await call("gateway", { requestId: "r", origin }, "deletePost"))?.origin).toEqual(
-    expected,
-  );
-});
+])(
+  "a service that receives %s from the gateway as the origin of a request keeps only a valid value",
+  async (_, origin, expected) => {
+    expect((await call("gateway", { requestId: "r", origin }, "deletePost"))?.origin).toEqual(
+      expected,
+    );
+  },
+);
 
-test("the name of an operator may have any characters, without control characters and with at most 128 characters", async () => {
+test("a service replaces control characters in the name of an operator and keeps at most 128 of its characters", async () => {
   const person = `김\u0000\n\ud800${"x".repeat(200)}`;
   const found = await call("operator", { requestId: "r", origin: { person } }, "deletePost");
   expect(found?.origin?.person).toBe(`김  \ufffd${"x".repeat(124)}`);
 });
 
-test("a caller of JSON cannot claim another address than that of its connection", async () => {
+test("a caller that sends an RPC as JSON cannot make the service record another address than that of its connection", async () => {
   const headers = {
     ...(await createIdentitySource(identities.of("operator"), "posts")()),
     "content-type": "application/json",

@@ -47,7 +47,9 @@ async function listOwned(sql: Sql, service: string): Promise<readonly string[]> 
   return rows.map(({ name }) => name);
 }
 
-/** Does something with the rights of a role's owner, which a user who is not a superuser lacks otherwise. */
+/**
+ * Runs `work` with the rights of the owner of a role. A user who is not a superuser needs a temporary grant for this.
+ */
 async function withRightsOf(
   tx: TransactionSql,
   role: string,

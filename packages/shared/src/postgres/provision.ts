@@ -21,8 +21,9 @@ async function provisionService(tx: TransactionSql, role: ServiceRole): Promise<
 }
 
 /**
- * Waits for another provisioning of the same database. A statement that needs a lock fails after a short time instead of making
- * the services wait behind a long transaction: provisioning can be repeated, and continues where it failed.
+ * Takes a lock that makes concurrent provisionings of the same database wait for each other. A statement that needs a
+ * lock fails after a short time instead of making the services wait behind a long transaction: provisioning can be
+ * repeated, and continues where it failed.
  */
 async function prepare(tx: TransactionSql): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('postrider.provision'))`;

@@ -53,8 +53,9 @@ function isAuditLog(tx: TransactionSql) {
 }
 
 /**
- * Lets the runtime role insert into all columns of the audit log but `at`, which gets the time of the insert. With times of its
- * own choice, a role that was taken over could hide its changes: an entry of the far future would be the newest for ever.
+ * Lets the runtime role insert into all columns of the audit log but `at`, which gets the time of the insert. If it
+ * could choose the time, an attacker with this role could hide changes: an entry of the far future would be the newest
+ * for ever.
  */
 async function grantAuditColumns(
   tx: TransactionSql,

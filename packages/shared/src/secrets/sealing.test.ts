@@ -97,7 +97,7 @@ test("no two different lists of values to bind to are interchangeable, whatever 
   expect(opened).toEqual(similar.map((each) => [each]));
 });
 
-test("a text that is not bound is refused where a bound text is expected, and the other way round", () => {
+test("a sealed text that is not bound to values is refused where a bound text is expected, and the other way round", () => {
   const unboundText = seal([newer], place, "text", nonce());
   const boundText = seal([newer], bound, "text", nonce());
   expect([unboundText, boundText].map(isBoundText)).toEqual([false, true]);
@@ -107,7 +107,7 @@ test("a text that is not bound is refused where a bound text is expected, and th
   expect(() => unseal([newer], place, relabelled)).toThrow(SealError);
 });
 
-test("a value to bind to that is not a text makes decryption fail, and does not stand for the same text", () => {
+test("decryption fails when a value to which a text is bound is not a string, even if it prints as the same text", () => {
   const sealed = seal([newer], { ...place, boundTo: { port: "1" } }, "text", nonce());
   const boundTo = { port: 1 } as unknown as Record<string, string>;
   expect(() => unseal([newer], { ...place, boundTo }, sealed)).toThrow(SealError);

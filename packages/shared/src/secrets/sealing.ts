@@ -49,7 +49,10 @@ export class SealError extends Error {
  */
 const BOUND_MARK = "+bound";
 
-/** Returns the second part of sealed texts: the id of the key, and whether the texts are bound. */
+/**
+ * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker, so a release
+ * that knows no bound texts takes both for the id of a key that is not configured, and not for a damaged text.
+ */
 export function sealedKeyPart(keyId: string, isBound: boolean): string {
   return isBound ? keyId + BOUND_MARK : keyId;
 }

@@ -100,7 +100,7 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
-/** The files that decide what `provisionDatabase` creates. */
+/** The files with the code that decides what `provisionDatabase` creates. */
 const PROVISIONING = [
   "bus.sql",
   "bus-rights.ts",

@@ -196,7 +196,7 @@ export type OpenAuthorization = Pick<
 > &
   Pick<BrowserBinding, "stateHash" | "browserHash">;
 
-/** Locks the open authorizations; there are those of the last 10 minutes. */
+/** Locks the open authorizations. An authorization is open for at most 10 minutes. */
 export async function lockOpenAuthorizations(
   tx: TransactionSql,
 ): Promise<readonly OpenAuthorization[]> {

@@ -23,7 +23,7 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   }));
 }
 
-/** What tokens are sealed with when they need not be sealed again. */
+/** The sealing key and the binding that sealed tokens must have in order not to be sealed again. */
 export interface CurrentSealing {
   readonly newestKeyId: string;
   readonly stage: SealingStage;
@@ -53,7 +53,7 @@ export interface StaleTokens extends SealedTokens {
 }
 
 interface Page {
-  /** The last account id of the previous page. */
+  /** The account id of the last credential on the previous page. */
   readonly after: string;
   readonly limit: number;
 }

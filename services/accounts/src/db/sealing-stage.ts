@@ -16,8 +16,8 @@ export function isUnboundAccepted(sql: ISql) {
 }
 
 /**
- * Returns the stage, which cannot change until the transaction ends. A transaction that stores sealed texts calls this before it
- * seals them.
+ * Returns the sealing stage, which cannot change until the transaction ends. A transaction that stores sealed texts
+ * calls this before it seals them.
  */
 export async function holdSealingStage(tx: TransactionSql): Promise<SealingStage> {
   // The lock makes `lockSealingStage` wait until these texts are stored, so that none is overlooked when texts that are not bound
@@ -36,7 +36,7 @@ export async function readSealingStage(sql: ISql): Promise<SealingStage> {
   return row?.stage ?? "bound";
 }
 
-/** Lets all processes seal texts bound from now on. Returns false when they already do so. */
+/** Makes all processes bind the texts that they seal from now on. Returns false when they already do so. */
 export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   const rows = await tx`
     update sealing
@@ -46,7 +46,7 @@ export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Locks the stage until the transaction ends, so that no other transaction stores sealed texts. */
+/** Locks the sealing stage until the transaction ends, so that no other transaction stores sealed texts. */
 export async function lockSealingStage(tx: TransactionSql): Promise<SealingStage> {
   const [row] = await tx<{ stage: SealingStage }[]>`
     select stage

@@ -21,7 +21,7 @@ export interface Rest {
   readonly locked: number;
 }
 
-/** Reads the credentials that are left to be sealed again, until one of them can be. */
+/** Tries to unseal the credentials that are left to be sealed again, until one of them can be unsealed. */
 async function inspectRest(
   tx: TransactionSql,
   deps: FinishDependencies,

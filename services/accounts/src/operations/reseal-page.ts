@@ -31,7 +31,7 @@ export function tryReseal(
 ): SealedTokens | SealError {
   const owner = { ...tokens, isUnboundAccepted: stage !== "bound" };
   const reseal = (column: TokenColumn, sealed: string): string => {
-    // A token that was bound before stays bound, even if an attacker has changed the stage back.
+    // A token that was bound before stays bound, even if an attacker has changed the sealing stage back.
     const isBound = stage !== "unbound" || isBoundText(sealed);
     const place = placeOfToken(owner, column);
     return sealAt(deps, place, unsealAt(deps, place, sealed, owner), isBound);
@@ -51,7 +51,7 @@ export function tryReseal(
 
 /** The result of sealing a page of credentials again. */
 export interface ResealedPage {
-  /** The last account id of the page; undefined when no credential was left. */
+  /** The last account id of the page of credentials; undefined when no credential was left. */
   readonly last: string | undefined;
   readonly resealed: number;
 }

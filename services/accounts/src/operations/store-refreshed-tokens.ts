@@ -33,7 +33,7 @@ export async function storeRefreshedTokens(
   const key = { workspaceId, accountId };
   const isStored = await deps.sql.begin(async (tx) => {
     const stage = await holdSealingStage(tx);
-    // A token that was bound before stays bound, even if an attacker has changed the stage back.
+    // A token that was bound before stays bound, even if an attacker has changed the sealing stage back.
     const isBound = stage !== "unbound" || isBoundText(claim.refreshToken);
     const sealed = sealTokens(deps, claim, tokens, isBound);
     const refreshed = { ...sealed, issuedAt: claim.claimedAt };

@@ -14,7 +14,7 @@ import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
-/** Lets all processes seal bound, which ends the way back to the previous release. */
+/** Makes all processes bind the texts that they seal, after which the previous release can no longer run. */
 async function beginBinding({
   sql,
   deploymentId,

@@ -32,13 +32,13 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer };
-  /** Called when events were appended to the outbox. */
+  /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
 
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
-  /** Looks for publish tasks now. */
+  /** Makes this process look for publish tasks now, without waiting for its next poll. */
   nudge(): void;
   /**
    * Readiness check that fails when this process has not looked for publish tasks for over 10 s, although it still runs. No

@@ -32,11 +32,14 @@ interface WebhooksOptions {
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
 export interface Webhooks extends AsyncDisposable {
-  /** Writes payloads now. */
+  /** Makes the job compose-payloads write the payloads of webhook events now. */
   nudgeComposer(): void;
-  /** Looks for due deliveries now. */
+  /** Makes the dispatcher look for due webhook deliveries now. */
   nudgeDispatcher(): void;
-  /** Readiness check that fails when this process has not looked for deliveries for over 10 s, although it still runs. */
+  /**
+   * Readiness check that fails when this process has not looked for webhook deliveries for over 10 s, although it still
+   * runs.
+   */
   readonly check: Check;
 }
 

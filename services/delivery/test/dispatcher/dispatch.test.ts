@@ -29,7 +29,7 @@ function firstOf(deliveries: readonly TestDelivery[]): TestDelivery {
   return first;
 }
 
-test("a due delivery is sent once, signed, and recorded with its attempt", async () => {
+test("a due webhook delivery is sent once and signed, and is recorded with its attempt", async () => {
   const { sql } = database;
   await using receiver = await startReceiver((response) =>
     response.writeHead(201, { "X-Receiver": "yes" }).end("thanks"),
@@ -67,7 +67,7 @@ test("a due delivery is sent once, signed, and recorded with its attempt", async
   expect(await sql`select 1 from webhook_queue where delivery_id = ${delivery.id}`).toHaveLength(0);
 });
 
-test("a thousand deliveries to several subscriptions are each sent exactly once, over a few connections", async () => {
+test("a thousand webhook deliveries to several subscriptions are each sent exactly once, over a few connections", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscriptions = await Promise.all(
@@ -86,7 +86,7 @@ test("a thousand deliveries to several subscriptions are each sent exactly once,
   expect(attempts).toEqual([{ count: 1000 }]);
 });
 
-test("a failed attempt is repeated after the wait of the schedule, with the same webhook-id and a new signature time", async () => {
+test("a failed webhook attempt is repeated after the wait of the retry schedule, with the same webhook-id and a new signature time", async () => {
   const { sql } = database;
   let answers = 0;
   await using receiver = await startReceiver((response) => {
@@ -103,7 +103,7 @@ test("a failed attempt is repeated after the wait of the schedule, with the same
     from webhook_queue where delivery_id = ${delivery.id}`;
   expect(queued?.ms).toBeGreaterThan(2_000);
   expect(queued?.ms).toBeLessThanOrEqual(5_000);
-  // Moves the due time into the past instead of waiting for it.
+  // The test moves the due time into the past instead of waiting for it.
   await sql`update webhook_queue set due_at = now() where delivery_id = ${delivery.id}`;
   await sql`update webhook_lanes set wake_at = now() where subscription_id = ${subscription.id}`;
   dispatcher.nudge();
@@ -113,7 +113,7 @@ test("a failed attempt is repeated after the wait of the schedule, with the same
   );
 });
 
-test("the eleventh failed attempt ends a delivery", async () => {
+test("the eleventh failed attempt ends a webhook delivery", async () => {
   const { sql } = database;
   await using receiver = await startReceiver((response) => response.writeHead(500).end());
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -126,7 +126,7 @@ test("the eleventh failed attempt ends a delivery", async () => {
   });
 });
 
-test("Retry-After pauses every delivery of the subscription", async () => {
+test("a Retry-After header pauses every delivery of the webhook subscription", async () => {
   const { sql } = database;
   await using receiver = await startReceiver((response) =>
     response.writeHead(429, { "retry-after": "3600" }).end(),
@@ -138,7 +138,8 @@ test("Retry-After pauses every delivery of the subscription", async () => {
   expect((nextAttemptAt?.getTime() ?? 0) - Date.now()).toBeGreaterThan(3_500_000);
   await insertDeliveries(sql, subscription, 5);
   dispatcher.nudge();
-  // The lane is released with the end of the pause as its time.
+  // The process releases the lease of the webhook subscription and stores the end of the pause as the time of the next
+  // lease.
   await eventually(async () => {
     const [lane] = await sql<{ ms: number }[]>`
       select extract(epoch from wake_at - now())::float8 * 1000 as ms
@@ -148,7 +149,7 @@ test("Retry-After pauses every delivery of the subscription", async () => {
   expect(receiver.received).toHaveLength(1);
 });
 
-test("a new address is tried at once, although the old one asked for a pause", async () => {
+test("a webhook is sent to a new address of its subscription at once, although the old address asked for a pause", async () => {
   const { sql } = database;
   await using busy = await startReceiver((response) =>
     response.writeHead(503, { "retry-after": "3600" }).end(),
@@ -156,7 +157,7 @@ test("a new address is tried at once, although the old one asked for a pause", a
   await using other = await startReceiver();
   const subscription = await insertSubscription(sql, { url: busy.url });
   const first = firstOf(await insertDeliveries(sql, subscription, 1));
-  // The process holds the lane during the whole test.
+  // The process holds the lease of the webhook subscription during the whole test.
   await using dispatcher = startTestDispatcher(sql, { settings: { releaseAfterMs: 60_000 } });
   await attempted(sql, first.id, 1);
   await sql.begin(async (tx) => {
@@ -207,7 +208,7 @@ test.each([
   },
 );
 
-test("a delivery that a user retries is sent although the subscription is paused by Retry-After", async () => {
+test("a webhook delivery that a user retries is sent although Retry-After pauses its subscription", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -220,7 +221,7 @@ test("a delivery that a user retries is sent although the subscription is paused
   );
   await using _dispatcher = startTestDispatcher(sql);
   expect(await attempted(sql, manual.id, 12)).toMatchObject({ status: "succeeded" });
-  // The success closes the circuit, so the other delivery follows.
+  // The successful attempt shows that the receiver answers again, so the other delivery follows.
   expect(await attempted(sql, waiting.id, 1)).toMatchObject({ status: "succeeded" });
   expect(receiver.received.map(({ webhookId }) => webhookId)).toEqual([
     manual.eventId,
@@ -229,7 +230,7 @@ test("a delivery that a user retries is sent although the subscription is paused
 });
 
 test.each(["paused", "disabled", "revoked"])(
-  "nothing is sent to a %s subscription, and its lane sleeps",
+  "nothing is sent to a %s webhook subscription, and the dispatcher does not look at it again",
   async (status) => {
     const { sql } = database;
     await using receiver = await startReceiver();
@@ -255,7 +256,7 @@ test.each(["paused", "disabled", "revoked"])(
   },
 );
 
-test("a change of a subscription holds for the next delivery: a pause, another address, another secret", async () => {
+test("a changed status, address or secret of a webhook subscription applies to the next delivery", async () => {
   const { sql } = database;
   await using before = await startReceiver();
   await using after = await startReceiver();
@@ -289,7 +290,7 @@ test("a change of a subscription holds for the next delivery: a pause, another a
   expect(after.received).toHaveLength(1);
 });
 
-test("the response 410 disables the subscription, and tells the other subscriptions of the workspace", async () => {
+test("the response 410 disables the webhook subscription, and the other subscriptions of the workspace receive webhook.disabled", async () => {
   const { sql } = database;
   await using receiver = await startReceiver((response) => response.writeHead(410).end());
   const workspaceId = newId();
@@ -323,7 +324,7 @@ test("the response 410 disables the subscription, and tells the other subscripti
   await eventually(() => fannedOut === 1);
 });
 
-test("5 days of nothing but failures disable a subscription, and its deliveries keep waiting", async () => {
+test("5 days of nothing but failures disable a webhook subscription, and its deliveries keep waiting", async () => {
   const { sql } = database;
   await using receiver = await startReceiver((response) => response.writeHead(500).end());
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -338,7 +339,7 @@ test("5 days of nothing but failures disable a subscription, and its deliveries 
   ).toEqual([{ status: "disabled", disabledReason: "failing" }]);
 });
 
-test("a delivery whose event is older than the retention time is removed from the queue", async () => {
+test("a webhook delivery whose event is older than the retention time is removed from the queue", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -352,7 +353,7 @@ test("a delivery whose event is older than the retention time is removed from th
   expect(receiver.received).toHaveLength(1);
 });
 
-test("a subscription whose secret cannot be decrypted does not hold back the others", async () => {
+test("a webhook subscription whose secret cannot be decrypted does not delay the deliveries of other subscriptions", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const broken = await insertSubscription(sql, { url: receiver.url });

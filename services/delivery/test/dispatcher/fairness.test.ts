@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test("receivers that never answer do not hold back those that do, even if their deliveries were first", async () => {
+test("webhook receivers that never answer do not delay receivers that do, even if their deliveries were due first", async () => {
   const { sql } = database;
   await using hanging = await startReceiver(() => undefined);
   await using answering = await startReceiver();
@@ -34,7 +34,8 @@ test("receivers that never answer do not hold back those that do, even if their 
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
-  // No attempt to a silent receiver ends while this test runs, so each slot that one gets is lost for the others.
+  // No attempt to a silent webhook receiver ends while this test runs, so each slot that such a receiver gets is lost
+  // for the others.
   await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
   for (const { id } of healthy)
     await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 60 }));
@@ -42,7 +43,7 @@ test("receivers that never answer do not hold back those that do, even if their 
   expect(answering.received).toHaveLength(300);
 });
 
-test("one workspace uses at most its part of the slots, and another one gets its turn", async () => {
+test("one workspace uses at most its part of the webhook attempt slots, so that another workspace gets slots", async () => {
   const { sql } = database;
   const held: ServerResponse[] = [];
   await using busy = await startReceiver((response) => void held.push(response));
@@ -64,7 +65,7 @@ test("one workspace uses at most its part of the slots, and another one gets its
   for (const response of held) response.end();
 });
 
-test("a subscription gets 4 attempts at a time at first, and more while it answers", async () => {
+test("a webhook subscription gets 4 attempts at a time at first, and more while its receiver answers", async () => {
   const { sql } = database;
   const held: ServerResponse[] = [];
   await using receiver = await startReceiver((response) => void held.push(response));
@@ -80,7 +81,7 @@ test("a subscription gets 4 attempts at a time at first, and more while it answe
   });
 });
 
-test("the circuit of a silent receiver opens after 10 attempts, then lets one probe through and closes with its answer", async () => {
+test("a silent webhook receiver gets one probe at a time after 10 attempts, and all deliveries after it answers a probe", async () => {
   const { sql } = database;
   let isSilent = true;
   await using receiver = await startReceiver((response) => {
@@ -102,9 +103,9 @@ test("the circuit of a silent receiver opens after 10 attempts, then lets one pr
   const opened = (await readLane())?.unanswered ?? 0;
   const sentBefore = receiver.received.length;
   expect(opened).toBeGreaterThanOrEqual(10);
-  // The attempts that ran when the circuit opened were sent as well.
+  // The attempts that already ran when the tenth one failed were sent as well.
   expect(sentBefore).toBeLessThanOrEqual(14);
-  // Moves the end of the wait into the past instead of waiting for it.
+  // The test moves the end of the wait into the past instead of waiting for it.
   const wake = () => sql`
     update webhook_lanes set blocked_until = now(), wake_at = now()
     where subscription_id = ${subscription.id}`;
@@ -133,7 +134,7 @@ test("the circuit of a silent receiver opens after 10 attempts, then lets one pr
   expect(waiting?.count).toBeLessThanOrEqual(40 - sentBefore - 1);
 });
 
-test("a subscription with a maximum rate gets no more deliveries per second than that", async () => {
+test("a webhook subscription with a maximum rate gets no more deliveries per second than this rate", async () => {
   const { sql } = database;
   const times: number[] = [];
   await using receiver = await startReceiver((response) => {
@@ -147,6 +148,7 @@ test("a subscription with a maximum rate gets no more deliveries per second than
     expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 30 }),
   );
   const lastMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // A new holder of a lane starts with one token, so 29 deliveries wait for theirs.
+  // A new holder of a webhook subscription's lease starts with one token of the maximum rate, so 29 deliveries wait for
+  // tokens.
   expect(lastMs).toBeGreaterThan((29 / 20) * 1_000 - 150);
 });

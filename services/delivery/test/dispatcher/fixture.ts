@@ -18,7 +18,7 @@ import { logger, openDatabase } from "../fixture.ts";
 const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
 
-/** Opens a database with the partitions of yesterday, today and tomorrow. */
+/** Opens a database in which the webhook history has the partitions of yesterday, today and tomorrow. */
 export async function openWebhookDatabase(poolSize = 8) {
   const database = await openDatabase(poolSize);
   for (const parent of ["webhook_events", "webhook_deliveries", "webhook_attempts"])
@@ -81,7 +81,7 @@ export interface DeliveryInput {
   readonly traceparent?: string;
 }
 
-/** Inserts deliveries of new events to a subscription that are due now, as the job `compose-payloads` does. */
+/** Inserts webhook deliveries of new events to a subscription that are due now, as the job `compose-payloads` does. */
 export async function insertDeliveries(
   sql: Sql,
   { id: subscriptionId, workspaceId }: Pick<TestSubscription, "id" | "workspaceId">,
@@ -137,11 +137,11 @@ export interface ReceivedRequest {
 export interface TestReceiver extends AsyncDisposable {
   readonly url: string;
   readonly received: ReceivedRequest[];
-  /** Maximum number of requests that were open at a time. */
+  /** Maximum number of requests to the webhook receiver that were open at a time. */
   readonly maxOpen: number;
 }
 
-/** Starts a receiver, which answers 200 unless `answer` does something else. */
+/** Starts a webhook receiver, which answers 200 unless `answer` does something else. */
 export async function startReceiver(
   answer: (response: ServerResponse, request: ReceivedRequest) => void = (response) =>
     void response.end("ok"),
@@ -205,7 +205,7 @@ export async function countByStatus(
   return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
 }
 
-/** Waits until a delivery has ended its given number of attempts. */
+/** Waits until a webhook delivery has ended its given number of attempts. */
 export async function attempted(sql: Sql, id: string, attempts: number): Promise<StoredDelivery> {
   return await eventually(async () => {
     const delivery = await readDelivery(sql, id);

@@ -3,12 +3,12 @@ import { createServer, type AddressInfo, type Server, type Socket } from "node:n
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServer as createTlsServer, type TlsOptions } from "node:tls";
 
-/** What a receiver does with a connection, from the moment at which it has read the first bytes. */
+/** What a hostile webhook receiver does with a connection, from the moment at which it has read the first bytes. */
 export type Behaviour = (socket: Socket) => void | Promise<void>;
 
 export interface HostileReceiver extends AsyncDisposable {
   readonly port: number;
-  /** Number of connections that were accepted. */
+  /** Number of connections that the hostile webhook receiver accepted. */
   readonly connections: number;
 }
 
@@ -37,12 +37,15 @@ export function answer(text: string): Behaviour {
   return (socket) => void socket.end(text);
 }
 
-/** Starts a receiver on a loopback address that behaves badly. */
+/** Starts a webhook receiver on a loopback address that behaves badly. */
 export async function startHostile(
   behave: Behaviour,
   options: {
     readonly tls?: TlsOptions;
-    /** Whether the behaviour begins when the connection is accepted. Default: with the first bytes of the request. */
+    /**
+     * Whether the receiver's behaviour begins when it accepts the connection. Default: with the first bytes of the
+     * request.
+     */
     readonly atOnce?: boolean;
   } = {},
 ): Promise<HostileReceiver> {

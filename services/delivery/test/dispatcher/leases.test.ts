@@ -43,13 +43,15 @@ function planFor(subscriptions: readonly TestSubscription[], free = 4) {
 
 const LEASE = { leaseMs: 10_000, limits: { fast: 1_000, new: 1_000, slow: 1_000 } };
 
-/** Makes every lane that other tests left wait, so that claims of this test find only its own. */
+/**
+ * Delays every webhook subscription that other tests left, so that claims of this test find only its own subscriptions.
+ */
 async function sleepLanes(): Promise<void> {
   await database.sql`
     update webhook_lanes set wake_at = 'infinity', owner = null, lease_until = '-infinity'`;
 }
 
-test("two processes never hold the same lane, and only the holder claims its deliveries", async () => {
+test("two processes never hold the lease of one webhook subscription, and only the holder claims its deliveries", async () => {
   const { sql } = database;
   await sleepLanes();
   const subscriptions = await Promise.all(
@@ -76,7 +78,7 @@ test("two processes never hold the same lane, and only the holder claims its del
   });
 });
 
-test("lanes of slow and new receivers are claimed only within their own limits, however long they wait", async () => {
+test("webhook subscriptions with slow and new receivers are leased only up to their own limits, however long they wait", async () => {
   const { sql } = database;
   await sleepLanes();
   const insert = async (pace: string) => {
@@ -93,7 +95,7 @@ test("lanes of slow and new receivers are claimed only within their own limits, 
   expect(await claim({ fast: 9, new: 0, slow: 2 })).toEqual(["slow", "slow"]);
 });
 
-test("a process whose lease has ended claims nothing, even if it still believes to hold the lane", async () => {
+test("a process whose lease of a webhook subscription has ended claims nothing, even if it still believes that it holds the lease", async () => {
   const { sql } = database;
   await sleepLanes();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
@@ -111,7 +113,7 @@ test("a process whose lease has ended claims nothing, even if it still believes 
   );
 });
 
-test("a delivery that a crashed process was sending is sent by another one with the same webhook-id, and nothing is stuck", async () => {
+test("a webhook delivery that a crashed process was sending is sent by another process with the same webhook-id, and no delivery stays unsent", async () => {
   const { sql } = database;
   await sleepLanes();
   await using receiver = await startReceiver();
@@ -133,7 +135,7 @@ test("a delivery that a crashed process was sending is sent by another one with 
   ).toHaveLength(0);
 });
 
-test("a delivery that is added while its lane is released is never forgotten", async () => {
+test("a webhook delivery that is added while a process releases the lease of its subscription is found by the next claim", async () => {
   const { sql } = database;
   await sleepLanes();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
@@ -154,7 +156,7 @@ test("a delivery that is added while its lane is released is never forgotten", a
   }
 });
 
-test("a released lane without deliveries sleeps, and one with a retry wakes for it", async () => {
+test("a released webhook subscription without deliveries is not leased again, and one with a retry is leased when the retry is due", async () => {
   const { sql } = database;
   await sleepLanes();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
@@ -182,7 +184,7 @@ test("a released lane without deliveries sleeps, and one with a retry wakes for 
   expect(await wake()).toBeGreaterThan(5_000);
 });
 
-test("a process that stops lets its attempts end, records them, and leaves its lanes to others at once", async () => {
+test("a process that stops lets its webhook attempts end, records them, and leaves its subscriptions to other processes at once", async () => {
   const { sql } = database;
   await sleepLanes();
   const held: ServerResponse[] = [];
@@ -202,14 +204,14 @@ test("a process that stops lets its attempts end, records them, and leaves its l
   ).toEqual([{ owner: null }]);
 });
 
-test("the waiting deliveries of a revoked subscription are cancelled, and those of others are not", async () => {
+test("the waiting deliveries of a revoked webhook subscription are cancelled, and those of other subscriptions are not", async () => {
   const { sql } = database;
   await sleepLanes();
   const revoked = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "revoked" });
   const paused = await insertSubscription(sql, { url: "http://127.0.0.1:1/", status: "paused" });
   await insertDeliveries(sql, revoked, 1_200);
   await insertDeliveries(sql, paused, 2);
-  // This delivery has no payload yet, so it is not in the queue.
+  // This webhook delivery has no payload yet, so it is not in the queue.
   await sql`
     delete from webhook_queue where delivery_id = (
       select delivery_id from webhook_queue where subscription_id = ${revoked.id} limit 1
@@ -224,7 +226,7 @@ test("the waiting deliveries of a revoked subscription are cancelled, and those 
   expect(await countByStatus(sql, paused.id)).toEqual({ pending: 2 });
 });
 
-test("the counts for the metrics name due deliveries, open circuits and disabled subscriptions", async () => {
+test("the webhook metrics count due deliveries, subscriptions whose receivers do not answer, and disabled subscriptions", async () => {
   const { sql } = database;
   await sleepLanes();
   const before = await countWebhooks(sql, 10);

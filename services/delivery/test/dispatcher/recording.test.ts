@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 afterEach(() => recordSpans(undefined));
 
-test("an attempt whose texts the database refuses is recorded without them, and the others of its batch as they are", async () => {
+test("a webhook attempt whose texts the database refuses is recorded without them, and the other attempts of its batch are recorded unchanged", async () => {
   const { sql, ownerSql } = database;
   let answers = 0;
   await using receiver = await startReceiver((response) => {
@@ -51,7 +51,7 @@ test("an attempt whose texts the database refuses is recorded without them, and 
   await ownerSql`alter table delivery.webhook_attempts drop constraint test_refusal`;
 });
 
-test("attempts that end while the database refuses connections are recorded when it accepts them again, and not repeated", async () => {
+test("webhook attempts that end while the database refuses connections are recorded when it accepts them again, and not repeated", async () => {
   const { sql, ownerSql } = database;
   let release = () => {};
   const cut = new Promise<void>((resolve) => {
@@ -82,7 +82,7 @@ test("attempts that end while the database refuses connections are recorded when
   expect(receiver.received).toHaveLength(3);
 });
 
-test("a subscription that is disabled while a user changes it causes no deadlock", async () => {
+test("disabling a webhook subscription while a user changes it causes no deadlock", async () => {
   const { sql, ownerSql } = database;
   await using receiver = await startReceiver((response) => response.writeHead(410).end());
   const subscription = await insertSubscription(sql, { url: receiver.url });
@@ -105,7 +105,7 @@ test("a subscription that is disabled while a user changes it causes no deadlock
   expect(lines).toEqual([]);
 });
 
-test("the trace of the request that caused an event ends at its webhook, and is not sent to the receiver", async () => {
+test("the trace of the request that caused a webhook event includes the sending of the webhook, and is not sent to the receiver", async () => {
   const { sql } = database;
   const parents: unknown[] = [];
   const names: string[] = [];

@@ -14,11 +14,14 @@ import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
 import { RULES, startReceiver } from "./fixture.ts";
 import { answer, drip, flood, startHostile, type Behaviour } from "./hostile-receivers.ts";
 
-/** Deadline of attempts that reach it. The first bytes of a response arrive earlier, even on a loaded machine. */
+/**
+ * Deadline of webhook attempts that are expected to reach it. The first bytes of a response arrive earlier, even on a
+ * loaded machine.
+ */
 const ATTEMPT_MS = 1_500;
-/** Deadline of attempts that end for another reason, even on a loaded machine. */
+/** Deadline of webhook attempts that are expected to end for another reason, even on a loaded machine. */
 const PATIENT_MS = 20_000;
-/** How much longer than its deadline an attempt may take on a loaded machine. */
+/** How much longer than its deadline a webhook attempt may take on a loaded machine. */
 const MARGIN_MS = 3_000;
 const OK = "HTTP/1.1 200 OK\r\n";
 
@@ -68,19 +71,19 @@ async function send(text: string, input: SendInput = {}): Promise<Attempt> {
   return await sendWebhook({ connections, attemptMs }, receiver, delivery);
 }
 
-/** The part of an attempt that the tables of these tests compare. */
+/** The fields of a webhook attempt that the tables of these tests compare. */
 function summary({ statusCode, error }: Attempt) {
   return { statusCode, error };
 }
 
-test("an attempt may take 15 s, and its delivery is not sent by another process for 5 s longer", () => {
+test("a webhook attempt may take 15 s, and no other process sends its delivery until 5 s later", () => {
   expect(DISPATCHER_SETTINGS).toMatchObject({ attemptMs: 15_000, sendingMs: 20_000 });
 });
 
 const HANG: Behaviour = () => undefined;
 const BIG = "x".repeat(65_536);
 
-/** Name of the behaviour, the behaviour, and the status and error of the attempt. */
+/** Each row contains the name of the receiver's behaviour, the behaviour, and the status and error of the attempt. */
 const BEHAVIOURS: readonly (readonly [string, Behaviour, number | null, string | null])[] = [
   ["reads the request and never answers", HANG, null, "timeout"],
   [
@@ -217,7 +220,7 @@ const BEHAVIOURS: readonly (readonly [string, Behaviour, number | null, string |
 ];
 
 test.each(BEHAVIOURS)(
-  "an attempt to a receiver that %s ends within its deadline",
+  "a webhook attempt to a receiver that %s ends within its deadline",
   async (_name, behave, statusCode, error) => {
     await using receiver = await startHostile(behave);
     const connections = openConnections();
@@ -231,7 +234,7 @@ test.each(BEHAVIOURS)(
   },
 );
 
-test("an attempt to a receiver that sends its body one byte at a time ends at its deadline and keeps what arrived", async () => {
+test("a webhook attempt to a receiver that sends its body one byte at a time ends at the attempt's deadline and keeps what arrived", async () => {
   await using receiver = await startHostile(async (socket) => {
     socket.write(`${OK}Content-Length: 500\r\n\r\n`);
     await drip("y".repeat(500))(socket);
@@ -242,7 +245,7 @@ test("an attempt to a receiver that sends its body one byte at a time ends at it
   expect(attempt.durationMs).toBeLessThan(ATTEMPT_MS + MARGIN_MS);
 });
 
-test("an attempt to a receiver that accepts the connection and never reads ends at its deadline", async () => {
+test("a webhook attempt to a receiver that accepts the connection and never reads ends at the attempt's deadline", async () => {
   await using receiver = await startHostile((socket) => void socket.pause(), { atOnce: true });
   const payload = JSON.stringify({ text: "x".repeat(8_000_000) });
   const attempt = await send(`http://127.0.0.1:${receiver.port}/`, {
@@ -253,7 +256,7 @@ test("an attempt to a receiver that accepts the connection and never reads ends 
   expect(attempt.durationMs).toBeLessThan(ATTEMPT_MS + MARGIN_MS);
 });
 
-test("an attempt to a port on which nothing listens fails", async () => {
+test("a webhook attempt to a port on which no process listens fails", async () => {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -266,7 +269,7 @@ test("an attempt to a port on which nothing listens fails", async () => {
   });
 });
 
-test("a receiver that does not finish the TLS handshake is given up after the time to connect", async () => {
+test("a webhook attempt to a receiver that does not finish the TLS handshake ends after the maximum time to connect", async () => {
   await using receiver = await startHostile(HANG);
   const connections = openConnections({ connectMs: 100 });
   const attempt = await send(`https://127.0.0.1:${receiver.port}/`, {
@@ -284,16 +287,19 @@ test.each([
   ["a certificate of an unknown authority", "hooks.example.com", {}, "tls_failed"],
   ["a certificate for another host", "other.example.com", { ca: certificate }, "tls_failed"],
   ["a valid certificate", "hooks.example.com", { ca: certificate }, null],
-])("an attempt to a receiver with %s", async (_name, host, options, error) => {
-  await using receiver = await startHostile(answer(`${OK}Content-Length: 0\r\n\r\n`), {
-    tls: { key, cert: certificate },
-  });
-  const connections = openConnections({ resolve, ...options });
-  const attempt = await send(`https://${host}:${receiver.port}/`, { connections });
-  expect(attempt.error).toBe(error);
-});
+])(
+  "a webhook attempt to a receiver with %s ends with the expected TLS result",
+  async (_name, host, options, error) => {
+    await using receiver = await startHostile(answer(`${OK}Content-Length: 0\r\n\r\n`), {
+      tls: { key, cert: certificate },
+    });
+    const connections = openConnections({ resolve, ...options });
+    const attempt = await send(`https://${host}:${receiver.port}/`, { connections });
+    expect(attempt.error).toBe(error);
+  },
+);
 
-test("an attempt to a receiver with an expired certificate fails", async () => {
+test("a webhook attempt to a receiver with an expired certificate fails", async () => {
   const expired = selfSignedCertificate("hooks.example.com", { until: "210101000000Z" });
   await using receiver = await startHostile(HANG, {
     tls: { key: expired.key, cert: expired.certificate },
@@ -303,7 +309,7 @@ test("an attempt to a receiver with an expired certificate fails", async () => {
   expect(attempt.error).toBe("tls_failed");
 });
 
-test("an attempt to a receiver that speaks HTTP on the port of an https address fails", async () => {
+test("a webhook attempt to a receiver that speaks HTTP on the port of an https address fails", async () => {
   await using receiver = await startHostile(answer(`${OK}\r\n`));
   const attempt = await send(`https://127.0.0.1:${receiver.port}/`);
   expect(attempt.error).toBe("tls_failed");
@@ -314,12 +320,12 @@ test.each([
   ["http://10.0.0.1/", "address_not_allowed"],
   ["http://[::1]/", "address_not_allowed"],
   ["http://localhost/", "address_not_allowed"],
-])("an attempt to %s is refused before it connects", async (url, error) => {
+])("a webhook attempt to %s is refused before it connects", async (url, error) => {
   const connections = openConnections({ rules: { allow: [] } });
   expect((await send(url, { connections })).error).toBe(error);
 });
 
-test("a host name whose address changes to a private one after the first delivery is refused at the next connection", async () => {
+test("a webhook receiver whose host name changes to a private address after the first delivery is refused at the next connection", async () => {
   await using receiver = await startHostile(answer(`${OK}Content-Length: 0\r\n\r\n`));
   const answers = [["127.0.0.1"], ["127.0.0.2"], ["127.0.0.1", "127.0.0.2"], []];
   const asked: string[] = [];
@@ -339,7 +345,7 @@ test("a host name whose address changes to a private one after the first deliver
   expect(receiver.connections).toBe(1);
 });
 
-test("a name server that does not answer ends the attempt in the time to connect", async () => {
+test("a webhook attempt ends after the maximum time to connect when the name server does not answer", async () => {
   const connections = openConnections({
     connectMs: 100,
     resolve: async (_name, signal) => {
@@ -352,7 +358,7 @@ test("a name server that does not answer ends the attempt in the time to connect
   expect(attempt.durationMs).toBeLessThan(100 + MARGIN_MS);
 });
 
-test("deliveries to a receiver share a connection, which is opened again after the receiver closed it", async () => {
+test("webhook deliveries to one receiver share a connection, which is opened again after the receiver closed it", async () => {
   await using receiver = await startReceiver((response) => void response.end("ok"));
   const connections = openConnections();
   for (let count = 0; count < 3; count += 1)
@@ -362,12 +368,12 @@ test("deliveries to a receiver share a connection, which is opened again after t
   expect(connections.size).toBe(1);
 });
 
-test("a delivery on a connection that the receiver closes at this moment is sent once more on a new one", async () => {
+test("a webhook delivery is sent once more on a new connection when the receiver closes the old one at this moment", async () => {
   let requests = 0;
   await using receiver = await startHostile((socket) => {
     socket.write(`${OK}Content-Length: 0\r\n\r\n`);
     requests += 1;
-    // The next request on this connection finds it closing.
+    // The receiver closes this connection when the next request uses it.
     socket.once("data", () => socket.resetAndDestroy());
   });
   const connections = openConnections();
@@ -378,7 +384,7 @@ test("a delivery on a connection that the receiver closes at this moment is sent
   expect(receiver.connections).toBe(2);
 });
 
-test("idle connections close by themselves, and so do all when the process stops", async () => {
+test("idle connections to webhook receivers close after a few seconds, and all of them close when the process stops", async () => {
   await using receiver = await startHostile(
     (socket) => void socket.write(`${OK}Keep-Alive: timeout=1\r\nContent-Length: 0\r\n\r\n`),
   );
@@ -390,7 +396,7 @@ test("idle connections close by themselves, and so do all when the process stops
   expect(connections.size).toBe(0);
 });
 
-test("ten thousand deliveries to different subscriptions keep at most 512 connections", async () => {
+test("ten thousand webhook deliveries to different subscriptions keep at most 512 connections", async () => {
   await using receiver = await startReceiver();
   const connections = openConnections();
   const origin = new URL(receiver.url).origin;
@@ -402,7 +408,7 @@ test("ten thousand deliveries to different subscriptions keep at most 512 connec
   expect(connections.size).toBe(512);
 });
 
-test("the memory of the process stays flat while receivers send 100 MB each", async () => {
+test("the memory of the process does not grow while webhook receivers send 100 MB each", async () => {
   const behave = flood(`${OK}Content-Length: 100000000\r\n\r\n`, BIG, 100_000_000);
   await using receiver = await startHostile(behave);
   const connections = openConnections();

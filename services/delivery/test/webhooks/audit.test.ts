@@ -10,12 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
-/** Runs a change of a client with faults and without; returns the entries of the audit log that it leaves. */
+/** Runs a change by a client, first with injected faults and then without. Returns the audit entries that it leaves. */
 async function runAsClient(change: () => Promise<unknown>) {
   return await runAudited(webhooks.database, TABLES, () => asClient(change));
 }
 
-test("creating, changing, rotating and revoking a subscription leave one audit entry each, without address and secret", async () => {
+test("creating, changing and revoking a webhook subscription and rotating its secret leave one audit entry each, without address and secret", async () => {
   const { rpc } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;
@@ -46,7 +46,7 @@ test("creating, changing, rotating and revoking a subscription leave one audit e
   ]);
 });
 
-test("refused changes of a subscription, a change to what it is already, and revoking it again leave no audit entry", async () => {
+test("refused and ineffective changes of a webhook subscription, and revoking it again, leave no audit entry", async () => {
   const { rpc, sql } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;

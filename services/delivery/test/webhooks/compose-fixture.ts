@@ -21,19 +21,21 @@ import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.
 import { composePage } from "#src/webhooks/operations/compose.ts";
 import { createPartitions } from "./fixture.ts";
 
-/** The services that own the objects of events, in memory. */
+/** The services that own the objects of webhook events, in memory. */
 class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();
   readonly media = new Map<string, Media>();
-  /** Services that do not answer. */
+  /** Names of the services that do not answer in the test. */
   readonly down = new Set<"posts" | "accounts" | "media">();
-  /** Ids of posts with which a call fails with an internal error. */
+  /**
+   * Ids of posts that the posts service of the test cannot read: a call with one of them fails with an internal error.
+   */
   readonly unreadable = new Set<string>();
-  /** Maximum number of posts that one call answers. */
+  /** Maximum number of posts that one call to the posts service returns. */
   maxPosts = 100;
   calls = 0;
-  /** Runs at the beginning of each call to the posts service. */
+  /** Called at the beginning of each call to the posts service. */
   onPosts: () => Promise<void> = () => Promise.resolve();
 
   readonly peer = createTestPeer((router) => {
@@ -101,9 +103,9 @@ export async function startEvents() {
         createBatchHandler({ topic, handlers: webhookHandlers[topic] ?? [], logger })(tx, records),
       ),
     subscribe: (change: Partial<Subscription> = {}) => subscribe(sql, change),
-    /** Writes the payloads of one page. */
+    /** Writes the payloads of one page of webhook events. */
     compose: () => composePage(deps),
-    /** Lists the queued deliveries, oldest event first. */
+    /** Lists the queued webhook deliveries, oldest event first. */
     queued: async (workspaceId: string) =>
       await sql<QueuedEvent[]>`
         select queue.subscription_id, event.type, event.payload
@@ -111,7 +113,7 @@ export async function startEvents() {
         join webhook_events as event on event.id = queue.event_id
         where event.workspace_id = ${workspaceId}
         order by event.id, queue.subscription_id`,
-    /** Lists the deliveries of a workspace, whether or not they are queued, oldest event first. */
+    /** Lists the webhook deliveries of a workspace, whether or not they are queued, oldest event first. */
     deliveries: async (workspaceId: string) =>
       await sql<{ subscriptionId: string; eventId: string; eventType: string }[]>`
         select subscription_id, event_id, event_type
@@ -146,7 +148,7 @@ async function subscribe(sql: Sql, change: Partial<Subscription>): Promise<Subsc
   return subscription;
 }
 
-/** Builds a record of the bus with an event. */
+/** Builds a record of the event bus that contains an event. */
 export function record<T extends DescMessage>(
   schema: T,
   message: MessageInitShape<T>,

@@ -45,7 +45,10 @@ interface Body {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the payloads that are queued in a workspace, oldest event first. Each matches the JSON Schema of its type. */
+/**
+ * Returns the webhook payloads that are queued in a workspace, oldest event first. Each matches the JSON Schema of its
+ * type.
+ */
 async function bodies(workspaceId: string): Promise<readonly Body[]> {
   const found = (await events.queued(workspaceId)).map(
     ({ payload }) => JSON.parse(payload) as Body,
@@ -61,7 +64,7 @@ async function composeAll(): Promise<void> {
 const failed = (workspaceId: string, postId: string, version = 3n) =>
   record(PostFailedSchema, { workspaceId, postId, version, occurredAt });
 
-test("the payload of a post event is the summary of the post with the status that the event names", async () => {
+test("the payload of a webhook event about a post is the summary of the post with the status that the event names", async () => {
   const { id, workspaceId } = await events.subscribe();
   // The post was published again by a retry before the payload was written.
   const post = postOf(workspaceId, { status: "publishing" });
@@ -86,7 +89,7 @@ test("the payload of a post event is the summary of the post with the status tha
   expect(lane?.isDue).toBe(true);
 });
 
-test("the payload of a target event contains what the event says, although the target has changed since", async () => {
+test("the payload of a webhook event about a target contains what the event says, although the target has changed since", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
@@ -133,7 +136,7 @@ test("the payload of a target event contains what the event says, although the t
   });
 });
 
-test("later updates of a published target are the same event", async () => {
+test("later updates of a published target do not make another webhook event", async () => {
   const { workspaceId } = await events.subscribe();
   const target = {
     workspaceId,
@@ -150,7 +153,7 @@ test("later updates of a published target are the same event", async () => {
   expect(await events.deliveries(workspaceId)).toHaveLength(1);
 });
 
-test("an update of a target that is still being published makes no event", async () => {
+test("an update of a target that is still being published makes no webhook event", async () => {
   const { workspaceId } = await events.subscribe();
   const target = { workspaceId, postId: newId(), targetId: newId(), generation: 1, version: 1n };
   await events.publish("delivery.events.v1", [
@@ -161,7 +164,7 @@ test("an update of a target that is still being published makes no event", async
   expect(await events.deliveries(workspaceId)).toEqual([]);
 });
 
-test("the payloads of account and media events are the account and the ready media", async () => {
+test("the payloads of webhook events about accounts and media are the account and the ready media", async () => {
   const { workspaceId } = await events.subscribe();
   const accountId = newId();
   const media = create(MediaSchema, {
@@ -209,7 +212,7 @@ test("the payloads of account and media events are the account and the ready med
   });
 });
 
-test("the payload of an object that is gone contains its ids and what the event says", async () => {
+test("the payload of a webhook event about an object that no longer exists contains the object's ids and what the event says", async () => {
   const { workspaceId } = await events.subscribe();
   const ids = {
     post: newId(),
@@ -265,7 +268,7 @@ test("the payload of an object that is gone contains its ids and what the event 
   });
 });
 
-test("the payload of quota.exhausted is the quota that the event contains", async () => {
+test("the payload of the webhook event quota.exhausted is the quota that the bus event contains", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
@@ -307,7 +310,7 @@ test("the payload of quota.exhausted is the quota that the event contains", asyn
   ]);
 });
 
-test("events of an unavailable service wait without losing a try, and other events are sent", async () => {
+test("webhook events about objects of an unavailable service wait without counting as failed, and other events are sent", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
@@ -328,12 +331,12 @@ test("events of an unavailable service wait without losing a try, and other even
   ]);
 });
 
-/** Ends the waits before the next try of events that failed. */
+/** Ends the waits of webhook events that failed, so that their next try is due. */
 async function endWaits(): Promise<void> {
   await events.sql`update webhook_compositions set lease_until = '-infinity'`;
 }
 
-test("an object that cannot be read delays only its own event, which is sent with ids after 5 tries", async () => {
+test("an object that cannot be read delays only its own webhook event, which is sent with ids after 5 tries", async () => {
   const { workspaceId } = await events.subscribe();
   const [healthy, broken] = [postOf(workspaceId), postOf(workspaceId)];
   for (const post of [healthy, broken]) events.owners.posts.set(post.id, post);
@@ -356,7 +359,7 @@ test("an object that cannot be read delays only its own event, which is sent wit
   expect(data.find(({ id }) => id === broken.id)).toEqual({ id: broken.id });
 });
 
-test("two composers at once write each payload once and lose none", async () => {
+test("two processes that write the payloads of webhook events at once write each payload once and lose none", async () => {
   const { workspaceId } = await events.subscribe();
   await events.subscribe({ workspaceId });
   const posts = Array.from({ length: 450 }, () => postOf(workspaceId));
@@ -378,12 +381,12 @@ test("two composers at once write each payload once and lose none", async () => 
   expect(await events.sql`select 1 from webhook_compositions`).toHaveLength(0);
 });
 
-test("a page whose lease has run out is composed by another process, and the payload that was written first stays", async () => {
+test("when the lease on a page of webhook events has ended, another process writes the payloads, and those that were written first stay", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
   await events.publish("posts.events.v1", [failed(workspaceId, post.id)]);
-  // A second process composes the event while the first one still waits for the posts service.
+  // A second process writes the payload of the webhook event while the first one still waits for the posts service.
   events.owners.onPosts = async () => {
     events.owners.onPosts = () => Promise.resolve();
     await endWaits();
@@ -396,7 +399,7 @@ test("a page whose lease has run out is composed by another process, and the pay
   expect(await bodies(workspaceId)).toMatchObject([{ data: { content: "hello" } }]);
 });
 
-test("a subscription that receives a repeated event after its payload was written gets the payload that was written first", async () => {
+test("a webhook subscription that receives a repeated event after its payload was written gets the payload that was written first", async () => {
   const first = await events.subscribe();
   const { workspaceId } = first;
   const post = postOf(workspaceId);
@@ -420,7 +423,7 @@ test("a subscription that receives a repeated event after its payload was writte
   ]);
 });
 
-test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
+test("a webhook event that the database refuses delays no other event, and is sent once the cause is gone", async () => {
   const { sql, migrationSql } = events;
   const { workspaceId } = await events.subscribe();
   const daysAgo = new Date(NOW.getTime() - 3 * 24 * 3_600_000);
@@ -443,7 +446,7 @@ test("an event that the database refuses delays no other event, and is composed 
   expect(new Set(found)).toEqual(new Set([refused, healthy]));
 });
 
-test("an event keeps the request that caused it", async () => {
+test("a webhook event keeps the request id and the trace of the request that caused it", async () => {
   const { workspaceId } = await events.subscribe();
   await events.publish("posts.events.v1", [failed(workspaceId, newId())]);
   await composeAll();

@@ -25,7 +25,7 @@ const published = (workspaceId: string, occurredAt = new Date(), postId = newId(
     occurredAt: timestampFromDate(occurredAt),
   });
 
-/** Publishes that a post was published, and returns the subscriptions that receive the event. */
+/** Puts the event that a post was published on the bus, and returns the webhook subscriptions that receive it. */
 async function receivers(workspaceId: string, occurredAt?: Date): Promise<readonly string[]> {
   await events.publish("posts.events.v1", [published(workspaceId, occurredAt)]);
   return (await events.deliveries(workspaceId)).map(({ subscriptionId }) => subscriptionId);
@@ -37,43 +37,46 @@ test.each([
   ["post.published", true],
   ["post.failed", false],
   ["account.*", false],
-])("a subscription with the filter %s receives post.published: %s", async (filter, receives) => {
-  const { id, workspaceId } = await events.subscribe({ events: ["target.deleted", filter] });
-  expect(await receivers(workspaceId)).toEqual(receives ? [id] : []);
-});
+])(
+  "a webhook subscription with the filter %s receives post.published: %s",
+  async (filter, receives) => {
+    const { id, workspaceId } = await events.subscribe({ events: ["target.deleted", filter] });
+    expect(await receivers(workspaceId)).toEqual(receives ? [id] : []);
+  },
+);
 
 test.each([
   ["active", true],
   ["paused", true],
   ["disabled", false],
   ["revoked", false],
-] as const)("a subscription that is %s receives events: %s", async (status, receives) => {
+] as const)("a webhook subscription that is %s receives events: %s", async (status, receives) => {
   const { id, workspaceId } = await events.subscribe({ status });
   expect(await receivers(workspaceId)).toEqual(receives ? [id] : []);
 });
 
-test("an event never reaches a subscription of another workspace", async () => {
+test("a webhook event never reaches a subscription of another workspace", async () => {
   const other = await events.subscribe();
   const own = await events.subscribe();
   await receivers(own.workspaceId);
   expect(await events.deliveries(other.workspaceId)).toEqual([]);
 });
 
-test("an event that happened more than a minute before a subscription was created is not assigned to it", async () => {
+test("a webhook event that happened more than a minute before a subscription was created is not assigned to it", async () => {
   const createdAt = new Date();
   const { id, workspaceId } = await events.subscribe({ createdAt });
   expect(await receivers(workspaceId, new Date(createdAt.getTime() - 61_000))).toEqual([]);
   expect(await receivers(workspaceId, new Date(createdAt.getTime() - 59_000))).toEqual([id]);
 });
 
-test("an event that happened more than 7 days ago is not assigned to any subscription", async () => {
+test("a webhook event that happened more than 7 days ago is not assigned to any subscription", async () => {
   const { id, workspaceId } = await events.subscribe();
   const weekAgo = Date.now() - 7 * DAY_MS;
   expect(await receivers(workspaceId, new Date(weekAgo - 60_000))).toEqual([]);
   expect(await receivers(workspaceId, new Date(weekAgo + 60_000))).toEqual([id]);
 });
 
-test("a repeated event makes no second delivery, also when it comes in the same batch", async () => {
+test("a repeated bus event makes no second webhook delivery, even within one batch", async () => {
   const { id, workspaceId } = await events.subscribe();
   const event = published(workspaceId);
   await events.publish("posts.events.v1", [event, event]);
@@ -82,7 +85,7 @@ test("a repeated event makes no second delivery, also when it comes in the same 
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
 });
 
-test("the sweep's repetition of a publish request with a newer version is the same event", async () => {
+test("a publish request that the sweep repeats with a newer version makes the same webhook event", async () => {
   const { workspaceId } = await events.subscribe();
   const dueAt = timestampFromDate(new Date());
   const request = { workspaceId, postId: newId(), dueAt, publishBefore: dueAt };
@@ -94,7 +97,7 @@ test("the sweep's repetition of a publish request with a newer version is the sa
   expect(types).toEqual(["post.publishing"]);
 });
 
-test("an event without a time does not keep other events of the batch from being assigned", async () => {
+test("a bus event without a time does not keep other events of its batch from reaching webhook subscriptions", async () => {
   const { workspaceId } = await events.subscribe();
   const broken = record(AccountConnectedSchema, { workspaceId, accountId: newId(), version: 1n });
   const whole = record(AccountConnectedSchema, {
@@ -111,7 +114,7 @@ test("an event without a time does not keep other events of the batch from being
   expect(await events.deliveries(workspaceId)).toHaveLength(1);
 });
 
-test("an event for one subscription only ignores its filters and no other one receives it", async () => {
+test("a webhook event for one subscription reaches it whatever its filters are, and reaches no other subscription", async () => {
   const { id, workspaceId } = await events.subscribe({ events: ["account.*"] });
   await events.subscribe({ workspaceId });
   const event = eventIn(workspaceId);
@@ -120,7 +123,7 @@ test("an event for one subscription only ignores its filters and no other one re
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
 });
 
-test("an event is not assigned to the subscription that it excludes", async () => {
+test("a webhook event is not assigned to the subscription that the event excludes", async () => {
   const { id, workspaceId } = await events.subscribe();
   const other = await events.subscribe({ workspaceId });
   const event = eventIn(workspaceId);

@@ -12,7 +12,7 @@ import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 /** The keys that encrypt signing secrets in tests. */
 export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 
-/** The webhooks part of the delivery service on a database of its own, without the jobs that send. */
+/** The webhooks part of the delivery service on a database of its own, without the jobs that send webhooks. */
 export interface Webhooks extends AsyncDisposable {
   readonly sql: Sql;
   readonly database: TestDatabase;
@@ -45,14 +45,14 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
   };
 }
 
-/** Creates the partitions of the tables of history for the days around today. */
+/** Creates the partitions of the webhook history for the days around today. */
 export async function createPartitions(sql: Sql): Promise<void> {
   await sql`
     select create_day_partitions(name, current_date - 9, current_date + 2)
     from unnest(array['webhook_events', 'webhook_deliveries', 'webhook_attempts']) as name`;
 }
 
-/** A valid request to create a subscription, in a workspace of its own. */
+/** A valid request to create a webhook subscription, in a workspace of its own. */
 export function newWebhook() {
   return {
     workspaceId: newId(),

@@ -28,7 +28,7 @@ interface TestDelivery {
   readonly attempts?: number;
 }
 
-/** Creates a subscription with deliveries in its history, oldest first, in addition to webhook.test. */
+/** Creates a webhook subscription with deliveries in its history, oldest first, in addition to webhook.test. */
 async function createHistory(deliveries: readonly TestDelivery[]) {
   const request = newWebhook();
   const { webhook } = await webhooks.rpc.createWebhook(request);
@@ -72,7 +72,7 @@ async function insertDelivery(
     from generate_series(1, ${attempts}::int) as number`;
 }
 
-test("a page of deliveries shows the newest first, with payload and attempts", async () => {
+test("a page of webhook deliveries shows the newest deliveries first, with their payloads and attempts", async () => {
   const { workspaceId, webhookId, ids } = await createHistory([
     { type: "post.failed", status: "succeeded" },
     { type: "post.published", status: "failed", attempts: 2 },
@@ -104,28 +104,31 @@ test.each([
   [{ status: "failed", eventType: "post.failed" }, [1]],
   [{ eventType: "post.failed" }, [4, 1, 0]],
   [{ eventType: "account.connected" }, []],
-])("the filter %j of the history returns the matching deliveries", async (filter, indexes) => {
-  const history = [
-    { type: "post.failed", status: "succeeded" },
-    { type: "post.failed", status: "failed" },
-    { type: "post.published", status: "cancelled" },
-    { type: "post.published", status: "pending", isSending: true },
-    { type: "post.failed", status: "pending" },
-    { type: "post.published", status: "failed" },
-  ];
-  const { workspaceId, webhookId, ids } = await createHistory(history);
+])(
+  "the filter %j of the webhook history returns the matching deliveries",
+  async (filter, indexes) => {
+    const history = [
+      { type: "post.failed", status: "succeeded" },
+      { type: "post.failed", status: "failed" },
+      { type: "post.published", status: "cancelled" },
+      { type: "post.published", status: "pending", isSending: true },
+      { type: "post.failed", status: "pending" },
+      { type: "post.published", status: "failed" },
+    ];
+    const { workspaceId, webhookId, ids } = await createHistory(history);
 
-  const { deliveries } = await webhooks.rpc.listWebhookDeliveries({
-    workspaceId,
-    webhookId,
-    ...filter,
-  });
+    const { deliveries } = await webhooks.rpc.listWebhookDeliveries({
+      workspaceId,
+      webhookId,
+      ...filter,
+    });
 
-  const oldestFirst = ids.toReversed();
-  expect(deliveries.map(({ id }) => oldestFirst.indexOf(id))).toEqual(indexes);
-});
+    const oldestFirst = ids.toReversed();
+    expect(deliveries.map(({ id }) => oldestFirst.indexOf(id))).toEqual(indexes);
+  },
+);
 
-test("pages of the history return every delivery once, and end early at about 2 MiB", async () => {
+test("pages of the webhook history return every delivery once, and end early at about 2 MiB", async () => {
   const large = { type: "post.failed", status: "succeeded", payloadBytes: 300_000, attempts: 2 };
   const { workspaceId, webhookId, ids } = await createHistory(
     Array.from({ length: 15 }, () => large),
@@ -146,7 +149,7 @@ test("pages of the history return every delivery once, and end early at about 2 
   expect(sizes).toEqual([6, 6, 3]);
 });
 
-test("a cursor of the history is refused for another subscription and for another filter", async () => {
+test("a cursor of the webhook history is refused for another subscription and for another filter", async () => {
   const two = [
     { type: "post.failed", status: "failed" },
     { type: "post.failed", status: "failed" },
@@ -168,7 +171,7 @@ test("a cursor of the history is refused for another subscription and for anothe
     });
 });
 
-test("a failed delivery can be retried: it is due now and continues to count its attempts", async () => {
+test("a failed webhook delivery that a user retries is due now and continues to count its attempts", async () => {
   const { workspaceId, webhookId, ids } = await createHistory([
     { type: "post.failed", status: "failed", attempts: 11 },
   ]);
@@ -190,7 +193,7 @@ test("a failed delivery can be retried: it is due now and continues to count its
 });
 
 test.each(["succeeded", "pending", "cancelled"])(
-  "a delivery that is %s cannot be retried",
+  "a webhook delivery that is %s cannot be retried",
   async (status) => {
     const { workspaceId, webhookId, ids } = await createHistory([{ type: "post.failed", status }]);
     const [deliveryId = ""] = ids;
@@ -201,7 +204,7 @@ test.each(["succeeded", "pending", "cancelled"])(
   },
 );
 
-test("a delivery of a paused subscription cannot be retried", async () => {
+test("a delivery of a paused webhook subscription cannot be retried", async () => {
   const { workspaceId, webhookId, ids } = await createHistory([
     { type: "post.failed", status: "failed" },
   ]);
@@ -212,7 +215,7 @@ test("a delivery of a paused subscription cannot be retried", async () => {
   ).rejects.toMatchObject({ reason: "invalid_transition" });
 });
 
-test("of ten retries of one delivery at once, one queues an attempt and nine are refused", async () => {
+test("of ten simultaneous retries of one webhook delivery, one queues an attempt and nine are refused", async () => {
   const { workspaceId, webhookId, ids } = await createHistory([
     { type: "post.failed", status: "failed" },
   ]);
@@ -227,7 +230,7 @@ test("of ten retries of one delivery at once, one queues an attempt and nine are
   expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
 });
 
-test("a delivery cannot be retried through another subscription of the same workspace", async () => {
+test("a webhook delivery cannot be retried through another subscription of the same workspace", async () => {
   const { workspaceId, ids } = await createHistory([{ type: "post.failed", status: "failed" }]);
   const { webhook } = await webhooks.rpc.createWebhook({ ...newWebhook(), workspaceId });
 

@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => database[Symbol.asyncDispose]());
 
-/** Returns an id of a day, counted from today in UTC. */
+/** Returns a UUIDv7 of a day, counted from today in UTC. */
 const idOfDay = (days: number) => deriveTimedId(new Date(START + days * DAY_MS), "an id");
 
 const nameOfDay = (table: string, days: number) =>
@@ -52,7 +52,7 @@ async function insertQueued(days: number): Promise<void> {
     values (${idOfDay(days)}, ${idOfDay(0)}, ${idOfDay(days)})`;
 }
 
-test("the job creates partitions from 8 days ago to 14 days ahead, at the same time in several processes", async () => {
+test("the job keep-partitions creates partitions from 8 days ago to 14 days ahead, also when several processes run it at once", async () => {
   const { sql } = database;
   await Promise.all([1, 2, 3].map(() => createMissingPartitions({ sql })));
 
@@ -67,7 +67,7 @@ test("the job creates partitions from 8 days ago to 14 days ahead, at the same t
   await expect(insertEvent(15)).rejects.toThrow(/no partition/);
 });
 
-test("a new partition has the primary key and the indexes of its table", async () => {
+test("a new partition of the webhook history has the primary key and the indexes of its table", async () => {
   await createMissingPartitions(database);
   const rows = await database.sql<{ indexdef: string }[]>`
     select indexdef from pg_indexes where tablename = ${nameOfDay("webhook_deliveries", 0)}`;
@@ -79,7 +79,7 @@ test("a new partition has the primary key and the indexes of its table", async (
   ]);
 });
 
-test("the job drops partitions that are older than the kept history, and what waits for their deliveries", async () => {
+test("the job keep-partitions drops partitions that are older than the kept webhook history, and deletes what waits for their deliveries", async () => {
   const { sql } = database;
   await sql`
     select create_day_partitions(name, current_date - 40, current_date + 14)
@@ -100,7 +100,7 @@ test("the job drops partitions that are older than the kept history, and what wa
   expect(await dropOldPartitions({ sql, historyDays: 30 })).toBe(0);
 });
 
-test("creating partitions does not wait for transactions that read and write the table", async () => {
+test("creating partitions of the webhook history does not wait for transactions that read and write the table", async () => {
   const { sql } = database;
   await sql`select create_day_partitions('webhook_events', current_date, current_date)`;
   await sql.begin(async (tx) => {
@@ -110,7 +110,7 @@ test("creating partitions does not wait for transactions that read and write the
   expect(await partitionsOf("webhook_events")).toHaveLength(23);
 });
 
-test("a job that cannot get the lock of a table gives up, and starts once it gets it", async () => {
+test("creating partitions of the webhook history gives up while a table is locked, and the job keep-partitions starts once the lock is free", async () => {
   const { sql } = database;
   const held = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();

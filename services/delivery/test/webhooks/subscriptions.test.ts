@@ -33,7 +33,7 @@ async function secretsOf(id: string) {
   return sealed.map((secret) => openSecret(SEALING_KEYS, secret));
 }
 
-test("a new subscription is active, shows its secret once, and receives the event webhook.test", async () => {
+test("a new webhook subscription is active, shows its secret once, and receives the event webhook.test", async () => {
   const { workspaceId, id, webhook, secret } = await create();
 
   expect(webhook).toMatchObject({
@@ -48,7 +48,7 @@ test("a new subscription is active, shows its secret once, and receives the even
   expect(listed).toEqual([webhook]);
 });
 
-test("the signing secret is stored encrypted", async () => {
+test("the signing secret of a webhook subscription is stored encrypted", async () => {
   const { id, secret = "" } = await create();
 
   expect(await secretsOf(id)).toEqual([secret]);
@@ -60,7 +60,7 @@ test("the signing secret is stored encrypted", async () => {
   expect(row?.sealed).not.toContain(secret.slice(6));
 });
 
-test("a subscription with Ed25519 shows a public key that verifies what its secret signs", async () => {
+test("a webhook subscription with Ed25519 shows a public key that verifies what its secret signs", async () => {
   const { id, webhook, secret } = await create({ signing: "ed25519" });
   const [stored = ""] = await secretsOf(id);
 
@@ -88,7 +88,7 @@ test.each([
   ["the same event filter twice", { events: ["*", "*"] }, "/events"],
   ["an unknown signature", { signing: "rsa" }, "/signing"],
   ["more than 100 deliveries per second", { maxPerSecond: 101 }, "/maxPerSecond"],
-])("a subscription with %s is refused", async (_name, fields, path) => {
+])("a new webhook subscription with %s is refused", async (_name, fields, path) => {
   await expect(create(fields)).rejects.toMatchObject({
     reason: "invalid_request",
     violations: [{ code: "invalid", path }],
@@ -102,7 +102,7 @@ test.each([
   "http://localhost/",
   "http://10.0.0.1/",
   "http://169.254.169.254/latest",
-])("the address %s is refused because it is not public", async (url) => {
+])("the webhook address %s is refused because it is not public", async (url) => {
   await expect(create({ url })).rejects.toMatchObject({ reason: "address_not_allowed" });
   const { workspaceId, id } = await create();
   await expect(webhooks.rpc.updateWebhook({ workspaceId, id, url })).rejects.toMatchObject({
@@ -110,7 +110,7 @@ test.each([
   });
 });
 
-test("a workspace has at most 50 live subscriptions, also when many are created at once", async () => {
+test("a workspace has at most 50 webhook subscriptions that are not revoked, also when many are created at once", async () => {
   const { workspaceId } = newWebhook();
 
   const results = await Promise.allSettled(
@@ -139,7 +139,7 @@ test("a workspace has at most 50 live subscriptions, also when many are created 
   await create({ workspaceId });
 });
 
-test("a rotated secret signs beside the older ones during the grace period, at most five in all", async () => {
+test("a rotated webhook secret signs beside the older secrets during the grace period, at most five in all", async () => {
   const { workspaceId, id, secret: first } = await create();
   const rotate = (graceHours: number) =>
     webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours } });
@@ -155,7 +155,7 @@ test("a rotated secret signs beside the older ones during the grace period, at m
   expect(await secretsOf(id)).toEqual([last]);
 });
 
-test("a later rotation with a longer grace period does not prolong the one of an older secret", async () => {
+test("a later rotation with a longer grace period does not prolong the grace period of an older webhook secret", async () => {
   const { workspaceId, id, secret: first } = await create();
   await webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } });
   await webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 168 } });
@@ -169,7 +169,7 @@ test("a later rotation with a longer grace period does not prolong the one of an
   expect(await secretsOf(id)).toHaveLength(2);
 });
 
-test("the secret of a subscription with Ed25519 cannot be rotated", async () => {
+test("the secret of a webhook subscription with Ed25519 cannot be rotated", async () => {
   const { workspaceId, id } = await create({ signing: "ed25519" });
 
   await expect(
@@ -177,7 +177,7 @@ test("the secret of a subscription with Ed25519 cannot be rotated", async () => 
   ).rejects.toMatchObject({ reason: "invalid_request" });
 });
 
-test("a subscription receives webhook.test again when its address changes, and only then", async () => {
+test("a webhook subscription receives webhook.test again when its address changes, and only then", async () => {
   const { workspaceId, id, webhook } = await create();
 
   await webhooks.rpc.updateWebhook({ workspaceId, id, description: "mine", url: webhook.url });
@@ -192,7 +192,7 @@ test("a subscription receives webhook.test again when its address changes, and o
   expect(moved).toMatchObject({ url: "https://example.com/other", description: "mine" });
 });
 
-test("a change without any field is refused", async () => {
+test("a change of a webhook subscription without any field is refused", async () => {
   const { workspaceId, id } = await create();
 
   await expect(webhooks.rpc.updateWebhook({ workspaceId, id })).rejects.toMatchObject({
@@ -200,7 +200,7 @@ test("a change without any field is refused", async () => {
   });
 });
 
-test("a resumed subscription forgets the open circuit and the failures of its receiver", async () => {
+test("resuming a webhook subscription resets the failures and pauses of its receiver", async () => {
   const { workspaceId, id } = await create();
   await webhooks.sql`
     update webhook_lanes
@@ -222,7 +222,7 @@ test("a resumed subscription forgets the open circuit and the failures of its re
   expect(lane).toEqual({ isAwake: true, isOpen: true, unansweredInRow: 0, failingSince: null });
 });
 
-test("a revoked subscription leaves the list, loses its secrets, and cannot be changed", async () => {
+test("a revoked webhook subscription leaves the list, loses its secrets, and cannot be changed", async () => {
   const { workspaceId, id } = await create();
 
   await webhooks.rpc.revokeWebhook({ workspaceId, id });
@@ -240,7 +240,7 @@ test("a revoked subscription leaves the list, loses its secrets, and cannot be c
   expect(history.deliveries).toHaveLength(1);
 });
 
-test("a subscription of another workspace is reported as not found by every RPC", async () => {
+test("every webhook RPC reports a subscription of another workspace as not found", async () => {
   const { id } = await create();
   const workspaceId = newId();
   const requests = [

@@ -83,7 +83,9 @@ function toResult(
   return { kind: "rejected", violation: { code: "media_unreadable", message, ...limit } };
 }
 
-/** Names the file that platforms receive by the path to which this process wrote it. */
+/**
+ * Returns the result of an inspection with the path of the file that platforms receive, which this process has written.
+ */
 function withPath(result: InspectionResult, path: string): InspectionResult {
   if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
   return {

@@ -4,7 +4,7 @@ import type { Inspection, InspectionEnd, InspectionRunner } from "./inspection-p
 
 /** Maximum number of files under inspection; each may use one core and `InspectionLimits.memoryBytes`. */
 const MAX_PROCESSES = 2;
-/** How long a process is kept that waits for its file. */
+/** How long an inspection process that waits for its file is kept, in milliseconds. */
 const MAX_IDLE_MS = 30_000;
 
 export interface InspectionPoolOptions extends InspectionProcessOptions {

@@ -29,7 +29,7 @@ const WATCH_INTERVAL_MS = 20;
  */
 const MAX_WALL_MS = 60_000;
 /**
- * Maximum time of an inspection, whatever its process reports. A process that was taken over by its file could otherwise report
+ * Maximum time of an inspection, whatever its process reports. A process that a hostile file has taken over could otherwise report
  * progress for ever and keep other files waiting. The longest inspections of valid files take some seconds.
  */
 const MAX_INSPECTION_MS = 180_000;
@@ -74,7 +74,7 @@ export class InspectionProcess implements AsyncDisposable {
         UV_THREADPOOL_SIZE: "2",
         ...(COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE: dirname(COMPILE_CACHE) }),
       },
-      // The order is that of the descriptors 0 to 5.
+      // The streams are in the order of the file descriptors 0 to 5 of the child process.
       stdio: ["ignore", "ignore", "ignore", "ipc", this.#input.fd, this.#output.fd],
     });
     const forget = trackProcess(this.#child.pid);

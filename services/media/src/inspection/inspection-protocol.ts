@@ -46,7 +46,7 @@ export type InspectionEnd =
 /** A media file to inspect, as a stream of bytes in and a stream of bytes out. */
 export interface Inspection {
   readonly request: InspectionRequest;
-  /** Opens the bytes of the file. It is called once. */
+  /** Opens the bytes of the media file. It is called once. */
   readonly open: () => AsyncIterable<Buffer>;
   /** Receives the file that platforms receive. It is called once if that file differs from the inspected file. */
   readonly receive: (end: InspectionEnd, delivery: DeliveryFile) => Promise<void>;

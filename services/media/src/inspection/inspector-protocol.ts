@@ -11,7 +11,7 @@ import {
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";
-/** The line contains at most 256 KiB of patches in base64. */
+/** Maximum length of the line of JSON, which contains at most 256 KiB of patches in base64. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 10;
 
@@ -51,7 +51,7 @@ export async function splitAnswer(
     const said: unknown = JSON.parse(Buffer.concat(parts).toString());
     return { said, rest: continueWith(chunk.subarray(end + 1), chunks) };
   }
-  throw new Error("the inspector answered a line that is too long");
+  throw new Error("the first line of the inspector's answer is too long");
 }
 
 async function* continueWith(

@@ -19,7 +19,7 @@ function parseAccepted(change: object) {
   return parseEnd({ kind: "done", result: { kind: "accepted", media } }, 1000);
 }
 
-test("the valid end of an inspection is copied without fields that it should not have", () => {
+test("a valid result of an inspection is copied without its unexpected fields", () => {
   const delivery = { ...REWRITTEN, path: "/proc/self/environ", extra: 1 };
 
   expect(parseAccepted({ extra: 1 })).toEqual({
@@ -61,12 +61,12 @@ test.each([
     { delivery: { kind: "blanked", sha256: SHA256, patches: [{ offset: -1, bytes: "AA==" }] } },
   ],
   ["an unknown kind of file for platforms", { delivery: { kind: "linked", sha256: SHA256 } }],
-])("the end of an inspection that reports %s is not valid", (_, change) => {
+])("a result of an inspection that reports %s is not valid", (_, change) => {
   expect(parseAccepted(change)).toBeUndefined();
 });
 
 test.each([undefined, null, "done", {}, { kind: "done" }, { kind: "done", result: { kind: "x" } }])(
-  "%j is not a valid end of an inspection",
+  "the value %j is not a valid result of an inspection",
   (said) => {
     expect(parseEnd(said, 1000)).toBeUndefined();
   },

@@ -148,8 +148,9 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
 }
 
 /**
- * Returns the SQL of the field `exhausted` of the events of a new post: the quotas that the post uses up; null if there are
- * none. Postgres runs the insert of events, whose result no step reads, after the quota is taken.
+ * Returns the SQL of the field `exhausted` of the events of a new post: the quotas that the post uses up; null if there
+ * are none. Postgres inserts the events after it has taken the quota, because no other step reads the result of that
+ * insert.
  */
 function exhausted(sql: ISql, { exhaustions }: Acceptance): ReturnType<ISql> | undefined {
   if (exhaustions.length === 0) return undefined;

@@ -57,7 +57,7 @@ async function callHost(env: Readonly<Record<string, string>>): Promise<readonly
   }
 }
 
-test("the Bluesky connector connects to the repository host of an account only as OUTBOUND_ALLOW and OUTBOUND_DENY say", async () => {
+test("the Bluesky connector connects to the repository host of an account only if OUTBOUND_ALLOW and OUTBOUND_DENY allow its address", async () => {
   const { port } = new URL(account.attributes.pdsUrl ?? "");
   const OUTBOUND_ALLOW = `127.0.0.1:${port}`;
   const refused = ["not_connected", "no_answer", "unreadable"];

@@ -8,7 +8,7 @@ import { isDoubtful } from "./deployment.ts";
  */
 const SEARCH_MINUTES = 60;
 
-/** A publish task that this process holds only to end it. */
+/** A publish task that this process has leased only to end it. */
 export interface UnsupportedTask extends HeldKey {
   readonly attemptNumber: number;
   readonly cause: ClaimedTask["cause"];

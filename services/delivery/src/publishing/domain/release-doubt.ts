@@ -41,7 +41,7 @@ function searchAgain(task: Task, { now }: TaskSnapshot): Task {
     ...task,
     status: "unknown",
     wakeAt: later(task.callUntil ?? now, now),
-    // The attempt of a call whose post the platform still processes is open, and its task has no error.
+    // The attempt of a publishing call whose post the platform still processes is open, and its task has no error.
     errorCode: task.isAttemptOpen ? null : "outcome_unknown",
     errorMessage: task.isAttemptOpen ? null : OUTCOME_UNKNOWN,
   };

@@ -75,7 +75,7 @@ async function call(
   credential: Credential,
 ): Promise<DeletionOutcome> {
   const { externalId, username, accessToken, attributes } = credential;
-  // The lease of a deletion task is three times as long, so that two calls fit into it.
+  // The lease of a deletion task is three times as long as this time limit, so that two calls fit into the lease.
   const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(

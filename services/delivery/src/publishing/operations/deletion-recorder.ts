@@ -30,11 +30,17 @@ const WINDOW_MS = 2;
 /** Maximum number of results of deletions per transaction. */
 const MAX_EVENTS = 100;
 
-/** How many times the recorder tries to record a result that the database or our code refuses, in each of its forms. */
+/**
+ * How many times the recorder tries to record a deletion's result that the database or our code refuses, in each form
+ * of the result.
+ */
 const TRIES_PER_FORM = 3;
-/** Wait between these tries, in milliseconds, because another transaction may have caused the refusal. */
+/**
+ * Wait in milliseconds before the refused result of a deletion is recorded again, because another transaction may have
+ * caused the refusal.
+ */
 const PAUSE_MS = 50;
-/** The result that is recorded if neither form of a platform's answer can be. */
+/** The result that is recorded for a deletion if the platform's answer cannot be recorded in any form. */
 const NOT_RECORDED: DeletionResult = {
   kind: "given_up",
   code: "internal_error",
@@ -90,7 +96,7 @@ export class DeletionRecorder {
     const forms = [result, withoutText(result)].flatMap((form) =>
       Array.from({ length: TRIES_PER_FORM }, () => form),
     );
-    // A success is not recorded as a failure: the deletion is repeated, and succeeds again.
+    // A successful deletion is not recorded as a failure: the deletion is repeated, and succeeds again.
     if (result.kind !== "deleted") forms.push(NOT_RECORDED);
     for (const form of forms) {
       const ended = { task, result: form };

@@ -32,7 +32,7 @@ export async function fetchPosts(
     );
     found.push(...answer.posts);
     const answered = answer.deferredFrom ?? page.length;
-    if (answered === 0) throw new Error("the posts service answered none of the posts asked for");
+    if (answered === 0) throw new Error("the posts service returned none of the requested posts");
     next += answered;
   }
   return found;

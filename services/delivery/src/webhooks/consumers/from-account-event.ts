@@ -2,7 +2,7 @@ import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { requiredTime } from "#src/webhooks/consumers/required-time.ts";
 import { createWebhookEvent, type WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** What every event of an account says. */
+/** What every webhook event about an account says. */
 interface AccountMoment {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -13,7 +13,7 @@ interface AccountMoment {
 
 type AccountEventType = "account.connected" | "account.disconnected" | "account.reconnect_required";
 
-/** Converts a change of an account to the event that subscriptions receive. */
+/** Converts a change of an account to the webhook event that subscriptions receive. */
 export function fromAccountEvent(type: AccountEventType, account: AccountMoment): WebhookEvent {
   const { workspaceId, accountId, platform, version } = account;
   return createWebhookEvent(

@@ -7,7 +7,7 @@ import {
   type WebhookEvent,
 } from "#src/webhooks/domain/webhook-event.ts";
 
-/** Converts used-up quotas to the events that subscriptions receive, one per counter and period. */
+/** Converts used-up quotas to the webhook events that subscriptions receive, one per counter and period. */
 export function fromExhaustions(
   workspaceId: string,
   exhausted: readonly QuotaExhaustion[],

@@ -11,7 +11,7 @@ import { fromPostEvent, fromPublishRequest } from "./from-post-event.ts";
 const AT = new Date("2026-11-21T09:00:00.123Z");
 const POST = { workspaceId: "w", postId: "p", version: 7n, occurredAt: timestampFromDate(AT) };
 
-test("a change of a post becomes an event with the version of the post as its sequence", () => {
+test("a change of a post becomes a webhook event whose sequence is the version of the post", () => {
   expect(fromPostEvent("post.published", create(PostPublishedSchema, POST))).toEqual({
     id: expect.stringMatching(/^01a1fd55-7afb-7/) as string,
     workspaceId: "w",
@@ -22,14 +22,14 @@ test("a change of a post becomes an event with the version of the post as its se
   });
 });
 
-test("the event of a deleted post needs no object", () => {
+test("the webhook event of a deleted post is written without reading the post", () => {
   expect(fromPostEvent("post.deleted", create(PostDeletedSchema, POST)).source).toEqual({
     kind: "deleted_post",
     postId: "p",
   });
 });
 
-test("events of the same change have the same id, and other changes have others", () => {
+test("webhook events of the same change of a post have the same id, and events of other changes have other ids", () => {
   const idOf = (
     change: Partial<typeof POST>,
     type: "post.failed" | "post.partial" = "post.failed",
@@ -39,7 +39,7 @@ test("events of the same change have the same id, and other changes have others"
   expect(new Set(ids).size).toBe(4);
 });
 
-test("a publish request that is repeated in part and with a newer version is the same event, a retry is another", () => {
+test("a publish request that is repeated in part and with a newer version makes the same webhook event, and a retry makes another one", () => {
   const request = (change: { version?: bigint; dueAt?: Date }) =>
     fromPublishRequest(
       create(PostPublishRequestedSchema, {
@@ -54,7 +54,7 @@ test("a publish request that is repeated in part and with a newer version is the
   expect(request({})).toMatchObject({ type: "post.publishing", occurredAt: AT });
 });
 
-test("an event that does not say when it happened is refused", () => {
+test("a bus event about a post that does not say when it happened is refused", () => {
   expect(() => fromPostEvent("post.failed", { ...POST, occurredAt: undefined })).toThrow(
     "the event does not say when it happened",
   );

@@ -3,7 +3,7 @@ import type { PostPublishRequested } from "@postrider/contracts/posts/v1/posts_e
 import { requiredTime } from "#src/webhooks/consumers/required-time.ts";
 import { createWebhookEvent, type WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** What every event of a post says. */
+/** What every webhook event about a post says. */
 interface PostMoment {
   readonly workspaceId: string;
   readonly postId: string;
@@ -19,7 +19,7 @@ type PostEventType =
   | "post.cancelled"
   | "post.deleted";
 
-/** Converts a change of a post to the event that subscriptions receive. */
+/** Converts a change of a post to the webhook event that subscriptions receive. */
 export function fromPostEvent(type: PostEventType, post: PostMoment): WebhookEvent {
   const { workspaceId, postId, version } = post;
   return createWebhookEvent(
@@ -35,8 +35,9 @@ export function fromPostEvent(type: PostEventType, post: PostMoment): WebhookEve
 }
 
 /**
- * Converts a publish request to the event that the post is being published. The sweep of the posts service repeats requests,
- * also in parts and with a newer version of the post; all repetitions have the due time and are therefore the same event.
+ * Converts a publish request to the webhook event that the post is being published. The sweep of the posts service
+ * repeats requests, also in parts and with a newer version of the post; all repetitions have the due time and therefore
+ * make the same webhook event.
  */
 export function fromPublishRequest(request: PostPublishRequested): WebhookEvent {
   const { workspaceId, postId, version } = request;

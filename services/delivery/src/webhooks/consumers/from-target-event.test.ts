@@ -30,7 +30,7 @@ function updated(change: {
   });
 }
 
-test("a published target is an event at the time of its publication, and its later updates are the same event", () => {
+test("a published target makes a webhook event with the time of its publication, and later updates of the target make the same event", () => {
   const [event] = updated({ status: "published" });
   expect(event).toMatchObject({
     type: "target.published",
@@ -43,7 +43,7 @@ test("a published target is an event at the time of its publication, and its lat
   expect(updated({ status: "published", generation: 2 })[0]?.id).not.toBe(event?.id);
 });
 
-test("a failed target is an event at the time of its record, with the error that the platform gave", () => {
+test("a failed target makes a webhook event with the time at which the failure was recorded and with the platform's error", () => {
   const [event] = updated({ status: "failed", errorCode: "missed" });
   expect(event).toMatchObject({
     type: "target.failed",
@@ -52,7 +52,7 @@ test("a failed target is an event at the time of its record, with the error that
   });
 });
 
-test("the sequence of a target rises with its version, its generation and its deletion", () => {
+test("the sequence number in the webhook events of a target rises with the target's version, its generation and its deletion", () => {
   const deleted = fromDeletionUpdated({
     message: create(DeletionUpdatedSchema, {
       ...TARGET,
@@ -73,14 +73,14 @@ test("the sequence of a target rises with its version, its generation and its de
 });
 
 test.each(["publishing", "", "a status of a later release"])(
-  "an update of a target with the status %j makes no event",
+  "an update of a target with the status %j makes no webhook event",
   (status) => {
     expect(updated({ status })).toEqual([]);
   },
 );
 
 test.each(["deleting", "delete_failed"])(
-  "an update of a deletion with the status %s makes no event",
+  "an update of a deletion with the status %s makes no webhook event",
   (status) => {
     const message = create(DeletionUpdatedSchema, { ...TARGET, deletion: 1, version: 1n, status });
     expect(fromDeletionUpdated({ message, recordedAt: RECORDED })).toEqual([]);

@@ -12,15 +12,15 @@ import {
 } from "#src/webhooks/domain/webhook-event.ts";
 
 /**
- * Versions count within a generation, and every deletion comes after every generation. The sequence of a target combines
- * them, so that it rises with each update of the target.
+ * The sequence number in the webhook events of a target combines the target's generation, version and deletion, so that
+ * it rises with each update: versions count within a generation, and every deletion comes after every generation.
  */
 const GENERATION = 2 ** 20;
 const DELETIONS = 2 ** 40;
 
 /**
- * Converts the update of a publishing target to the event that subscriptions receive; none while it is being published. Later
- * updates of a published target, for example with its address, are the same event.
+ * Converts the update of a publishing target to the webhook event that subscriptions receive; none while the target is
+ * being published. Later updates of a published target, for example with its address, make the same webhook event.
  */
 export function fromTargetUpdated({
   message,
@@ -47,7 +47,10 @@ export function fromTargetUpdated({
   return [createWebhookEvent(event, about)];
 }
 
-/** Converts the update of a deletion to the event that subscriptions receive; none while it is open or after it failed. */
+/**
+ * Converts the update of a deletion to the webhook event that subscriptions receive; none while the deletion is open or
+ * after it failed.
+ */
 export function fromDeletionUpdated({
   message,
   recordedAt,

@@ -28,10 +28,15 @@ import {
   fromTargetUpdated,
 } from "#src/webhooks/consumers/from-target-event.ts";
 
-/** Consumer group of webhooks. It handles topics independently of publishing, which has the group of the service. */
+/**
+ * Consumer group of the webhooks part of the delivery service. It handles topics independently of publishing, whose
+ * group has the name of the service.
+ */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
 
-/** Handlers of the events that subscriptions receive, by topic. Events of other types in the same topic are skipped. */
+/**
+ * Handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are skipped.
+ */
 export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> = {
   "accounts.events.v1": [
     fanOutEvents(AccountConnectedSchema, ({ message }) => [

@@ -2,22 +2,22 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { DeliveryDecision } from "#src/webhooks/domain/lane-state.ts";
 
-/** An attempt that has ended, and what follows for its delivery. */
+/** A webhook attempt that has ended, and what follows for its delivery. */
 export interface AttemptResult {
   readonly deliveryId: string;
   readonly attempt: Attempt;
   readonly decision: DeliveryDecision;
 }
 
-/** The state of a lane, relative to the time at which it is stored. */
+/** The dispatcher's state of a webhook subscription, with times relative to the time at which it is stored. */
 export interface LaneResult {
   readonly subscriptionId: string;
   /** The address whose answers led to the state. */
   readonly url: string;
   readonly unansweredInRow: number;
-  /** Milliseconds for which nothing may be sent; null when it may. */
+  /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */
   readonly blockedForMs: number | null;
-  /** Milliseconds since which every attempt has failed; null after a success. */
+  /** Milliseconds since which every attempt of the webhook subscription has failed; null after a success. */
   readonly failingForMs: number | null;
 }
 
@@ -48,9 +48,12 @@ function toLaneRow(lane: LaneResult) {
   };
 }
 
-/** Stores the state of lanes that the process still holds and whose address is still the same. */
+/**
+ * Stores the dispatcher's state of the webhook subscriptions whose leases the process still holds and whose address is still
+ * the same.
+ */
 function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
-  // The order keeps two batches of this process from a deadlock.
+  // The rows are in the order of their ids, so that two batches of this process cannot deadlock.
   const rows = lanes
     .map(toLaneRow)
     .toSorted((a, b) => (a.subscription_id < b.subscription_id ? -1 : 1));
@@ -66,7 +69,7 @@ function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
     and l.owner = ${owner}`;
 }
 
-/** Lets deliveries that were not accepted wait for their next attempt. */
+/** Stores in the queue when webhook deliveries that were not accepted are attempted again. */
 function requeue(sql: ISql) {
   return sql`
     update webhook_queue q
@@ -80,9 +83,9 @@ function requeue(sql: ISql) {
 }
 
 /**
- * Records attempts, what follows for their deliveries, and the state of their lanes. An attempt of a delivery that was cancelled
- * meanwhile is recorded as well; of a delivery that no longer exists, only the row in the queue is removed.
- *
+ * Records webhook attempts, what follows for their deliveries, and the state of their subscriptions. An attempt of a
+ * delivery that was cancelled meanwhile is recorded as well; of a delivery that no longer exists, only the row in the
+ * queue is removed.
  * @param results At least one, of different deliveries.
  */
 export async function recordAttempts(
@@ -94,7 +97,7 @@ export async function recordAttempts(
   const rows = results
     .map(toResultRow)
     .toSorted((a, b) => (a.delivery_id < b.delivery_id ? -1 : 1));
-  // The first and last id make Postgres read only the partitions between them.
+  // The conditions on the first and the last id make Postgres read only the partitions between them.
   const [first, last] = [rows[0]?.delivery_id ?? "", rows.at(-1)?.delivery_id ?? ""];
   await sql`
     with result as materialized (

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Cancels deliveries that wait, and removes them from the queue. */
+/** Marks waiting webhook deliveries as cancelled, and removes them from the queue. */
 export async function cancelDeliveries(
   tx: TransactionSql,
   deliveryIds: readonly string[],
@@ -17,8 +17,8 @@ export async function cancelDeliveries(
 }
 
 /**
- * Returns revoked subscriptions whose deliveries may still wait. The order is random, so that each has its turn even if there
- * are many.
+ * Returns revoked webhook subscriptions whose deliveries may still wait. The order is random, so that each has its turn
+ * even if there are many.
  */
 export async function listRevoked(sql: ISql, limit: number): Promise<readonly string[]> {
   const rows = await sql<{ subscriptionId: string }[]>`
@@ -32,15 +32,16 @@ export async function listRevoked(sql: ISql, limit: number): Promise<readonly st
 }
 
 /**
- * Returns waiting deliveries of a subscription, also those without a payload, that no process is sending. Their rows in the
- * queue are locked.
+ * Returns waiting deliveries of a webhook subscription that no process is sending, also those without a payload. Their
+ * rows in the queue are locked.
  */
 export async function lockWaiting(
   tx: TransactionSql,
   subscriptionId: string,
   limit: number,
 ): Promise<readonly string[]> {
-  // A process that is just claiming or recording a delivery holds its row in the queue; the delivery is left to the next page.
+  // A process that is claiming or recording a webhook delivery has locked its row in the queue; such a delivery is left
+  // to the next page.
   const rows = await tx<{ deliveryId: string }[]>`
     with queued as (
       select delivery_id
@@ -66,8 +67,9 @@ export async function lockWaiting(
 }
 
 /**
- * Deletes the lane of a revoked subscription, so that nothing looks for its deliveries any longer. It stays for 10 minutes,
- * because a transaction that had read the subscription before may still add a delivery.
+ * Deletes the dispatcher's row of a revoked webhook subscription, so that no process looks for its deliveries any
+ * longer. The row stays for 10 minutes after the revocation, because a transaction that had read the subscription
+ * before may still add a delivery.
  */
 export async function deleteLane(sql: ISql, subscriptionId: string): Promise<void> {
   await sql`

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** Inserts events whose payload has to be written. */
+/** Inserts webhook events whose payload has to be written. */
 export async function insertCompositions(
   tx: TransactionSql,
   compositions: readonly { readonly event: WebhookEvent; readonly cause: Cause }[],
@@ -17,8 +17,8 @@ export async function insertCompositions(
     source: event.source,
     cause,
   }));
-  // A repeated event that reaches another subscription may still wait for its payload. The update waits for a transaction that
-  // is just deleting the row, because that transaction does not see the new delivery.
+  // A repeated webhook event that reaches another subscription may still wait for its payload. The update waits for a
+  // transaction that is just deleting the row of the event, because that transaction does not see the new delivery.
   await tx`
     insert into webhook_compositions (
       event_id, workspace_id, type, occurred_at, sequence, source, cause
@@ -33,17 +33,17 @@ export async function insertCompositions(
     set lease_until = webhook_compositions.lease_until`;
 }
 
-/** An event whose payload has to be written. */
+/** A webhook event whose payload has to be written. */
 export interface Composition extends WebhookEvent {
   readonly cause: Cause;
-  /** Number of times that the payload could not be written because of the event itself. */
+  /** Number of failures to write the payload that the event itself caused. */
   readonly tries: number;
 }
 
 /**
- * Claims events whose payload has to be written, oldest first. Until the lease ends, no other process claims them.
- *
- * @param except Kinds of sources whose owner is unavailable; their events wait.
+ * Claims webhook events whose payload has to be written, oldest first. Until the lease ends, no other process claims
+ * them.
+ * @param except Kinds of sources whose owning service is unavailable; their events wait.
  */
 export async function claimCompositions(
   sql: ISql,
@@ -70,7 +70,7 @@ export async function claimCompositions(
     returning composition.event_id as id, workspace_id, type, occurred_at, sequence, source, cause, tries`;
 }
 
-/** Locks those of the given events whose payload is not written yet, and returns their ids. */
+/** Locks those of the given webhook events whose payload is not written yet, and returns their ids. */
 export async function lockCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],
@@ -84,7 +84,7 @@ export async function lockCompositions(
   return new Set(rows.map(({ eventId }) => eventId));
 }
 
-/** Deletes events whose payload is written. */
+/** Deletes the entries of webhook events whose payload is written from the list of payloads to write. */
 export async function deleteCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],
@@ -92,7 +92,7 @@ export async function deleteCompositions(
   await tx`delete from webhook_compositions where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
-/** Ends the lease of events whose object could not be read, because its owner is unavailable. */
+/** Ends the lease of webhook events whose object could not be read, because the owning service is unavailable. */
 export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await sql`
@@ -101,7 +101,10 @@ export async function releaseCompositions(sql: ISql, eventIds: readonly string[]
     where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
-/** Counts a failure of events whose payload could not be written, and lets them wait: 1 s, 2 s, 4 s and so on. */
+/**
+ * Counts a failure of webhook events whose payload could not be written, and lets them wait for the next try: 1 s, 2 s,
+ * 4 s and so on.
+ */
 export async function delayCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await sql`

@@ -7,7 +7,7 @@ interface NewDelivery {
   readonly event: WebhookEvent;
 }
 
-/** Inserts deliveries that do not exist yet, and returns the id of the event of each inserted one. */
+/** Inserts webhook deliveries that do not exist yet, and returns the event id of each inserted delivery. */
 export async function insertDeliveries(
   tx: TransactionSql,
   deliveries: readonly NewDelivery[],
@@ -33,8 +33,8 @@ export async function insertDeliveries(
 }
 
 /**
- * Queues pending deliveries whose payload is written now, and returns their subscriptions. A delivery that is queued already
- * stays as it is.
+ * Queues pending webhook deliveries whose payload is written now, and returns their subscriptions. A delivery that is
+ * queued already stays as it is.
  */
 export async function queueDeliveries(
   tx: TransactionSql,

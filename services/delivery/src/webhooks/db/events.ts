@@ -2,14 +2,14 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** An event with the JSON that subscriptions receive. */
+/** A webhook event with the JSON that subscriptions receive. */
 export interface WrittenEvent {
   readonly event: WebhookEvent;
   readonly payload: string;
   readonly cause: Cause;
 }
 
-/** Inserts events with their payload. An event that has a payload keeps it, because it may have been sent. */
+/** Inserts webhook events with their payload. An event that has a payload keeps it, because it may have been sent. */
 export async function insertEvents(
   tx: TransactionSql,
   events: readonly WrittenEvent[],

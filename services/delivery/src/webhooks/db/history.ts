@@ -1,6 +1,8 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Status of a delivery as the API shows it. `delivering` is a pending delivery that a process is sending now. */
+/**
+ * Status of a webhook delivery as the API shows it. `delivering` is a pending delivery that a process is sending now.
+ */
 export const DELIVERY_STATUSES = [
   "pending",
   "delivering",
@@ -13,10 +15,10 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const STORED_STATUSES = ["pending", "succeeded", "failed", "cancelled"];
 
-/** Number of due deliveries of a subscription among which those that are being sent are looked for. */
+/** Number of due deliveries of a webhook subscription among which the query looks for those that are being sent. */
 const SENDING_WINDOW = 1000;
 
-/** An attempt as the database returns it; times are RFC 3339. */
+/** An attempt of a webhook delivery as the database returns it; times are RFC 3339. */
 export interface AttemptJson {
   readonly number: number;
   readonly startedAt: string;
@@ -41,7 +43,7 @@ export interface DeliveryRow {
 }
 
 interface PageRow extends DeliveryRow {
-  /** Whether the list contains further deliveries after the last one of this page. */
+  /** Whether the list contains further webhook deliveries after the last one of this page. */
   readonly hasMore: boolean;
 }
 
@@ -52,16 +54,19 @@ interface DeliveryFilter {
 
 interface Page extends DeliveryFilter {
   readonly limit: number;
-  /** Approximate maximum size of the page in bytes. The first delivery is on the page even if it is larger. */
+  /**
+   * Approximate maximum size of the page of webhook deliveries in bytes. The first delivery is on the page even if it
+   * is larger.
+   */
   readonly maxBytes: number;
-  /** Id of the delivery after which the page begins. */
+  /** Id of the webhook delivery after which the page begins. */
   readonly before: string | undefined;
 }
 
-/** Maximum number of attempts that a delivery shows, the newest ones: a user can retry a delivery without a limit. */
+/** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of a delivery of the relation `listed`. */
+/** Returns SQL that reads the newest attempts of a webhook delivery of the relation `listed`. */
 function newestAttempts(sql: ISql) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
@@ -71,7 +76,7 @@ function newestAttempts(sql: ISql) {
     limit ${MAX_ATTEMPTS}`;
 }
 
-/** Returns SQL that reads the deliveries of the relation `listed` with their payload and attempts. */
+/** Returns SQL that reads the webhook deliveries of the relation `listed` with their payload and attempts. */
 function details(sql: ISql) {
   return sql`
     select listed.id, listed.event_id, listed.event_type, listed.attempt_count, listed.next_attempt_at,
@@ -110,9 +115,9 @@ function sizes(sql: ISql) {
 }
 
 /**
- * Returns SQL that lists the deliveries of a page, newest first, and one more, which shows that another page follows. Each
- * index has the status before the id, so the newest of every status are read and merged; then a page of any filter and
- * any position costs the same.
+ * Returns SQL that lists the webhook deliveries of a page, newest first, and one more, which shows that another page
+ * follows. Each index has the status before the id, so Postgres reads and merges the newest deliveries of every status;
+ * then a page of any filter and any position costs the same.
  */
 function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
   const { status, eventType, before, limit } = page;
@@ -134,7 +139,7 @@ function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
     limit ${limit + 1}`;
 }
 
-/** Returns SQL that reads the first due deliveries of a subscription: those that a user asked for, or the others. */
+/** Returns SQL that reads the first due deliveries of a webhook subscription: those that a user retried, or the others. */
 function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
   return sql`
     select delivery_id, sending_until
@@ -145,7 +150,7 @@ function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
     limit ${SENDING_WINDOW}`;
 }
 
-/** Returns SQL that lists the deliveries that are being sent. They are among the first that are due. */
+/** Returns SQL that lists the webhook deliveries that are being sent. They are among the first that are due. */
 function listedSending(sql: ISql, subscriptionId: string, page: Page) {
   const { eventType, before, limit } = page;
   return sql`
@@ -163,7 +168,10 @@ function listedSending(sql: ISql, subscriptionId: string, page: Page) {
     limit ${limit + 1}`;
 }
 
-/** Reads a page of a subscription's deliveries that ends before it exceeds `maxBytes`, but has at least one delivery. */
+/**
+ * Reads a page of a webhook subscription's deliveries that ends before it exceeds `maxBytes`, but has at least one
+ * delivery.
+ */
 export async function listDeliveries(
   sql: ISql,
   subscriptionId: string,
@@ -196,7 +204,7 @@ export async function listDeliveries(
     order by shown.id desc`;
 }
 
-/** Reads one delivery with its payload and its attempts. */
+/** Reads one webhook delivery with its payload and its attempts. */
 export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | undefined> {
   const [row] = await sql<DeliveryRow[]>`
     with listed as (
@@ -208,7 +216,7 @@ export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | 
   return row;
 }
 
-/** Locks a delivery of a subscription. */
+/** Locks a delivery of a webhook subscription until the transaction ends. */
 export async function lockDelivery(
   tx: TransactionSql,
   subscriptionId: string,
@@ -223,7 +231,7 @@ export async function lockDelivery(
   return row;
 }
 
-/** Makes a failed delivery due now. It continues to count its attempts. */
+/** Makes a failed webhook delivery due now. The delivery continues to count its attempts. */
 export async function requeueDelivery(tx: TransactionSql, id: string): Promise<void> {
   await tx`
     with requeued as (

@@ -1,19 +1,19 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Pace } from "#src/webhooks/domain/lane-pace.ts";
 
-/** A lane that this process has just claimed. */
+/** A webhook subscription whose lease this process has just taken. */
 export interface LaneRow {
   readonly subscriptionId: string;
   readonly workspaceId: string;
   readonly pace: Pace;
   readonly unansweredInRow: number;
-  /** Milliseconds for which nothing may be sent; null when it may. */
+  /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */
   readonly blockedForMs: number | null;
-  /** Milliseconds since which every attempt has failed; null after a success. */
+  /** Milliseconds since which every attempt of the webhook subscription has failed; null after a success. */
   readonly failingForMs: number | null;
 }
 
-/** The columns of a `LaneRow`, for a query in which the lanes have the alias `l`. */
+/** The columns of a `LaneRow`, for a query in which the table `webhook_lanes` has the alias `l`. */
 function laneColumns(sql: ISql) {
   return sql`
     l.subscription_id, l.workspace_id, l.pace, l.unanswered_in_row,
@@ -26,13 +26,17 @@ function laneColumns(sql: ISql) {
 export interface LaneClaim {
   readonly owner: string;
   readonly leaseMs: number;
-  /** Maximum number of lanes by the pace of their receivers, so that lanes of slow receivers do not keep the others out. */
+  /**
+   * Maximum number of webhook subscriptions that a process leases, by the speed of their receivers, so that slow
+   * receivers do not keep the others out.
+   */
   readonly limits: Readonly<Record<Pace, number>>;
 }
 
 /**
- * Locks lanes with due deliveries that no process holds, the longest waiting first. A lane that another transaction has locked is
- * skipped, so that processes never wait for each other. The conditions are checked again under the lock.
+ * Locks webhook subscriptions with due deliveries whose lease no process holds, the longest waiting first. A
+ * subscription that another transaction has locked is skipped, so that processes never wait for each other. The
+ * conditions are checked again under the lock.
  */
 function dueLanes(sql: ISql, pace: Pace, limit: number) {
   return sql`
@@ -47,7 +51,10 @@ function dueLanes(sql: ISql, pace: Pace, limit: number) {
     for no key update skip locked`;
 }
 
-/** Claims lanes with due deliveries that no process holds, the longest waiting of each pace first. */
+/**
+ * Takes the leases of webhook subscriptions with due deliveries that no process holds, the longest waiting of each
+ * receiver speed first.
+ */
 export async function claimLanes(
   sql: ISql,
   { owner, leaseMs, limits }: LaneClaim,
@@ -71,7 +78,7 @@ export async function claimLanes(
     returning ${laneColumns(sql)}`;
 }
 
-/** Reads lanes again that this process holds. */
+/** Reads webhook subscriptions again whose leases this process holds. */
 export async function listLanes(
   sql: ISql,
   subscriptionIds: readonly string[],
@@ -82,7 +89,7 @@ export async function listLanes(
     where l.subscription_id = any(${subscriptionIds as string[]}::uuid[])`;
 }
 
-/** Renews the leases of lanes, and returns those that the process still holds. */
+/** Renews the leases of webhook subscriptions, and returns the subscriptions whose leases the process still holds. */
 export async function renewLanes(
   sql: ISql,
   lease: { readonly owner: string; readonly leaseMs: number },
@@ -109,14 +116,17 @@ export async function renewLanes(
 export interface ReleasedLane {
   readonly subscriptionId: string;
   readonly pace: Pace;
-  /** Milliseconds for which nothing of the lane is sent. Default: until the next delivery is due. */
+  /** Milliseconds for which nothing is sent to the webhook subscription. Default: until the next delivery is due. */
   readonly blockMs?: number;
 }
 
-/** Maximum number of deliveries of a lane that two holders can be sending: twice the concurrency of a lane. */
+/**
+ * Maximum number of deliveries of a webhook subscription that an earlier and a later holder of its lease can be sending
+ * together: twice the maximum concurrency.
+ */
 const MAX_SENDING = 64;
 
-/** When the first deliveries of lanes are due: those that a user asked for, and the others. */
+/** When the first deliveries of webhook subscriptions are due: those that a user asked for, and the others. */
 function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
   const rows = lanes.map(({ subscriptionId, pace, blockMs = null }) => ({
     subscription_id: subscriptionId,
@@ -149,16 +159,17 @@ function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
 }
 
 /**
- * Releases lanes, and stores when each has to be claimed next: when its first delivery is due and may be sent; never while its
- * subscription is not active.
+ * Releases the leases of webhook subscriptions, and stores when each has to be leased next: when its first delivery is
+ * due and may be sent; never while the subscription is not active.
  */
 export async function releaseLanes(
   tx: TransactionSql,
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  // A transaction that adds a delivery or resumes a subscription locks its lane. Under this lock, it has either
-  // ended, and the second statement sees it, or it wakes the lane after this transaction.
+  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in
+  // `webhook_lanes`. Under the lock of this transaction, the other one has either ended, and the second statement sees
+  // its change, or it sets an earlier time after this transaction.
   const locked = await tx<{ subscriptionId: string }[]>`
     select subscription_id
     from webhook_lanes

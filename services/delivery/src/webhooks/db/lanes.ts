@@ -1,8 +1,8 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * Lets the dispatcher look at a subscription's deliveries now, and forgets what it knew of the receiver: pauses, the open
- * circuit and failures. For a subscription that was resumed or has another address.
+ * Makes the dispatcher look at a webhook subscription's deliveries now, and resets what was stored about the receiver:
+ * pauses and failures. Used for a subscription that was resumed or has another address.
  */
 export async function resetLane(tx: TransactionSql, subscriptionId: string): Promise<void> {
   await tx`
@@ -15,9 +15,9 @@ export async function resetLane(tx: TransactionSql, subscriptionId: string): Pro
 }
 
 /**
- * Lets the dispatcher look at the deliveries of subscriptions now. The rows are locked in the order of the ids, so that two
- * transactions never deadlock. They are updated even if their time has passed: a dispatcher that has just read the queue
- * without the new deliveries then waits and cannot overwrite the time.
+ * Makes the dispatcher look at the deliveries of webhook subscriptions now. The rows are locked in the order of the
+ * ids, so that two transactions never deadlock. A row is updated even if its time has passed: a dispatcher that has
+ * just read the queue without the new deliveries then waits for this transaction and cannot overwrite the time.
  */
 export async function wakeLanes(
   tx: TransactionSql,
@@ -35,7 +35,7 @@ export async function wakeLanes(
     )`;
 }
 
-/** Lets the dispatcher look at a subscription's deliveries now. */
+/** Makes the dispatcher look at a webhook subscription's deliveries now. */
 export async function wakeLane(tx: TransactionSql, subscriptionId: string): Promise<void> {
   await tx`
     update webhook_lanes

@@ -2,16 +2,17 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
 /**
- * How long before a subscription was created an event may have happened that it still receives. It allows for the clocks of the
- * databases; without any limit, a consumer that reads its topic again would send a new subscription the events of days.
+ * How long before a webhook subscription was created an event may have happened that the subscription still receives.
+ * The limit allows for differences between the clocks of the databases; without it, a consumer that reads its topic
+ * again would send a new subscription the events of days.
  */
 const BEFORE_CREATION = "1 minute";
 
-/** Events that happened longer ago are not assigned to subscriptions. */
+/** Maximum age of events that are assigned to webhook subscriptions. */
 const MAX_AGE = "7 days";
 
 interface Candidate extends WebhookEvent {
-  /** The event filters of subscriptions that match the event. */
+  /** The event filters of webhook subscriptions that match the event. */
   readonly filters: readonly string[];
   readonly only: string | undefined;
   readonly except: string | undefined;
@@ -22,7 +23,7 @@ interface Match {
   readonly subscriptionId: string;
 }
 
-/** Finds the subscriptions that receive events: active and paused ones of the same workspace. */
+/** Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. */
 export async function findMatches(
   tx: TransactionSql,
   events: readonly Candidate[],

@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Tables that have one partition per day. */
+/** Tables of the webhook history, which have one partition per day. */
 export const PARTITIONED_TABLES = [
   "webhook_events",
   "webhook_deliveries",
@@ -9,13 +9,19 @@ export const PARTITIONED_TABLES = [
 
 export type PartitionedTable = (typeof PARTITIONED_TABLES)[number];
 
-/** Lets only one process at a time change partitions. A process that waits for longer than 2 s gives up. */
+/**
+ * Lets only one process at a time change partitions of the webhook history. A process that waits for longer than 2 s
+ * gives up.
+ */
 export async function lockPartitioning(tx: TransactionSql): Promise<void> {
   await tx`set local lock_timeout = '2s'`;
   await tx`select pg_advisory_xact_lock(hashtext('postrider.webhooks.partitions'))`;
 }
 
-/** Creates the missing partitions from `daysBefore` days before today in UTC to `daysAfter` days after, and returns their number. */
+/**
+ * Creates the missing partitions of the webhook history from `daysBefore` days before today in UTC to `daysAfter` days
+ * after, and returns their number.
+ */
 export async function createPartitions(
   sql: ISql,
   table: PartitionedTable,
@@ -27,7 +33,10 @@ export async function createPartitions(
   return row?.created ?? 0;
 }
 
-/** Drops the partitions of the days that are more than `historyDays` days before today in UTC, and returns their number. */
+/**
+ * Drops the partitions of the webhook history for days that are more than `historyDays` days before today in UTC, and
+ * returns their number.
+ */
 export async function dropPartitions(
   sql: ISql,
   table: PartitionedTable,
@@ -38,7 +47,7 @@ export async function dropPartitions(
   return row?.dropped ?? 0;
 }
 
-/** Deletes what waits for deliveries and events of dropped partitions. */
+/** Deletes the rows that wait for webhook deliveries and events of dropped partitions. */
 export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promise<void> {
   const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
   await sql`delete from webhook_queue where delivery_id < ${first}`;

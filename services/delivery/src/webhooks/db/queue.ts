@@ -1,26 +1,26 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ClaimPlan } from "#src/webhooks/domain/claim-plan.ts";
 
-/** A delivery that this process sends now. */
+/** A webhook delivery that this process sends now. */
 export interface QueuedDelivery {
   readonly deliveryId: string;
   readonly subscriptionId: string;
   readonly eventId: string;
-  /** Attempts that have ended. */
+  /** Number of attempts of the webhook delivery that have ended. */
   readonly attemptCount: number;
-  /** How long the delivery was due before it was claimed, in milliseconds. */
+  /** How long the webhook delivery was due before it was claimed, in milliseconds. */
   readonly latenessMs: number;
-  /** The JSON that is sent. */
+  /** The JSON body that is sent to the receiver of the webhook. */
   readonly payload: string;
-  /** Headers of the request that caused the event. */
+  /** Headers of the request that caused the webhook event. */
   readonly cause: Readonly<Record<string, string>>;
 }
 
 export interface ClaimedDeliveries {
   readonly deliveries: readonly QueuedDelivery[];
-  /** Deliveries whose event no longer exists, because it is older than the retention time. */
+  /** Webhook deliveries whose event no longer exists, because it is older than the retention time. */
   readonly expiredIds: readonly string[];
-  /** Subscriptions that changed since the process loaded them. */
+  /** Webhook subscriptions that changed since the process loaded them. */
   readonly changedIds: readonly string[];
 }
 
@@ -47,7 +47,10 @@ function toPlanRows({ lanes }: ClaimPlan) {
   }));
 }
 
-/** The lanes of the plan whose leases this process holds, as `held`, and those of them that are unchanged, as `asked`. */
+/**
+ * SQL for the webhook subscriptions of the claim plan whose leases this process holds, as `held`, and for those of them
+ * that are unchanged, as `asked`.
+ */
 function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
   return sql`
     held as materialized (
@@ -68,7 +71,7 @@ function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
     )`;
 }
 
-/** The due deliveries of one lane `a`. */
+/** SQL for the due deliveries of one webhook subscription, whose row is `a`. */
 function dueDeliveries(sql: ISql, isManual: boolean) {
   return sql`
     select delivery_id, due_at
@@ -82,8 +85,9 @@ function dueDeliveries(sql: ISql, isManual: boolean) {
 }
 
 /**
- * Chooses due deliveries: first those that a user asked for, then the oldest. The workspaces take turns, and the lanes of each
- * workspace. Each step applies a limit of the plan and numbers the deliveries that are left for the next one.
+ * SQL that chooses due webhook deliveries: first those that a user asked for, then the oldest. The workspaces take
+ * turns, and so do the subscriptions of each workspace. Each step applies a limit of the claim plan and numbers the
+ * deliveries that are left for the next step.
  */
 function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
   return sql`
@@ -124,16 +128,17 @@ function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
 }
 
 /**
- * Claims due deliveries of lanes that this process holds, for all lanes in one statement.
- *
- * @param options.sendingMs How long no other process sends the deliveries: the maximum duration of an attempt and its recording.
+ * Claims due deliveries of all webhook subscriptions whose leases this process holds, in one statement.
+ * @param options.sendingMs How long no other process sends the deliveries: the maximum duration of an attempt and its
+ * recording.
  */
 export async function claimDeliveries(
   sql: ISql,
   plan: ClaimPlan,
   { owner, sendingMs }: { readonly owner: string; readonly sendingMs: number },
 ): Promise<ClaimedDeliveries> {
-  // A row that another process has just claimed is not claimed again, because its condition is checked again under its lock.
+  // A queued webhook delivery that another process has just claimed is not claimed again, because Postgres checks the
+  // condition again under the row's lock.
   const rows = await sql<ClaimRow[]>`
     with ${askedLanes(sql, plan, owner)},
     ${chosenDeliveries(sql, plan)},

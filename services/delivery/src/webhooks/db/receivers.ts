@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { DisableReason } from "#src/webhooks/domain/lane-state.ts";
 
-/** What the dispatcher needs of a subscription. */
+/** What the dispatcher needs to know of a webhook subscription. */
 export interface ReceiverRow {
   readonly id: string;
   readonly url: string;
@@ -21,14 +21,14 @@ export async function listReceivers(
     where id = any(${subscriptionIds as string[]}::uuid[])`;
 }
 
-/** A subscription that was disabled, with its new version. */
+/** A webhook subscription that was disabled, with its new version. */
 export interface DisabledSubscription {
   readonly workspaceId: string;
   readonly version: number;
   readonly disabledAt: Date;
 }
 
-/** Why an address of a subscription receives nothing more. */
+/** Why an address of a webhook subscription receives nothing more. */
 export interface DisabledReceiver {
   readonly subscriptionId: string;
   readonly url: string;
@@ -36,7 +36,7 @@ export interface DisabledReceiver {
 }
 
 /**
- * Disables a subscription because of the answers of an address. Returns undefined if it is disabled already, or if a user has
+ * Disables a webhook subscription because of the answers of an address. Returns undefined if it is disabled already, or if a user has
  * revoked it or changed its address meanwhile.
  */
 export async function disableSubscription(

@@ -8,7 +8,7 @@ function placeOf(id: string, subscriptionId: string): SealedPlace {
   return { table: "webhook_secrets", rowId: `${id}/${subscriptionId}`, column: "sealed" };
 }
 
-/** A signing secret as it is stored. */
+/** A signing secret of a webhook subscription as it is stored. */
 export interface SealedSecret {
   readonly id: string;
   readonly subscriptionId: string;
@@ -22,7 +22,10 @@ interface NewSecret {
   readonly secret: string;
 }
 
-/** Decrypts a signing secret. @throws SealError */
+/**
+ * Decrypts a signing secret of a webhook subscription.
+ * @throws SealError
+ */
 export function openSecret(
   keys: readonly SealingKey[],
   { id, subscriptionId, sealed }: SealedSecret,
@@ -30,7 +33,7 @@ export function openSecret(
   return unseal(keys, placeOf(id, subscriptionId), sealed);
 }
 
-/** Inserts a signing secret, encrypted with the newest key. */
+/** Inserts a signing secret of a webhook subscription, encrypted with the newest key. */
 export async function insertSecret(
   tx: TransactionSql,
   keys: readonly SealingKey[],
@@ -43,8 +46,8 @@ export async function insertSecret(
 }
 
 /**
- * Ends the secrets of a subscription after a grace period, but never later than an earlier rotation said, and deletes those
- * that have ended. At most `keep` of them, the newest, go on signing.
+ * Lets the signing secrets of a webhook subscription end after a grace period, or earlier if a previous rotation said
+ * so, and deletes secrets that have ended. At most `keep` secrets, the newest, go on signing.
  */
 export async function retireSecrets(
   tx: TransactionSql,
@@ -67,20 +70,20 @@ export async function retireSecrets(
     ))`;
 }
 
-/** Deletes all secrets of a subscription, which is revoked and never sends again. */
+/** Deletes all signing secrets of a revoked webhook subscription, which never sends again. */
 export async function deleteSecrets(tx: TransactionSql, subscriptionId: string): Promise<void> {
   await tx`
     delete from webhook_secrets
     where subscription_id = ${subscriptionId}`;
 }
 
-/** A secret that signs deliveries now. */
+/** A secret that signs webhook deliveries now. */
 export interface SigningSecret extends SealedSecret {
-  /** Milliseconds until the secret stops signing; null for the newest one. */
+  /** Milliseconds until the signing secret stops signing; null for the newest one. */
   readonly expiresInMs: number | null;
 }
 
-/** Lists the secrets that sign the deliveries of subscriptions now, newest first. */
+/** Lists the secrets that sign the deliveries of webhook subscriptions now, newest first. */
 export async function listSigningSecrets(
   sql: ISql,
   subscriptionIds: readonly string[],

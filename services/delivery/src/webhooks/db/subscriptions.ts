@@ -7,7 +7,7 @@ function columns(sql: ISql) {
     max_per_second, version::int as version, created_at, updated_at`;
 }
 
-/** Inserts a subscription and the row with which the dispatcher leases its deliveries. */
+/** Inserts a webhook subscription and the row that processes lease to send its deliveries. */
 export async function insertSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
   await tx`
     insert into webhook_subscriptions (
@@ -23,7 +23,10 @@ export async function insertSubscription(tx: TransactionSql, row: Subscription):
     values (${row.id}, ${row.workspaceId})`;
 }
 
-/** Lists the subscriptions that are not revoked, newest first, and one more, which shows that another page follows. */
+/**
+ * Lists the webhook subscriptions that are not revoked, newest first, and one more, which shows that another page
+ * follows.
+ */
 export async function listSubscriptions(
   sql: ISql,
   workspaceId: string,
@@ -39,7 +42,7 @@ export async function listSubscriptions(
     limit ${page.limit + 1}`;
 }
 
-/** Finds a subscription of a workspace, also a revoked one. */
+/** Finds a webhook subscription of a workspace, also a revoked one. */
 export async function findSubscription(
   sql: ISql,
   workspaceId: string,
@@ -53,7 +56,7 @@ export async function findSubscription(
   return row;
 }
 
-/** Locks a subscription of a workspace, also a revoked one. */
+/** Locks a webhook subscription of a workspace, also a revoked one. */
 export async function lockSubscription(
   tx: TransactionSql,
   workspaceId: string,
@@ -68,7 +71,7 @@ export async function lockSubscription(
   return row;
 }
 
-/** Writes all changeable fields of a locked subscription. */
+/** Writes all changeable fields of a locked webhook subscription. */
 export async function updateSubscription(tx: TransactionSql, row: Subscription): Promise<void> {
   await tx`
     update webhook_subscriptions
@@ -85,8 +88,9 @@ export async function updateSubscription(tx: TransactionSql, row: Subscription):
 }
 
 /**
- * Counts the subscriptions of a workspace that are not revoked, after taking an advisory lock. Transactions that add
- * subscriptions to one workspace therefore run one after the other, and each counts those that the previous ones added.
+ * Counts the webhook subscriptions of a workspace that are not revoked, after taking an advisory lock. Transactions
+ * that add subscriptions to one workspace therefore run one after the other, and each counts those that the previous
+ * ones added.
  */
 export async function lockSubscriptionCount(
   tx: TransactionSql,
@@ -101,7 +105,7 @@ export async function lockSubscriptionCount(
   return row?.count ?? 0;
 }
 
-/** Lists the ids of the subscriptions of workspaces that are not revoked. */
+/** Lists the ids of the webhook subscriptions of workspaces that are not revoked. */
 export async function listSubscriptionIds(
   sql: ISql,
   workspaceIds: readonly string[],
@@ -113,7 +117,7 @@ export async function listSubscriptionIds(
     and status <> 'revoked'`;
 }
 
-/** Lists subscriptions by their ids, also revoked ones. */
+/** Lists webhook subscriptions by their ids, also revoked ones. */
 export async function listSubscriptionsByIds(
   sql: ISql,
   ids: readonly string[],

@@ -1,12 +1,12 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Maximum number that counts reach, so that counting stays cheap. */
+/** Maximum value of the counts of webhook deliveries, so that counting stays cheap. */
 const MAX_COUNT = 100_000;
 
 export interface WebhookCounts {
   /** Webhook deliveries in the queue, up to 100,000. */
   readonly queued: number;
-  /** Those of them that are due, of active subscriptions that may be sent to, up to 100,000. */
+  /** Webhook deliveries that are due, of active subscriptions without a pause, up to 100,000. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
   /** Events whose payload is not written yet, up to 100,000. */
@@ -19,8 +19,8 @@ export interface WebhookCounts {
 
 /**
  * Counts the webhook deliveries of all processes that wait, and the subscriptions to which nothing can be sent.
- *
- * @param circuitAfter Number of attempts in a row without a response after which a circuit is open.
+ * @param circuitAfter Number of attempts in a row without a response after which a subscription gets only one attempt
+ * at a time.
  */
 export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<WebhookCounts> {
   const rows = await sql<WebhookCounts[]>`

@@ -1,4 +1,4 @@
-/** Why an attempt failed, as customers see it. */
+/** Why a webhook attempt failed, as customers see it. */
 export type AttemptError =
   /** The attempt exceeded its deadline before the headers of a response arrived. */
   | "timeout"
@@ -19,22 +19,22 @@ export type AttemptError =
   /** The headers of the response are longer than 16 KiB. */
   | "too_large_headers";
 
-/** One request to the endpoint of a subscription that has ended. */
+/** A request to the endpoint of a webhook subscription that has got its answer or failed. */
 export interface Attempt {
   readonly startedAt: Date;
   readonly durationMs: number;
-  /** Null without a response. */
+  /** HTTP status of the response; null without a response. */
   readonly statusCode: number | null;
-  /** Null after a success. */
+  /** Why the attempt failed; null after a success. */
   readonly error: AttemptError | null;
   readonly requestHeaders: Readonly<Record<string, string>>;
-  /** Names in lower case; null without a response. */
+  /** Headers of the response with names in lower case; null without a response. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
-  /** At most 16 KiB; null without a response. */
+  /** Body of the response, at most 16 KiB; null without a response. */
   readonly responseBody: string | null;
 }
 
-/** What an attempt means for its delivery and its subscription. */
+/** What a webhook attempt means for its delivery and its subscription. */
 export type AttemptOutcome =
   | { readonly kind: "succeeded" }
   /** The receiver answered 410: it wants no more deliveries. */

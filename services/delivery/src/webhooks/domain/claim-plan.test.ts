@@ -18,13 +18,13 @@ function lane(demand: Partial<LaneDemand> = {}): LaneDemand {
   };
 }
 
-test("lanes without free attempts or due deliveries are not asked", () => {
+test("a process claims nothing for webhook subscriptions without free attempts or without due deliveries", () => {
   const asked = lane();
   const plan = planClaim([lane({ free: 0 }), lane({ isAsking: false }), asked], SLOT_LIMITS);
   expect(plan.lanes.map(({ subscriptionId }) => subscriptionId)).toEqual([asked.subscriptionId]);
 });
 
-test("slow receivers that use half of the slots get no more, and fast ones still do", () => {
+test("slow webhook receivers that use half of the attempt slots get no more slots, and fast receivers still do", () => {
   const hanging = Array.from({ length: 64 }, () => lane({ pace: "slow", running: 4, free: 4 }));
   const fast = lane();
   const plan = planClaim([...hanging, fast], SLOT_LIMITS);
@@ -32,14 +32,14 @@ test("slow receivers that use half of the slots get no more, and fast ones still
   expect(plan.lanes.map(({ subscriptionId }) => subscriptionId)).toEqual([fast.subscriptionId]);
 });
 
-test("new receivers that turn out to hang leave a quarter of the slots to fast ones", () => {
+test("new webhook receivers that turn out to hang leave a quarter of the attempt slots to fast receivers", () => {
   const hanging = Array.from({ length: 96 }, () => lane({ pace: "slow", running: 4 }));
   const plan = planClaim([...hanging, lane({ pace: "new" }), lane()], SLOT_LIMITS);
   expect(plan).toMatchObject({ total: 128, slow: 0, new: 0 });
   expect(plan.lanes).toHaveLength(1);
 });
 
-test("the slow receivers of a workspace leave half of its slots to its fast ones", () => {
+test("the slow webhook receivers of a workspace leave half of the workspace's attempt slots to its fast receivers", () => {
   const workspaceId = "w";
   const hanging = Array.from({ length: 8 }, () => lane({ workspaceId, pace: "slow", running: 8 }));
   const fast = lane({ workspaceId });
@@ -49,7 +49,7 @@ test("the slow receivers of a workspace leave half of its slots to its fast ones
   ]);
 });
 
-test("a plan never exceeds a limit of a lane, of its workspace or of its pace", () => {
+test("a plan for claiming webhook deliveries never exceeds a limit of a subscription, of its workspace or of the speed of its receiver", () => {
   const demands = fc.array(
     fc.record({
       workspaceId: fc.constantFrom("a", "b", "c"),

@@ -1,54 +1,54 @@
 import type { Pace } from "./lane-pace.ts";
 
-/** Maximum numbers of attempts that run at a time in one process. */
+/** Maximum numbers of webhook attempts that run at a time in one process. */
 export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
-  /** To receivers that are slow or do not answer, so that they leave slots for the others. */
+  /** Maximum for receivers that are slow or do not answer, so that they leave attempts for the other receivers. */
   readonly slow: number;
-  /** To receivers that have not answered yet. */
+  /** Maximum for webhook receivers that have not answered yet. */
   readonly new: number;
 }
 
 /**
- * Half of the slots for slow receivers and a quarter for new ones leave at least a quarter for receivers that are known to be
- * fast.
+ * Half of the attempts for slow receivers and a quarter for new ones leave at least a quarter for receivers that are
+ * known to be fast.
  */
 export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
 
-/** What a lane could send now. */
+/** What a webhook subscription could send now. */
 export interface LaneDemand {
   readonly subscriptionId: string;
   readonly workspaceId: string;
-  /** Version of the subscription that the process knows. */
+  /** Version of the webhook subscription that the process knows. */
   readonly version: number;
   readonly pace: Pace;
-  /** Number of attempts that run. */
+  /** Number of attempts of the webhook subscription that run now. */
   readonly running: number;
-  /** Number of further attempts that the limits of the lane itself allow. */
+  /** Number of further attempts that the limits of the webhook subscription itself allow. */
   readonly free: number;
-  /** Whether only deliveries that a user asked for may be sent. */
+  /** Whether only webhook deliveries that a user asked for may be sent. */
   readonly onlyManual: boolean;
-  /** Whether the lane may have due deliveries. */
+  /** Whether the webhook subscription may have due deliveries. */
   readonly isAsking: boolean;
 }
 
-/** A lane for which deliveries are claimed. */
+/** A webhook subscription for which deliveries are claimed. */
 export interface PlannedLane {
   readonly subscriptionId: string;
   readonly version: number;
   readonly pace: Pace;
-  /** Maximum number of deliveries of the lane. */
+  /** Maximum number of deliveries of the webhook subscription to claim. */
   readonly free: number;
   readonly onlyManual: boolean;
   readonly workspaceRunning: number;
-  /** Maximum number of deliveries of the workspace. */
+  /** Maximum number of webhook deliveries of the workspace to claim. */
   readonly workspaceFree: number;
-  /** Maximum number of deliveries of lanes of the workspace with the same pace. */
+  /** Maximum number of webhook deliveries to claim in the workspace for receivers of the same speed. */
   readonly workspacePaceFree: number;
 }
 
-/** How many deliveries of which lanes are claimed. */
+/** How many deliveries of which webhook subscriptions a process claims. */
 export interface ClaimPlan {
   readonly lanes: readonly PlannedLane[];
   readonly total: number;
@@ -56,7 +56,10 @@ export interface ClaimPlan {
   readonly new: number;
 }
 
-/** Number of deliveries that each lane may claim at least, even if there are more lanes than free slots. */
+/**
+ * Minimum number of webhook deliveries that each subscription may claim, even if there are more subscriptions than free
+ * slots.
+ */
 const MIN_SHARE = 4;
 
 class Counts {
@@ -71,7 +74,7 @@ class Counts {
   }
 }
 
-/** Returns how many attempts may begin, by pace of their receivers. */
+/** Returns how many webhook attempts may begin, by the speed of their receivers. */
 function freeByPace(
   lanes: readonly LaneDemand[],
   limits: SlotLimits,
@@ -89,10 +92,9 @@ function freeByPace(
 }
 
 /**
- * Returns how many deliveries of which lanes a process claims, so that neither slow receivers nor one workspace use up the
- * slots. Within a workspace, slow receivers can use at most half of its slots.
- *
- * @param demands All lanes that the process holds.
+ * Returns how many deliveries of which webhook subscriptions a process claims, so that neither slow receivers nor one
+ * workspace use up the slots. Within a workspace, slow receivers can use at most half of its slots.
+ * @param demands All subscriptions whose leases the process holds.
  */
 export function planClaim(demands: readonly LaneDemand[], limits: SlotLimits): ClaimPlan {
   const free = freeByPace(demands, limits);

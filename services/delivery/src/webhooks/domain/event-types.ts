@@ -1,4 +1,4 @@
-/** Every type of event that a subscription can receive, in the order of the documentation. */
+/** Every type of event that a webhook subscription can receive, in the order of the documentation. */
 export const EVENT_TYPES = [
   "post.scheduled",
   "post.publishing",
@@ -25,13 +25,15 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 const FILTERS: ReadonlySet<string> = new Set(EVENT_TYPES.flatMap(listFilters));
 
-/** Returns the event filters that match an event type: the type itself, its group and `*`. */
+/** Returns the event filters that match a webhook event type: the type itself, its group and `*`. */
 export function listFilters(type: EventType): readonly string[] {
   const [group = ""] = type.split(".");
   return [type, `${group}.*`, "*"];
 }
 
-/** Whether a subscription may have this event filter: a known event type, `group.*` with a known group, or `*`. */
+/**
+ * Whether a webhook subscription may have this event filter: a known event type, `group.*` with a known group, or `*`.
+ */
 export function isEventFilter(filter: string): boolean {
   return FILTERS.has(filter);
 }

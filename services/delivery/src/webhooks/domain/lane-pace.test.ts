@@ -13,7 +13,7 @@ function after(count: number, attempt: Parameters<typeof recordDuration>[1]): La
   return load;
 }
 
-test("a receiver gets 4 attempts at a time, and up to 32 while it answers and uses them up", () => {
+test("a webhook receiver gets 4 attempts at a time, and up to 32 while it answers and uses all of them", () => {
   const full = { durationMs: 10, isAnswered: true, wasFull: true };
   expect(startLoad("new").limit).toBe(4);
   expect(after(3, full).limit).toBe(7);
@@ -21,18 +21,18 @@ test("a receiver gets 4 attempts at a time, and up to 32 while it answers and us
   expect(after(100, { ...full, wasFull: false }).limit).toBe(4);
 });
 
-test("an attempt without a response halves the limit of a receiver, down to one", () => {
+test("an attempt without a response halves the number of attempts that a webhook receiver gets at a time, down to one", () => {
   const silent = { durationMs: 15_000, isAnswered: false, wasFull: true };
   expect(after(1, silent).limit).toBe(2);
   expect(after(5, silent).limit).toBe(1);
 });
 
-test("an open circuit allows one attempt at a time", () => {
+test("a webhook receiver that did not answer 10 attempts in a row gets one attempt at a time", () => {
   expect(concurrencyOf(startLoad("fast"), { ...FRESH, unansweredInRow: 9 })).toBe(4);
   expect(concurrencyOf(startLoad("fast"), { ...FRESH, unansweredInRow: 10 })).toBe(1);
 });
 
-test("the pace of a receiver follows the median of its last attempts", () => {
+test("the median duration of its last attempts decides whether a webhook receiver is slow or fast", () => {
   const slow = after(1, { durationMs: 2_000, isAnswered: true, wasFull: false });
   expect(paceOf(slow, FRESH, undefined)).toBe("slow");
   let load = slow;
@@ -41,14 +41,14 @@ test("the pace of a receiver follows the median of its last attempts", () => {
   expect(paceOf(load, FRESH, undefined)).toBe("fast");
 });
 
-test("a receiver whose attempt runs for over 1 s, or that did not answer, is slow at once", () => {
+test("a webhook receiver is slow as soon as an attempt runs for over 1 s or ends without an answer", () => {
   const fast = after(9, { durationMs: 5, isAnswered: true, wasFull: false });
   expect(paceOf(fast, FRESH, 1_000)).toBe("fast");
   expect(paceOf(fast, FRESH, 1_001)).toBe("slow");
   expect(paceOf(fast, { ...FRESH, unansweredInRow: 1 }, undefined)).toBe("slow");
 });
 
-test("a receiver without an answer has the pace that the last holder of its lane saw", () => {
+test("a webhook receiver that has not answered this process yet counts as fast or slow as the previous process saw it", () => {
   expect(paceOf(startLoad("new"), FRESH, undefined)).toBe("new");
   expect(paceOf(startLoad("fast"), FRESH, undefined)).toBe("fast");
 });

@@ -1,33 +1,36 @@
 import { isCircuitOpen, type LaneState } from "./lane-state.ts";
 
-/** How fast a receiver answered its last attempts: `new` while that is not known. */
+/** How fast a webhook receiver answered its last attempts: `new` while that is not known. */
 export type Pace = "new" | "fast" | "slow";
 
 const FIRST_LIMIT = 4;
 const MAX_LIMIT = 32;
-/** Number of last attempts of which the median duration counts. */
+/** Number of last attempts of a webhook receiver whose median duration counts. */
 const REMEMBERED = 9;
-/** A receiver with a longer median, or a longer attempt that still runs, is slow. In milliseconds. */
+/**
+ * Limit in milliseconds: a webhook receiver with a longer median duration of attempts, or with a longer attempt that
+ * still runs, is slow.
+ */
 const SLOW_MS = 1_000;
 
-/** What the last attempts of a subscription tell about its receiver. */
+/** What the last attempts of a webhook subscription tell about its receiver. */
 export interface LaneLoad {
-  /** Maximum number of attempts at a time. */
+  /** Maximum number of attempts of the webhook subscription at a time. */
   readonly limit: number;
-  /** The durations of the last attempts in milliseconds, oldest first. */
+  /** The durations of the last attempts of the webhook subscription in milliseconds, oldest first. */
   readonly durations: readonly number[];
-  /** The pace that an earlier holder of the lane saw. */
+  /** The speed of the receiver that an earlier holder of the webhook subscription's lease saw. */
   readonly knownPace: Pace;
 }
 
-/** Returns the load of a lane that a process begins to hold. */
+/** Returns the load of a webhook subscription whose lease a process has just taken. */
 export function startLoad(knownPace: Pace): LaneLoad {
   return { limit: FIRST_LIMIT, durations: [], knownPace };
 }
 
 /**
- * Returns the load after an attempt. The limit is halved when the receiver did not answer, and rises by one when it answered
- * while the limit was used up.
+ * Returns the load of a webhook subscription after an attempt. The maximum number of attempts at a time is halved when
+ * the receiver did not answer, and rises by one when it answered while the maximum was reached.
  */
 export function recordDuration(
   load: LaneLoad,
@@ -44,14 +47,13 @@ export function recordDuration(
   return { ...load, durations, limit };
 }
 
-/** Returns how many attempts of a subscription may run at a time: one while its circuit is open. */
+/** Returns how many attempts of a webhook subscription may run at a time: one while its receiver does not answer. */
 export function concurrencyOf(load: LaneLoad, state: LaneState): number {
   return isCircuitOpen(state) ? 1 : load.limit;
 }
 
 /**
- * Returns the pace of a receiver.
- *
+ * Returns how fast a webhook receiver is.
  * @param oldestMs How long the oldest attempt that still runs has been running; undefined when none runs.
  */
 export function paceOf(load: LaneLoad, state: LaneState, oldestMs: number | undefined): Pace {

@@ -24,14 +24,17 @@ function end(
   return afterAttempt(state, { outcome, startedAt, attemptCount }, now, () => 0.5);
 }
 
-/** Returns the state after attempts in a row that got no response, which started and ended at once. */
+/**
+ * Returns the state of a webhook subscription after attempts in a row that got no response, which started and ended at
+ * once.
+ */
 function afterSilences(count: number, now: number): LaneState {
   let state = FRESH;
   for (let done = 0; done < count; done += 1) state = end(state, unanswered, { now }).lane;
   return state;
 }
 
-test("a success ends the delivery and every failure that was counted", () => {
+test("a successful attempt ends the webhook delivery and resets the counted failures of its subscription", () => {
   const state = { blockedUntil: 5, unansweredInRow: 3, failingSince: 1 };
   expect(end(state, { kind: "succeeded" }, { now: 10 })).toEqual({
     delivery: { kind: "succeeded" },
@@ -39,12 +42,12 @@ test("a success ends the delivery and every failure that was counted", () => {
   });
 });
 
-test("the delivery fails for good after its eleventh attempt", () => {
+test("a webhook delivery fails for good after its eleventh attempt", () => {
   expect(end(FRESH, refused, { now: 0, attemptCount: 10 }).delivery.kind).toBe("retry");
   expect(end(FRESH, refused, { now: 0, attemptCount: 11 }).delivery.kind).toBe("failed");
 });
 
-test("the later of the schedule and Retry-After decides when a delivery is sent again", () => {
+test("the later of the retry schedule and Retry-After decides when a webhook delivery is sent again", () => {
   const pause = (pauseMs: number, attemptCount: number) =>
     end(FRESH, { kind: "refused", pauseMs }, { now: 100, attemptCount });
   expect(pause(30_000, 1)).toMatchObject({
@@ -57,27 +60,27 @@ test("the later of the schedule and Retry-After decides when a delivery is sent 
   });
 });
 
-test("a shorter Retry-After does not shorten an earlier pause", () => {
+test("a shorter Retry-After does not shorten an earlier pause of a webhook subscription", () => {
   const paused = { ...FRESH, blockedUntil: 50_000 };
   const { lane } = end(paused, { kind: "refused", pauseMs: 1_000 }, { now: 0 });
   expect(lane.blockedUntil).toBe(50_000);
 });
 
-test("the response 410 ends the delivery and disables the subscription", () => {
+test("the response 410 ends the webhook delivery and disables its subscription", () => {
   expect(end(FRESH, { kind: "gone" }, { now: 0 })).toMatchObject({
     delivery: { kind: "failed" },
     disable: "gone",
   });
 });
 
-test("the circuit opens after the tenth attempt in a row without a response, not after the ninth", () => {
+test("a webhook subscription gets single probes after the tenth attempt in a row without a response, not after the ninth", () => {
   expect(isCircuitOpen(afterSilences(9, 0))).toBe(false);
   expect(afterSilences(9, 0).blockedUntil).toBe(Number.NEGATIVE_INFINITY);
   expect(isCircuitOpen(afterSilences(10, 0))).toBe(true);
   expect(afterSilences(10, 0).blockedUntil).toBe(5_000);
 });
 
-test("HTTP responses never open the circuit, and one closes it", () => {
+test("an HTTP response never starts single probes of a webhook receiver, and one response ends them", () => {
   let state = FRESH;
   for (let count = 0; count < 100; count += 1) state = end(state, refused, { now: 0 }).lane;
   expect(isCircuitOpen(state)).toBe(false);
@@ -85,7 +88,7 @@ test("HTTP responses never open the circuit, and one closes it", () => {
   expect(lane).toEqual({ ...FRESH, failingSince: 0 });
 });
 
-test("the waits between probes grow from 5 s to 5 minutes", () => {
+test("the waits between probes of a silent webhook receiver grow from 5 s to 5 minutes", () => {
   let state = afterSilences(10, 0);
   const waits: number[] = [];
   for (let probe = 0; probe < 8; probe += 1) {
@@ -96,13 +99,13 @@ test("the waits between probes grow from 5 s to 5 minutes", () => {
   expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
 });
 
-test("attempts that started before the circuit opened do not lengthen the wait before the first probe", () => {
+test("attempts that started before the first probe of a silent webhook receiver do not lengthen the wait before this probe", () => {
   const open = afterSilences(10, 1_000);
   const late = end(open, unanswered, { now: 9_000, startedAt: 500 });
   expect(late.lane).toEqual(open);
 });
 
-test("5 days of nothing but failures disable a subscription", () => {
+test("5 days of nothing but failures disable a webhook subscription", () => {
   const first = end(FRESH, refused, { now: 1_000 }).lane;
   expect(first.failingSince).toBe(1_000);
   expect(end(first, refused, { now: 1_000 + 5 * DAY - 1 }).disable).toBeUndefined();
@@ -111,7 +114,7 @@ test("5 days of nothing but failures disable a subscription", () => {
   expect(end(lane, refused, { now: 1_000 + 6 * DAY }).disable).toBeUndefined();
 });
 
-test("no order of outcomes blocks a subscription for longer than 24 h, or counts below zero", () => {
+test("no order of attempt outcomes blocks a webhook subscription for longer than 24 h, or makes its count of failures negative", () => {
   const outcomes = fc.oneof(
     fc.constant<AttemptOutcome>({ kind: "succeeded" }),
     fc.constant(unanswered),

@@ -1,16 +1,19 @@
 import type { AttemptOutcome } from "./attempt.ts";
 import { RETRY_WAITS_MS, scheduleRetry, withJitter } from "./retry-schedule.ts";
 
-/** Number of attempts in a row without an HTTP response after which the circuit opens. */
+/**
+ * Number of webhook attempts in a row without an HTTP response after which the circuit opens: only one attempt at a
+ * time is made.
+ */
 export const CIRCUIT_AFTER = 10;
 const FIRST_PROBE_MS = 5_000;
 const MAX_PROBE_MS = 5 * 60_000;
 
-/** How failed deliveries are repeated, and when that ends. */
+/** How failed webhook deliveries are repeated, and when that ends. */
 export interface RetryPolicy {
-  /** Waits in milliseconds after the first failed attempt of a delivery, the second, and so on. */
+  /** Waits in milliseconds after the first failed attempt of a webhook delivery, the second, and so on. */
   readonly waitsMs: readonly number[];
-  /** How long nothing but failures disables a subscription, in milliseconds. */
+  /** How long a webhook subscription may have nothing but failures before it is disabled, in milliseconds. */
   readonly disableAfterMs: number;
 }
 
@@ -19,54 +22,60 @@ export const RETRY_POLICY: RetryPolicy = {
   disableAfterMs: 5 * 24 * 60 * 60_000,
 };
 
-/** What earlier attempts mean for the next ones of a subscription. Instants are milliseconds of one clock. */
+/** What earlier attempts of a webhook subscription mean for its next ones. Instants are milliseconds of one clock. */
 export interface LaneState {
-  /** Nothing but manual attempts is sent before this instant. */
+  /** Before this instant, only attempts that a user asked for are made. */
   readonly blockedUntil: number;
-  /** Attempts in a row without an HTTP response. */
+  /** Number of attempts in a row without an HTTP response. */
   readonly unansweredInRow: number;
-  /** Since when every attempt has failed; null after a success. */
+  /** Since when every attempt of the webhook subscription has failed; null after a success. */
   readonly failingSince: number | null;
 }
 
 export type DisableReason = "gone" | "failing";
 
-/** What follows from an attempt for its delivery. */
+/** What follows from a webhook attempt for its delivery. */
 export type DeliveryDecision =
   | { readonly kind: "succeeded" }
   | { readonly kind: "failed" }
   | { readonly kind: "retry"; readonly delayMs: number };
 
-/** What follows from an attempt. */
+/** What follows from a webhook attempt for its delivery and its subscription. */
 export interface Decision {
   readonly delivery: DeliveryDecision;
   readonly lane: LaneState;
-  /** Why the subscription is disabled; undefined if it is not. */
+  /** Why the webhook subscription is disabled; undefined if it is not. */
   readonly disable?: DisableReason;
 }
 
 export interface EndedAttempt {
   readonly outcome: AttemptOutcome;
-  /** Instant at which the attempt started. */
+  /** Instant at which the webhook attempt started. */
   readonly startedAt: number;
-  /** Number of attempts of the delivery, including this one. */
+  /** Number of attempts of the webhook delivery, including this one. */
   readonly attemptCount: number;
 }
 
-/** Whether the circuit of a subscription is open: one attempt at a time finds out whether the receiver answers again. */
+/**
+ * Whether the circuit of a webhook subscription is open: only one attempt at a time is made, to find out whether the
+ * receiver answers again.
+ */
 export function isCircuitOpen({ unansweredInRow }: Pick<LaneState, "unansweredInRow">): boolean {
   return unansweredInRow >= CIRCUIT_AFTER;
 }
 
-/** Returns the state after an HTTP response, which closes the circuit. */
+/**
+ * Returns the state of a webhook subscription after an HTTP response, which closes an open circuit: any number of
+ * attempts may run again.
+ */
 function afterAnswer(state: LaneState): LaneState {
   const blockedUntil = isCircuitOpen(state) ? Number.NEGATIVE_INFINITY : state.blockedUntil;
   return { ...state, blockedUntil, unansweredInRow: 0 };
 }
 
 /**
- * Returns the state after an attempt without a response. Attempts that started before the circuit opened, and manual ones
- * while it is open, do not count as probes.
+ * Returns the state of a webhook subscription after an attempt without a response. While the circuit is open, each
+ * attempt is a probe, except those that a user asked for and those that started before it opened.
  */
 function afterSilence(
   state: LaneState,
@@ -93,7 +102,7 @@ function afterFailure(
   return { ...answered, blockedUntil: Math.max(answered.blockedUntil, at.now + outcome.pauseMs) };
 }
 
-/** Decides what follows from an attempt that has just ended. */
+/** Decides what follows from a webhook attempt that has just ended. */
 export function afterAttempt(
   state: LaneState,
   ended: EndedAttempt,

@@ -5,7 +5,7 @@ import { parseRetryAfter, scheduleRetry, toOutcome } from "./retry-schedule.ts";
 const NOW = new Date("2026-11-23T12:00:00Z");
 const DAY = 86_400_000;
 
-test("a failed delivery is sent again after 5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 18 h and 24 h, and then no more", () => {
+test("a failed webhook delivery is sent again after 5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h, 14 h, 18 h and 24 h, and then no more", () => {
   const waits = Array.from({ length: 11 }, (_, index) => scheduleRetry(index + 1, () => 0.5));
   expect(waits.map((next) => (next.kind === "retry" ? next.delayMs / 1000 : next.kind))).toEqual([
     5,
@@ -22,7 +22,7 @@ test("a failed delivery is sent again after 5 s, 1 m, 5 m, 30 m, 2 h, 5 h, 10 h,
   ]);
 });
 
-test("waits before retries vary by 20 %", () => {
+test("the waits before retries of webhook deliveries vary by 20 %", () => {
   expect(scheduleRetry(2, () => 0)).toEqual({ kind: "retry", delayMs: 48_000 });
   expect(scheduleRetry(2, () => 0.9999999)).toEqual({ kind: "retry", delayMs: 72_000 });
 });
@@ -43,9 +43,12 @@ test.each([
   ["soon", 0],
   ["", 0],
   [undefined, 0],
-])("the Retry-After header %j asks for a pause of %d ms", (header, expected) => {
-  expect(parseRetryAfter(header, NOW)).toBe(expected);
-});
+])(
+  "the Retry-After header %j of a webhook receiver asks for a pause of %d ms",
+  (header, expected) => {
+    expect(parseRetryAfter(header, NOW)).toBe(expected);
+  },
+);
 
 const ANSWERED: Attempt = {
   startedAt: NOW,
@@ -81,6 +84,6 @@ test.each([
     { kind: "refused", pauseMs: 0 },
   ],
   [{ statusCode: null, responseHeaders: null, error: "timeout" }, { kind: "unanswered" }],
-] as const)("an attempt that ended with %j has the outcome %j", (ended, outcome) => {
+] as const)("a webhook attempt that ended with %j has the outcome %j", (ended, outcome) => {
   expect(toOutcome({ ...ANSWERED, ...ended }, NOW)).toEqual(outcome);
 });

@@ -4,7 +4,7 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Waits in milliseconds after the first failed attempt of a delivery, the second, and so on. */
+/** Waits in milliseconds after the first failed attempt of a webhook delivery, the second, and so on. */
 export const RETRY_WAITS_MS: readonly number[] = [
   5 * SECOND,
   MINUTE,
@@ -17,15 +17,15 @@ export const RETRY_WAITS_MS: readonly number[] = [
   18 * HOUR,
   24 * HOUR,
 ];
-/** A wait is up to this part longer or shorter, so that the retries of an outage do not arrive at once. */
+/** Part by which a wait before a retry is longer or shorter, so that the retries of an outage do not arrive at once. */
 const JITTER = 0.2;
-/** Maximum pause in milliseconds that a receiver can ask for. */
+/** Maximum pause in milliseconds that a webhook receiver can ask for. */
 const MAX_PAUSE_MS = 24 * HOUR;
 
 const HTTP_DATE =
   /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** Returns a wait that is up to 20 % longer or shorter. */
+/** Returns a wait that is up to 20 % longer or shorter than the given one. */
 export function withJitter(ms: number, random: () => number): number {
   return Math.round(ms * (1 - JITTER + 2 * JITTER * random()));
 }
@@ -35,9 +35,8 @@ export type NextAttempt =
   | { readonly kind: "exhausted" };
 
 /**
- * Returns when a delivery is sent again.
- *
- * @param attemptCount Number of its attempts, all of which have failed.
+ * Returns when a failed webhook delivery is sent again.
+ * @param attemptCount Number of attempts of the delivery, all of which have failed.
  */
 export function scheduleRetry(
   attemptCount: number,
@@ -62,7 +61,7 @@ export function parseRetryAfter(header: string | undefined, now: Date): number {
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), MAX_PAUSE_MS);
 }
 
-/** Returns what an attempt that ended at `now` means for its delivery and its subscription. */
+/** Returns what a webhook attempt that ended at `now` means for its delivery and its subscription. */
 export function toOutcome(
   { error, statusCode, responseHeaders }: Attempt,
   now: Date,

@@ -25,7 +25,7 @@ function createKeyPair() {
 /** The subject public key info of an Ed25519 key in DER, up to the 32 bytes of the key (RFC 8410, section 4). */
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 
-/** Verifies the `v1a` signatures of a delivery with a public key, as a receiver does. */
+/** Verifies the `v1a` signatures of a webhook delivery with a public key, as a receiver does. */
 function isSignedBy(whpk: string, headers: Readonly<Record<string, string>>, body: string) {
   const der = Buffer.concat([SPKI_PREFIX, Buffer.from(whpk.slice("whpk_".length), "base64")]);
   const key = createPublicKey({ key: der, format: "der", type: "spki" });
@@ -44,7 +44,7 @@ const deliveries = fc.record({
   body: fc.json(),
 });
 
-test("the public package standardwebhooks verifies 10,000 deliveries with each secret, in the middle of 5 rotations", () => {
+test("the npm package standardwebhooks verifies 10,000 webhook deliveries with each of the secrets that sign them during 5 rotations", () => {
   const keys = fc.array(fc.uint8Array({ minLength: 24, maxLength: 64 }), {
     minLength: 1,
     maxLength: 5,
@@ -61,7 +61,7 @@ test("the public package standardwebhooks verifies 10,000 deliveries with each s
   );
 });
 
-test("standardwebhooks refuses a delivery whose body, id, timestamp or secret differs", () => {
+test("the npm package standardwebhooks refuses a webhook delivery whose body, id, timestamp or secret differs", () => {
   const secret = createSecret();
   const body = '{"a":1}';
   const message = { id: "msg", timestamp: NOW, body: Buffer.from(body) };
@@ -80,7 +80,7 @@ test("standardwebhooks refuses a delivery whose body, id, timestamp or secret di
   );
 });
 
-test("of six secrets, the newest five sign", () => {
+test("only the newest five of six secrets sign a webhook delivery", () => {
   const secrets = Array.from({ length: 6 }, () => createSecret());
   const message = { id: "msg", timestamp: NOW, body: Buffer.from("{}") };
   const headers = toSignedHeaders(secrets.map(createSigner), message);
@@ -91,7 +91,7 @@ test("of six secrets, the newest five sign", () => {
   );
 });
 
-test("the public key of a subscription verifies its Ed25519 signatures and no others", () => {
+test("the public key of a webhook subscription verifies the Ed25519 signatures of this subscription and no others", () => {
   const [pair, other] = [createKeyPair(), createKeyPair()];
   fc.assert(
     fc.property(deliveries, ({ id, timestamp, body }) => {
@@ -106,14 +106,14 @@ test("the public key of a subscription verifies its Ed25519 signatures and no ot
   );
 });
 
-test("a private key without its public key signs the same", () => {
+test("an Ed25519 secret that contains only the private key signs like one that contains both keys", () => {
   const { secret, seed } = createKeyPair();
   const message = { id: "msg", timestamp: NOW, body: Buffer.from("{}") };
   expect(createSigner(seed).sign(message)).toBe(createSigner(secret).sign(message));
 });
 
 test.each(["", "whsec_", "whsec_!", "whsk_YWJj", "whpk_YWJj", "YWJj"])(
-  "the text %j is refused as a secret, with a message that does not contain it",
+  "the text %j is refused as a signing secret, with a message that does not contain the text",
   (text) => {
     expect(() => createSigner(text)).toThrow("has an unknown form");
   },

@@ -1,28 +1,32 @@
 import { createHmac, createPrivateKey, createSecretKey, sign } from "node:crypto";
 
 /**
- * Maximum number of signatures per delivery. During the grace period of a rotation the older secrets sign as well.
+ * Maximum number of signatures per webhook delivery. During the grace period of a rotation the older secrets sign as
+ * well.
  */
 const MAX_SIGNATURES = 5;
 /** PKCS #8 of an Ed25519 key in DER, up to the 32 bytes of the key (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 const ED25519_KEY_BYTES = 32;
 
-/** What is signed: the id of the event, the time of the attempt and the bytes of the body. */
+/** What a webhook signature covers: the id of the event, the time of the attempt and the bytes of the body. */
 export interface SignedMessage {
   readonly id: string;
-  /** Unix time in whole seconds. */
+  /** Time of the attempt as Unix time in whole seconds. */
   readonly timestamp: number;
   readonly body: Uint8Array;
 }
 
-/** Signs messages with one secret. */
+/** Signs webhook deliveries with one secret. */
 export interface Signer {
-  /** Returns one signature for the header `webhook-signature`, with its version. */
+  /** Returns one signature for the header `webhook-signature`, with the version of the signature scheme. */
   sign(message: SignedMessage): string;
 }
 
-/** `{id}.{timestamp}.{body}` up to the body (Standard Webhooks 1.0.0, "Signature scheme"). */
+/**
+ * Returns the part of the signed text before the body: `{id}.{timestamp}.` (Standard Webhooks 1.0.0, "Signature
+ * scheme").
+ */
 function prefixOf({ id, timestamp }: SignedMessage): string {
   return `${id}.${timestamp}.`;
 }
@@ -64,8 +68,7 @@ export function createSigner(secret: string): Signer {
 }
 
 /**
- * Returns the headers of Standard Webhooks for a message.
- *
+ * Returns the headers of Standard Webhooks for a webhook delivery.
  * @param signers Newest first.
  */
 export function toSignedHeaders(

@@ -1,23 +1,23 @@
-/** How the deliveries of a subscription are signed; fixed at creation. */
+/** How the deliveries of a webhook subscription are signed; fixed at creation. */
 export type Signing = "hmac-sha256" | "ed25519";
 
 export type SubscriptionStatus = "active" | "paused" | "disabled" | "revoked";
 
-/** Why a subscription was disabled: its receiver answered 410, or nothing but failures for 5 days. */
+/** Why a webhook subscription was disabled: its receiver answered 410, or nothing but failures for 5 days. */
 export type DisabledReason = "gone" | "failing";
 
-/** A customer's endpoint that receives events. */
+/** A webhook subscription: a customer's endpoint that receives events. */
 export interface Subscription {
   readonly id: string;
   readonly workspaceId: string;
   readonly url: string;
   readonly description: string;
-  /** Full event types, `group.*` or `*`. */
+  /** Event filters: full event types, `group.*` or `*`. */
   readonly events: readonly string[];
   readonly status: SubscriptionStatus;
   readonly disabledReason: DisabledReason | null;
   readonly signing: Signing;
-  /** `whpk_…`; null with HMAC. */
+  /** Public key `whpk_…` that verifies Ed25519 signatures; null with HMAC. */
   readonly publicKey: string | null;
   readonly maxPerSecond: number | null;
   readonly version: number;
@@ -25,7 +25,7 @@ export interface Subscription {
   readonly updatedAt: Date;
 }
 
-/** The fields of a subscription that a request changes. */
+/** The fields of a webhook subscription that a request changes. */
 export interface SubscriptionChange {
   readonly url?: string;
   readonly description?: string;
@@ -34,7 +34,10 @@ export interface SubscriptionChange {
   readonly maxPerSecond?: number | null;
 }
 
-/** Returns the subscription after a change. A disabled subscription that becomes active or paused has no reason any more. */
+/**
+ * Returns the webhook subscription after a change. A disabled subscription that becomes active or paused loses the
+ * reason for which it was disabled.
+ */
 export function changeSubscription(
   known: Subscription,
   change: SubscriptionChange,

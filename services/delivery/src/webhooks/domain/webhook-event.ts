@@ -1,12 +1,12 @@
 import { deriveTimedId } from "@postrider/shared/ids";
 import type { EventType } from "#src/webhooks/domain/event-types.ts";
 
-/** State of a target as the event reports it, in the form of the REST API. */
+/** State of a target as a webhook event reports it, in the form of the REST API. */
 export interface ReportedTarget {
   readonly status: "published" | "failed" | "deleted";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** RFC 3339. */
+  /** Time at which the target was published, in the form of RFC 3339. */
   readonly publishedAt: string | null;
   readonly error: {
     readonly code: string;
@@ -20,8 +20,9 @@ export interface ReportedTarget {
 export type ExhaustedQuota = Readonly<Record<string, string | number | null>>;
 
 /**
- * What an event is about, and what it says happened. The object in the payload is read from the owning service later and
- * may be newer; what the event itself says replaces its fields, so that the payload always contains what happened.
+ * What a webhook event is about, and what it says happened. The object in the payload is read from the owning service
+ * later and may be newer; what the event itself says replaces the object's fields, so that the payload always contains
+ * what happened.
  */
 export type EventSource =
   | { readonly kind: "post"; readonly postId: string }
@@ -39,14 +40,14 @@ export type EventSource =
   | {
       readonly kind: "webhook";
       readonly webhookId: string;
-      /** Why the subscription was disabled. */
+      /** Why the webhook subscription was disabled. */
       readonly disabledReason: string | null;
     }
   | { readonly kind: "test"; readonly webhookId: string };
 
-/** An event that subscriptions can receive. */
+/** An event that webhook subscriptions can receive. */
 export interface WebhookEvent {
-  /** UUIDv7 with the time of the event. A repeated message on the bus has the same id. */
+  /** Id of the webhook event: a UUIDv7 with the time of the event. A repeated message on the bus has the same id. */
   readonly id: string;
   readonly workspaceId: string;
   readonly type: EventType;
@@ -57,16 +58,15 @@ export interface WebhookEvent {
 }
 
 /**
- * Creates an event.
- *
- * @param about Text that identifies what happened, such as the id and the version of the resource. Two events of the same
- * type with the same text are the same event.
+ * Creates a webhook event.
+ * @param about Text that identifies what happened, such as the id and the version of the resource. Two events of the
+ * same type with the same text are the same event.
  */
 export function createWebhookEvent(event: Omit<WebhookEvent, "id">, about: string): WebhookEvent {
   return { ...event, id: deriveTimedId(event.occurredAt, `${event.type} ${about}`) };
 }
 
-/** Returns the id of the delivery of an event to a subscription. It sorts by the time of the event. */
+/** Returns the id of the delivery of a webhook event to a subscription. It sorts by the time of the event. */
 export function deliveryIdOf(event: WebhookEvent, subscriptionId: string): string {
   return deriveTimedId(event.occurredAt, `${subscriptionId} ${event.id}`);
 }

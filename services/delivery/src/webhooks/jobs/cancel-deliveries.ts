@@ -9,12 +9,14 @@ import {
 } from "#src/webhooks/db/cancellations.ts";
 
 const EVERY_MS = 5_000;
-/** Maximum number of revoked subscriptions per pass. */
+/** Maximum number of revoked webhook subscriptions per pass of the job. */
 const MAX_SUBSCRIPTIONS = 100;
-/** Maximum number of deliveries per transaction. */
+/** Maximum number of webhook deliveries that one transaction cancels. */
 const PAGE_SIZE = 500;
 
-/** Cancels a page of the waiting deliveries of a revoked subscription, and returns whether there may be more. */
+/**
+ * Cancels a page of the waiting deliveries of a revoked webhook subscription, and returns whether there may be more.
+ */
 async function cancelPage(sql: Sql, subscriptionId: string): Promise<boolean> {
   return await sql.begin(async (tx) => {
     const ids = await lockWaiting(tx, subscriptionId, PAGE_SIZE);
@@ -24,8 +26,8 @@ async function cancelPage(sql: Sql, subscriptionId: string): Promise<boolean> {
 }
 
 /**
- * Cancels the waiting deliveries of revoked subscriptions until it is disposed of. They are not sent from the moment in which
- * the subscription is revoked; this job only makes their history say so.
+ * Starts the job that marks the waiting deliveries of revoked webhook subscriptions as cancelled in their history. No
+ * delivery is sent after the revocation, even before the job has run.
  */
 export function startCancelDeliveries(options: {
   readonly sql: Sql;
@@ -47,7 +49,7 @@ export function startCancelDeliveries(options: {
     onError: (error) =>
       logger.warn(
         { err: error },
-        "the waiting deliveries of revoked webhook subscriptions could not be cancelled; it is tried again",
+        "the waiting deliveries of revoked webhook subscriptions could not be cancelled; the job cancel-deliveries tries again",
       ),
   });
 }

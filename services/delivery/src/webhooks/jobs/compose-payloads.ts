@@ -3,18 +3,27 @@ import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
 import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
 
-/** Interval at which the job looks for events without being nudged, in milliseconds. */
+/**
+ * Interval in milliseconds at which the job compose-payloads looks for webhook events without being told about new
+ * ones.
+ */
 const POLL_MS = 1_000;
-/** Shortest and longest pause before an owner that did not answer is asked again, in milliseconds. */
+/**
+ * Shortest and longest pause in milliseconds before a service that did not answer is asked again for objects of webhook
+ * events.
+ */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** Writes the payloads of events, and can be told that there are new ones. */
+/** The job that writes the payloads of webhook events. It can be told that there are new ones. */
 export interface Composer extends AsyncDisposable {
   nudge(): void;
 }
 
-/** Remembers for how long the events of an unavailable owner wait. Each failure in a row doubles the pause. */
+/**
+ * Remembers for how long webhook events about objects of an unavailable service wait. Each failure in a row doubles the
+ * pause.
+ */
 class OwnerPauses {
   readonly #pauses = new Map<EventSource["kind"], { untilMs: number; pauseMs: number }>();
 
@@ -36,8 +45,7 @@ class OwnerPauses {
 }
 
 /**
- * Starts the job that writes the payloads of events and queues their deliveries, in any number of processes.
- *
+ * Starts the job that writes the payloads of webhook events and queues their deliveries, in any number of processes.
  * @param deps.nudgeDispatcher Called when deliveries have become due.
  */
 export function startComposer(
@@ -53,7 +61,7 @@ export function startComposer(
       if (page.unavailable.length > 0)
         logger.warn(
           { job: "compose-payloads", kinds: page.unavailable },
-          "a service did not answer, so webhook events about its objects wait; they are tried again after a pause",
+          "a service did not answer, so webhook events about its objects wait; the job compose-payloads asks the service again after a pause",
         );
       if (page.composed > 0) nudgeDispatcher();
       return page.claimed === PAGE_EVENTS;

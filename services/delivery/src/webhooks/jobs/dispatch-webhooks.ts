@@ -20,33 +20,43 @@ import {
 import { ReceiverConnections } from "#src/webhooks/operations/receiver-connections.ts";
 import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
 
-/** Interval in milliseconds at which a process that holds lanes looks for due deliveries. */
+/** Interval in milliseconds at which a process that holds leases of webhook subscriptions looks for due deliveries. */
 const POLL_MS = 50;
-/** The same while it holds none. */
+/**
+ * Interval in milliseconds at which a process that holds no lease of a webhook subscription looks for due deliveries.
+ */
 const IDLE_POLL_MS = 100;
-/** Wait in milliseconds after a pass that failed. */
+/** Wait in milliseconds after a pass of the dispatcher that failed. */
 const FAILED_MS = 500;
 /**
- * Minimum time between two claims in milliseconds after a claim of at least `MANY` deliveries. Claiming ten deliveries costs about
- * as much as claiming one, so under load it pays to wait for more.
+ * Minimum time in milliseconds between two claims after a claim of at least `MANY` webhook deliveries. Claiming ten
+ * deliveries costs about as much as claiming one, so under load it pays to wait for more.
  */
 const BUSY_INTERVAL_MS = 5;
-/** The same after a claim of fewer deliveries, so that a single delivery is sent at once. */
+/**
+ * Minimum time in milliseconds between two claims after a claim of fewer than `MANY` webhook deliveries, so that a
+ * single delivery is sent at once.
+ */
 const INTERVAL_MS = 1;
 const MANY = 5;
-/** How long after the deadline of its attempts a stopping process waits until they are recorded, in milliseconds. */
+/**
+ * How long a stopping process waits, after the deadline of its webhook attempts, until they are recorded, in
+ * milliseconds.
+ */
 const RECORD_MARGIN_MS = 2_000;
 
 export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
-  /** Settings that replace those of production, for tests. */
+  /** Settings of the dispatcher that replace those of production, for tests. */
   readonly settings?: Partial<DispatcherSettings>;
 }
 
-/** Sends webhooks until it is disposed of. Disposing waits until attempts that run end and are recorded. */
+/**
+ * The job that sends webhooks until it is disposed of. Disposing waits until attempts that run end and are recorded.
+ */
 export interface Dispatcher extends AsyncDisposable {
-  /** Looks for due deliveries now instead of at the next poll. */
+  /** Makes the dispatcher look for due webhook deliveries now instead of at the next poll. */
   nudge(): void;
-  /** Milliseconds since this process last looked for deliveries successfully. */
+  /** Milliseconds since this process last looked for webhook deliveries successfully. */
   claimAgeMs(): number;
 }
 
@@ -59,7 +69,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     onError: (error) =>
       deps.logger.warn(
         { err: error },
-        "webhook deliveries could not be claimed; claiming is tried again",
+        "webhook deliveries could not be claimed; the process tries again",
       ),
   });
   passes.onFree = () => loop.nudge();
@@ -78,7 +88,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
 
 class Passes {
   onFree: () => void = () => undefined;
-  /** Whether the next pass looks for new deliveries, also of lanes that had none. */
+  /**
+   * Whether the next pass looks for new deliveries of all leased webhook subscriptions, also of those that had none.
+   */
   mustLook = true;
   passedAt = performance.now();
   readonly #deps: DispatcherDeps;
@@ -97,7 +109,10 @@ class Passes {
     this.#connections = new ReceiverConnections(deps.outbound);
   }
 
-  /** Claims lanes and due deliveries once, and begins their attempts. Returns the milliseconds until the next pass. */
+  /**
+   * Takes leases of webhook subscriptions, claims due deliveries once, and begins their attempts. Returns the
+   * milliseconds until the next pass.
+   */
   async run(): Promise<number> {
     const now = performance.now();
     const waitMs = this.#claimedAt + this.#intervalMs - now;
@@ -110,7 +125,7 @@ class Passes {
     return isCut ? BUSY_INTERVAL_MS : POLL_MS;
   }
 
-  /** Claims further lanes, and asks all lanes for deliveries in this pass. */
+  /** Takes leases of further webhook subscriptions, and looks for deliveries of all leased ones in this pass. */
   async #look(): Promise<void> {
     this.#lookedAt = performance.now();
     this.mustLook = false;
@@ -128,7 +143,7 @@ class Passes {
     return planClaim(demands, this.#deps.settings.slots);
   }
 
-  /** Returns whether there may be more due deliveries that this process can send. */
+  /** Returns whether there may be more due webhook deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
     if (plan.lanes.length === 0) return false;
     const { sql, owner, settings } = this.#deps;
@@ -151,7 +166,8 @@ class Passes {
   }
 
   #begin(lane: HeldLane, delivery: QueuedDelivery): void {
-    // While the database is unavailable for longer than `sendingMs`, a delivery is claimed again before its attempt is recorded.
+    // While the database is unavailable for longer than `sendingMs`, a webhook delivery is claimed again before its
+    // attempt is recorded.
     if (lane.isSending(delivery.deliveryId)) return;
     lane.begin(delivery.deliveryId, performance.now());
     webhookLateness.observe(Math.max(0, delivery.latenessMs) / 1000);
@@ -178,7 +194,7 @@ class Passes {
       const { deliveryId } = delivery;
       logger.error(
         { err: error, deliveryId },
-        "sending a webhook ended with an unexpected error; it is sent again",
+        "an attempt to send a webhook delivery ended with an unexpected error; the delivery is sent again",
       );
     }
   }

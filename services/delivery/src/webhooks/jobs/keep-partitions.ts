@@ -12,15 +12,15 @@ import {
 
 const EVERY_MS = 60 * 60_000;
 const RETRY_MS = 1_000;
-/** Events of the last 7 days are assigned to subscriptions, so their partitions always exist. */
+/** Webhook events of the last 7 days are assigned to subscriptions, so the partitions of these days always exist. */
 const DAYS_BEFORE = 8;
-/** For how many days the job may fail before events of a new day have no partition. */
+/** Number of days for which the job keep-partitions may fail before webhook events of a new day have no partition. */
 const DAYS_AFTER = 14;
 
 interface Options {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Number of days before today whose history is kept. */
+  /** Number of days before today whose webhook history is kept. */
   readonly historyDays: number;
 }
 
@@ -34,7 +34,10 @@ export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Pr
   }
 }
 
-/** Drops the partitions of the days that are no longer kept, and what still waits for their deliveries. */
+/**
+ * Drops the partitions of the webhook history for days that are no longer kept, and deletes what still waits for their
+ * deliveries.
+ */
 export async function dropOldPartitions({
   sql,
   historyDays,
@@ -51,8 +54,8 @@ export async function dropOldPartitions({
 }
 
 /**
- * Starts the job that creates partitions ahead of time and drops old ones. It resolves when all partitions exist that consumers
- * need, however long that takes.
+ * Starts the job that creates partitions of the webhook history ahead of time and drops old ones. The promise resolves
+ * when all partitions exist that consumers need, however long that takes.
  */
 export async function startKeepPartitions(options: Options): Promise<AsyncDisposable> {
   await createAtStart(options);
@@ -85,7 +88,7 @@ async function createAtStart(options: Options): Promise<void> {
     } catch (error) {
       options.logger.warn(
         { err: error, job: "keep-partitions" },
-        "the partitions of the webhooks' history could not be created; webhooks start when they exist",
+        "the partitions of the webhooks' history could not be created; the job tries again, and no webhooks are sent until the partitions exist",
       );
       await sleep(RETRY_MS);
     }

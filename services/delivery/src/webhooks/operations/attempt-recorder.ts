@@ -15,7 +15,7 @@ import { disabledEvent } from "./webhook-events.ts";
 
 type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut">;
 
-/** An attempt that has ended, with what follows from it. */
+/** A webhook attempt that has ended, with what follows from it. */
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
   readonly lane: HeldLane;
@@ -25,16 +25,16 @@ export interface EndedDelivery {
   readonly decision: Decision;
 }
 
-/** How long attempts are collected before they are recorded in one statement, in milliseconds. */
+/** How long webhook attempts are collected before they are recorded in one statement, in milliseconds. */
 const WINDOW_MS = 8;
-/** Maximum number of attempts per statement. */
+/** Maximum number of webhook attempts per statement. */
 const MAX_ATTEMPTS = 200;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
-/** How many times an attempt is tried to record with its texts, and then without them. */
+/** How many times the recorder tries to record a webhook attempt with its texts, and then without them. */
 const TRIES_PER_FORM = 3;
 
-/** Returns the attempt without what the receiver sent. */
+/** Returns the webhook attempt without the texts that the receiver sent. */
 function withoutTexts(ended: EndedDelivery): EndedDelivery {
   const { attempt } = ended;
   const hasResponse = attempt.statusCode !== null;
@@ -52,7 +52,9 @@ function toResult({ delivery, attempt, decision }: EndedDelivery): AttemptResult
   return { deliveryId: delivery.deliveryId, attempt, decision: decision.delivery };
 }
 
-/** The subscriptions that a batch disables, with the request whose event was sent last. */
+/**
+ * The webhook subscriptions that a batch of attempts disables, each with the request that caused its last sent event.
+ */
 function listDisabled(batch: readonly EndedDelivery[]) {
   const disabled = new Map<string, { receiver: DisabledReceiver; delivery: QueuedDelivery }>();
   for (const { decision, delivery, url } of batch) {
@@ -67,8 +69,9 @@ function listDisabled(batch: readonly EndedDelivery[]) {
 }
 
 /**
- * Records attempts in batches. While the database is unavailable it tries again, because nothing else knows how the attempts
- * ended. An attempt that the database refuses is recorded without the texts of the receiver.
+ * Records webhook attempts in batches. While the database is unavailable, the recorder tries again, because no other
+ * process knows how the attempts ended. An attempt that the database refuses is recorded without the texts of the
+ * receiver.
  */
 export class AttemptRecorder {
   readonly #deps: RecorderDeps;
@@ -86,7 +89,7 @@ export class AttemptRecorder {
     });
   }
 
-  /** Resolves when the attempt is recorded, however long the database is unavailable. */
+  /** Resolves when the webhook attempt is recorded, however long the database is unavailable. */
   async record(ended: EndedDelivery): Promise<void> {
     await this.#batcher.submit(ended);
   }
@@ -100,7 +103,7 @@ export class AttemptRecorder {
       await this.#untilAvailable(batch);
     } catch (error) {
       this.#logRefusal(error, batch);
-      // Each attempt is recorded by itself, so that a refused one does not hold back the others.
+      // Each webhook attempt of the batch is recorded by itself, so that a refused one does not hold back the others.
       if (batch.length > 1) await Promise.all(batch.map((ended) => this.#record([ended])));
       else await Promise.all(batch.map((ended) => this.#recordRefused(ended)));
     }
@@ -148,7 +151,8 @@ export class AttemptRecorder {
     if (disabled.size === 0) await recordAttempts(sql, owner, results, lanes);
     else
       await sql.begin(async (tx) => {
-        // A change by a user locks the subscription before its lane as well, so the two never deadlock.
+        // A user's change of a webhook subscription also locks the subscription before its row in `webhook_lanes`, so
+        // the two transactions never deadlock.
         const byId = [...disabled].toSorted(([a], [b]) => (a < b ? -1 : 1));
         for (const [, { receiver, delivery }] of byId) await disable(tx, receiver, delivery);
         await recordAttempts(tx, owner, results, lanes);
@@ -166,7 +170,9 @@ export class AttemptRecorder {
   }
 }
 
-/** Disables a subscription, and assigns the event about it to the other subscriptions of its workspace. */
+/**
+ * Disables a webhook subscription, and assigns the event webhook.disabled to the other subscriptions of its workspace.
+ */
 async function disable(
   tx: TransactionSql,
   receiver: DisabledReceiver,

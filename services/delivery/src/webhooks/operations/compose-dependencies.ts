@@ -6,7 +6,7 @@ import type { AccountsClient } from "#src/webhooks/clients/accounts.ts";
 import type { MediaClient } from "#src/webhooks/clients/media.ts";
 import type { PostsClient } from "#src/webhooks/clients/posts.ts";
 
-/** Dependencies of writing the payloads of events. */
+/** Dependencies of writing the payloads of webhook events. */
 export interface ComposeDeps {
   readonly sql: Sql;
   readonly logger: Logger;
@@ -14,6 +14,6 @@ export interface ComposeDeps {
   readonly accounts: AccountsClient;
   readonly media: MediaClient;
   readonly links: Pick<MediaLinks, "urlOf">;
-  /** Language of messages for people in payloads. */
+  /** Language of messages for people in webhook payloads. */
   readonly locale: Locale;
 }

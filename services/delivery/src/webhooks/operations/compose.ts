@@ -21,13 +21,16 @@ import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.
 import { readObjects } from "#src/webhooks/operations/read-objects.ts";
 import { renderData, renderWithoutObject } from "#src/webhooks/operations/render-data.ts";
 
-/** Maximum number of events whose payloads one page writes. */
+/** Maximum number of webhook events whose payloads one page writes. */
 export const PAGE_EVENTS = 200;
-/** How long a page of events is reserved for this process. The deadline of the calls to the owners is shorter. */
+/**
+ * How long a page of webhook events is reserved for this process. The deadline of the calls to the owning services is
+ * shorter.
+ */
 const LEASE_MS = 15_000;
-/** Number of failures after which an event is sent without its object. */
+/** Number of failures after which a webhook event is sent without its object. */
 const MAX_TRIES = 5;
-/** Approximate size of the payloads in bytes that one transaction writes. */
+/** Approximate size in bytes of the webhook payloads that one transaction writes. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
 
 const incompleteTotal = createCounter(
@@ -38,19 +41,18 @@ const incompleteTotal = createCounter(
 );
 
 export interface PageResult {
-  /** Number of events that were claimed. */
+  /** Number of webhook events that were claimed. */
   readonly claimed: number;
-  /** Number of events whose payload is written. */
+  /** Number of webhook events whose payload is written. */
   readonly composed: number;
-  /** The kinds of sources whose owner did not answer. */
+  /** The kinds of webhook event sources whose owning service did not answer. */
   readonly unavailable: readonly EventSource["kind"][];
 }
 
 /**
- * Writes the payloads of up to `PAGE_EVENTS` events and queues their deliveries. A crash at any point repeats the page after its
- * lease, and an event that has a payload keeps it.
- *
- * @param except Kinds of sources whose events wait, because their owner is unavailable.
+ * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. A crash at any point repeats
+ * the page after its lease, and an event that has a payload keeps it.
+ * @param except Kinds of sources whose events wait, because their owning service is unavailable.
  */
 export async function composePage(
   deps: ComposeDeps,
@@ -90,7 +92,7 @@ interface Rendered {
   readonly failed: readonly Composition[];
 }
 
-/** Reads the objects of a page of events and renders the payloads, outside of any transaction. */
+/** Reads the objects of a page of webhook events and renders the payloads, outside of any transaction. */
 async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Promise<Rendered> {
   const { logger } = deps;
   const written: WrittenEvent[] = [];
@@ -116,7 +118,7 @@ async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Prom
       failed.push(event);
       logger.warn(
         { err: error, job: "compose-payloads", eventId: event.id, eventType: event.type },
-        "the payload of a webhook event could not be written; it is tried again, then sent with ids only",
+        "the payload of a webhook event could not be written; the job compose-payloads tries again, then sends the event with ids only",
       );
     }
   }
@@ -130,7 +132,7 @@ function toWritten(event: Composition, data: object): WrittenEvent {
   return { event, payload, cause };
 }
 
-/** Divides events into groups whose payloads are not much larger than `CHUNK_BYTES` together. */
+/** Divides webhook events into groups whose payloads are not much larger than `CHUNK_BYTES` together. */
 function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenEvent[])[] {
   const chunks: WrittenEvent[][] = [];
   let bytes = Number.POSITIVE_INFINITY;
@@ -146,8 +148,8 @@ function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenE
 }
 
 /**
- * Writes payloads in transactions of limited size, and returns the ids of the events that the database refuses. A refusal is
- * narrowed down to the event that causes it, so that the other events are sent.
+ * Writes webhook payloads in transactions of limited size, and returns the ids of the events that the database refuses.
+ * A refusal is narrowed down to the event that causes it, so that the other events are sent.
  */
 async function writeChunks(
   { sql, logger }: ComposeDeps,
@@ -166,7 +168,7 @@ async function writeChunks(
         refused.push(...chunk.map(({ event }) => event.id));
         logger.error(
           { err: error, job: "compose-payloads" },
-          "the database refused the payload of a webhook event; it is tried again, then sent with ids only",
+          "the database refused the payload of a webhook event; the job compose-payloads tries again, then sends the event with ids only",
         );
       }
     }
@@ -175,8 +177,9 @@ async function writeChunks(
 }
 
 /**
- * Writes payloads and queues the deliveries of their events in one transaction. The lock on an event comes first: an assignment
- * of the event to a further subscription that runs at the same time waits, and then finds that the event is gone or still waits.
+ * Writes webhook payloads and queues the deliveries of their events in one transaction, which locks the events first. A
+ * transaction that assigns one of the events to a further subscription at the same time waits for the lock, and then
+ * finds that the event is gone or still waits.
  */
 async function writeChunk(sql: Sql, chunk: readonly WrittenEvent[]): Promise<void> {
   await sql.begin(async (tx) => {

@@ -3,7 +3,7 @@ import type { AttemptError } from "#src/webhooks/domain/attempt.ts";
 
 const TLS_CODE = /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_|EPROTO$)/;
 
-/** Error for a connection to a receiver that could not be opened. */
+/** Error of a connection to a webhook receiver that could not be opened. */
 export class ConnectFailure extends Error {
   override name = "ConnectFailure";
   readonly code: AttemptError;
@@ -23,7 +23,10 @@ function codeOf({ failure, cause }: OutboundError): AttemptError {
   return isTimeout || code === "ETIMEDOUT" ? "timeout" : "connection_failed";
 }
 
-/** Returns why a connector for public addresses could not connect. Its other errors come from the DNS. */
+/**
+ * Returns why a connection to a webhook receiver could not be opened. Errors that the connector does not report itself
+ * come from the DNS.
+ */
 export function toConnectFailure(error: Error): ConnectFailure {
   return new ConnectFailure(error instanceof OutboundError ? codeOf(error) : "dns_failed", error);
 }

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import type { Signing } from "#src/webhooks/domain/subscription.ts";
 
-/** Standard Webhooks asks for 24 to 64 random bytes. */
+/** Length of a new signing secret in bytes: Standard Webhooks asks for 24 to 64 random bytes. */
 const SECRET_BYTES = 32;
 /** Length of the prefix of an Ed25519 key in DER, before the 32 bytes of the key. */
 const PRIVATE_PREFIX_BYTES = 16;
@@ -9,9 +9,9 @@ const PUBLIC_PREFIX_BYTES = 12;
 
 /** What signs the deliveries of a subscription, in the text forms of Standard Webhooks. */
 export interface SigningSecret {
-  /** `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
+  /** Signing secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
   readonly secret: string;
-  /** `whpk_…`; null for HMAC. */
+  /** Public key `whpk_…` that verifies Ed25519 signatures; null for HMAC. */
   readonly publicKey: string | null;
 }
 

@@ -7,13 +7,13 @@ import type { ConnectionOptions } from "./receiver-connections.ts";
 
 /** Durations in milliseconds and limits of sending webhooks. Only tests change those other than `retry`. */
 export interface DispatcherSettings {
-  /** Maximum duration of an attempt: DNS, connecting, the request and the whole response. */
+  /** Maximum duration of a webhook attempt: DNS, connecting, the request and the whole response. */
   readonly attemptMs: number;
-  /** How long after a crash of the process no other process sends the deliveries that it was sending. */
+  /** How long after the crash of a process no other process sends the webhook deliveries that it was sending. */
   readonly sendingMs: number;
-  /** Duration of the lease of a lane. */
+  /** Duration of the lease of a webhook subscription. */
   readonly leaseMs: number;
-  /** How long a lane is held after its last attempt. */
+  /** How long a process holds the lease of a webhook subscription after its last attempt. */
   readonly releaseAfterMs: number;
   readonly slots: SlotLimits;
   readonly retry: RetryPolicy;
@@ -32,14 +32,16 @@ export const DISPATCHER_SETTINGS: DispatcherSettings = {
 export interface DispatcherDeps {
   readonly sql: Sql;
   readonly logger: Logger;
-  /** Id of this process, recorded with the leases of its lanes. */
+  /** Id of this process, recorded with the leases of webhook subscriptions. */
   readonly owner: string;
-  /** Keys with which the secrets of subscriptions are sealed. */
+  /** Keys with which the secrets of webhook subscriptions are sealed. */
   readonly sealingKeys: readonly SealingKey[];
-  /** To which addresses webhooks may be sent, and how they are found. */
+  /** Rules for the addresses to which webhooks may be sent, and the function that resolves host names. */
   readonly outbound: ConnectionOptions;
   readonly random: () => number;
-  /** Called after each transaction that assigned an event about a disabled subscription to others was committed. */
+  /**
+   * Called after the commit of each transaction that assigned an event about a disabled webhook subscription to others.
+   */
   readonly onFanOut: () => void;
   readonly settings: DispatcherSettings;
 }

@@ -2,23 +2,32 @@ import type { Client, Dispatcher } from "undici";
 import type { AttemptError } from "#src/webhooks/domain/attempt.ts";
 import { ConnectFailure } from "./connect-failure.ts";
 
-/** Number of bytes of the body of a response that are kept. A longer body ends the exchange. */
+/** Number of bytes of a webhook response body that are kept. A longer body ends the exchange. */
 export const MAX_BODY_BYTES = 16 * 1024;
-/** Number of informational responses (1xx) before the response, after which the exchange fails. */
+/**
+ * Number of informational responses (1xx) before the actual response after which the exchange with a webhook receiver
+ * fails.
+ */
 const MAX_INFORMATIONAL = 10;
-/** Makes undici stop reading at once: bytes that have arrived already may contain thousands of further chunks. */
-const TOO_MUCH = new Error("the receiver sends more than is read");
+/**
+ * Error that makes undici stop reading a response at once: bytes that have arrived already may contain thousands of
+ * further chunks.
+ */
+const TOO_MUCH = new Error("the receiver of a webhook sent more bytes than Postrider reads");
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How an HTTP exchange with a receiver ended. */
+/** How an HTTP exchange with a webhook receiver ended. */
 export interface ExchangeEnd {
-  /** Why it was not complete; undefined after a response that ended, or whose body has more than `MAX_BODY_BYTES`. */
+  /**
+   * Why the exchange was not complete; undefined after a response that ended, or whose body has more than
+   * `MAX_BODY_BYTES`.
+   */
   readonly error: AttemptError | undefined;
   readonly response:
     | { readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
     | undefined;
-  /** Whether the connection can serve another request. */
+  /** Whether another request can be sent over the connection. */
   readonly isReusable: boolean;
 }
 
@@ -37,7 +46,10 @@ function errorOf(error: unknown): AttemptError {
   return isOverflow ? "too_large_headers" : "connection_failed";
 }
 
-/** Collects a response, and ends with the first of: its end, enough of its body, an error, the deadline. */
+/**
+ * Collects the response of a webhook receiver, and ends with the first of: its end, enough of its body, an error, the
+ * deadline.
+ */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly ended: Promise<ExchangeEnd>;
   readonly #resolve: (end: ExchangeEnd) => void;
@@ -106,8 +118,8 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /**
- * Sends a POST over a connection. It never throws and never takes longer than its deadline. The caller closes a connection that
- * is not reusable afterwards.
+ * Sends a webhook as a POST over a connection. The promise never rejects and never takes longer than the deadline. The
+ * caller closes a connection that is not reusable afterwards.
  */
 export async function exchange(
   client: Client,

@@ -6,20 +6,23 @@ import { findMatches } from "#src/webhooks/db/matches.ts";
 import { listFilters } from "#src/webhooks/domain/event-types.ts";
 import { deliveryIdOf, type WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
-/** An event to assign to subscriptions. */
+/** An event to assign to webhook subscriptions. */
 export interface AssignedEvent {
   readonly event: WebhookEvent;
   readonly cause: Cause;
-  /** The only subscription that receives the event, whatever its filters. Default: every one whose filters match. */
+  /**
+   * Id of the only webhook subscription that receives the event, whatever its filters. Default: every subscription
+   * whose filters match.
+   */
   readonly only?: string;
-  /** A subscription that does not receive the event. */
+  /** Id of a webhook subscription that does not receive the event. */
   readonly except?: string;
 }
 
 /**
- * Inserts one delivery per event and matching subscription, and returns the number of new ones. The id of a delivery depends
- * only on the event and the subscription, so a repeated event inserts nothing. The deliveries are sent once the job
- * `compose-payloads` has written the payload of their event.
+ * Inserts one delivery per event and matching webhook subscription, and returns the number of new deliveries. The id of
+ * a delivery depends only on the event and the subscription, so a repeated event inserts nothing. The deliveries are
+ * sent once the job `compose-payloads` has written the payload of their event.
  */
 export async function fanOut(
   tx: TransactionSql,

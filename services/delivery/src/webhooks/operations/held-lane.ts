@@ -40,23 +40,26 @@ function toState(row: LaneRow, now: number): LaneState {
 }
 
 /**
- * The lane of a subscription while this process holds its lease. Only the holder sends its deliveries, so the limits here hold
- * for all processes together. Instants are milliseconds of `performance.now()`.
+ * A webhook subscription while this process holds its lease. Only the holder sends its deliveries, so the limits here
+ * hold for all processes together. Instants are milliseconds of `performance.now()`.
  */
 export class HeldLane {
   readonly subscriptionId: string;
   readonly workspaceId: string;
   receiver: Receiver;
-  /** Whether there may be due deliveries that were not claimed. */
+  /** Whether the webhook subscription may have due deliveries that were not claimed. */
   isAsking = true;
-  /** When the lane was claimed or last had an attempt. */
+  /** When this process took the lease of the webhook subscription, or when its last attempt was. */
   activeAt: number;
   #state: LaneState;
   #stored: LaneState;
   #load: LaneLoad;
-  /** One token per attempt; used only with a maximum rate. A new holder starts with one, because it does not know the last second. */
+  /**
+   * One token per attempt; used only with a maximum rate. A new holder of the lease starts with one token, because it
+   * does not know how many attempts were made in the last second.
+   */
   #level: BucketLevel;
-  /** Start of each attempt that runs or is not recorded yet, by delivery, oldest first. */
+  /** Start of each attempt of the webhook subscription that runs or is not recorded yet, by delivery, oldest first. */
   readonly #running = new Map<string, number>();
   /** The attempts of `#running` whose receiver has not answered yet. */
   readonly #open = new Map<string, number>();
@@ -72,7 +75,10 @@ export class HeldLane {
     this.#level = { tokens: 1, at: now };
   }
 
-  /** Takes over a change of the subscription. A change of its address or status also resets what was known of its receiver. */
+  /**
+   * Takes over a change of the webhook subscription. A change of its address or status also resets what was known of
+   * its receiver.
+   */
   reload(receiver: Receiver, row: LaneRow): void {
     this.receiver = receiver;
     this.isAsking = true;
@@ -123,7 +129,7 @@ export class HeldLane {
   }
 
   /**
-   * Decides what follows from an attempt that has just ended. An answer of an address that the subscription no longer has decides
+   * Decides what follows from a webhook attempt that has just ended. An answer of an address that the subscription no longer has decides
    * only about the delivery.
    */
   end(
@@ -151,14 +157,17 @@ export class HeldLane {
     return decision;
   }
 
-  /** Frees the slot of a delivery whose attempt is recorded. */
+  /** Frees the slot of a webhook delivery whose attempt is recorded. */
   free(deliveryId: string): void {
     this.#running.delete(deliveryId);
     this.#open.delete(deliveryId);
     this.activeAt = performance.now();
   }
 
-  /** Returns the state to store and a function to call when it is stored; undefined if the stored state is the same. */
+  /**
+   * Returns the state of the webhook subscription to store and a function to call when it is stored; undefined if the
+   * stored state is the same.
+   */
   findUnstored(): { readonly result: LaneResult; readonly onStored: () => void } | undefined {
     const state = this.#state;
     if (isSame(state, this.#stored)) return undefined;

@@ -13,14 +13,14 @@ import { loadReceivers } from "./receivers.ts";
 
 type LeaseDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "sealingKeys" | "settings">;
 
-/** Maximum number of lanes that a process holds. */
+/** Maximum number of webhook subscriptions whose leases a process holds. */
 const MAX_LANES = 2_048;
-/** Maximum number of lanes per claim. */
+/** Maximum number of webhook subscriptions per claim of leases. */
 const MAX_BATCH = 200;
-/** How long a subscription whose secret cannot be decrypted is left alone, in milliseconds. */
+/** How long the dispatcher skips a webhook subscription whose secret cannot be decrypted, in milliseconds. */
 const UNUSABLE_MS = 60_000;
 
-/** The lanes whose leases this process holds. Their leases are renewed three times per duration. */
+/** The webhook subscriptions whose leases this process holds. Each lease is renewed three times within its duration. */
 export class LaneLeases {
   readonly #deps: LeaseDeps;
   readonly #lanes = new Map<string, HeldLane>();
@@ -38,7 +38,7 @@ export class LaneLeases {
       onError: (error) =>
         deps.logger.warn(
           { err: error },
-          "the leases of webhook subscriptions could not be renewed; other processes may take them over when they end",
+          "the leases of webhook subscriptions could not be renewed; other processes may take over the subscriptions when the leases end",
         ),
     });
   }
@@ -56,8 +56,8 @@ export class LaneLeases {
   }
 
   /**
-   * Claims lanes with due deliveries, at most as many slow and new ones as attempts to them may begin. Lanes of subscriptions
-   * that are not active are released at once.
+   * Takes leases of webhook subscriptions with due deliveries: at most as many with slow and new receivers as attempts
+   * to such receivers may begin. Leases of subscriptions that are not active are released at once.
    */
   async claim(free: { readonly slow: number; readonly new: number }): Promise<void> {
     const { sql, owner, settings } = this.#deps;
@@ -70,7 +70,7 @@ export class LaneLeases {
     };
     const lease = { owner, leaseMs: settings.leaseMs, limits };
     const rows = await claimLanes(sql, lease);
-    // A process claims its own lane again if it could not renew the lease in time.
+    // A process takes the lease of its own webhook subscription again if it could not renew the lease in time.
     const unknown = rows.filter((row) => !this.#lanes.has(row.subscriptionId));
     if (unknown.length > 0) await this.#load(unknown);
   }
@@ -102,7 +102,10 @@ export class LaneLeases {
     return { blockMs: UNUSABLE_MS };
   }
 
-  /** Loads subscriptions again that a user has changed, and releases the lanes of those that are not active any longer. */
+  /**
+   * Loads webhook subscriptions again that a user has changed, and releases the leases of those that are not active any
+   * longer.
+   */
   async reload(subscriptionIds: readonly string[]): Promise<void> {
     if (subscriptionIds.length === 0) return;
     const { sql, sealingKeys } = this.#deps;
@@ -124,7 +127,10 @@ export class LaneLeases {
     await this.#release(released);
   }
 
-  /** Releases lanes without attempts since some time, so that the statements of the process stay short. */
+  /**
+   * Releases the leases of webhook subscriptions without recent attempts, so that the statements of the process stay
+   * short.
+   */
   async releaseIdle(): Promise<void> {
     const now = performance.now();
     const { releaseAfterMs } = this.#deps.settings;
@@ -141,7 +147,7 @@ export class LaneLeases {
     );
   }
 
-  /** A lane that cannot be released, because the database is unavailable, is free when its lease ends. */
+  /** A lease that cannot be released, because the database is unavailable, ends by itself. */
   async #release(lanes: readonly ReleasedLane[]): Promise<void> {
     if (lanes.length === 0) return;
     for (const { subscriptionId } of lanes) this.#lanes.delete(subscriptionId);
@@ -163,7 +169,10 @@ export class LaneLeases {
       );
   }
 
-  /** Releases all lanes. Attempts that still run are recorded, but decide nothing about their lane any more. */
+  /**
+   * Releases the leases of all webhook subscriptions. Attempts that still run are recorded, but no longer change the
+   * state of their subscription.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#renewals[Symbol.asyncDispose]();
     await this.#releaseHeld(this.values());

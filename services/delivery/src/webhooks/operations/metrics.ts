@@ -19,13 +19,13 @@ const attemptDuration = createDurationHistogram(
   ["succeeded"],
 );
 
-/** How long webhook deliveries were due before they were claimed. */
+/** How long webhook deliveries were due before a process claimed them. */
 export const webhookLateness = createDurationHistogram(
   "webhook_claim_lateness_seconds",
   "Time from the instant at which a webhook delivery was due to its claim.",
 );
 
-/** Counts attempts that the database or our code refused, by what could be recorded instead. */
+/** Counts webhook attempts that the database or our code refused, by what could be recorded instead. */
 export const refusedAttemptsTotal = createCounter(
   "webhook_refused_attempts_total",
   "Attempts to send a webhook that could not be recorded as they were, by what was recorded: all but the receiver's texts, or nothing.",
@@ -33,7 +33,7 @@ export const refusedAttemptsTotal = createCounter(
   [{ recorded: "without_texts" }, { recorded: "nothing" }],
 );
 
-/** Subscriptions that were disabled, by reason. */
+/** Counts webhook subscriptions that were disabled, by reason. */
 export const disabledTotal = createCounter(
   "webhook_disabled_total",
   "Webhook subscriptions that this process disabled, by reason.",
@@ -67,7 +67,10 @@ export function countAttempt({ error, durationMs }: Attempt): void {
   attemptDuration.observe({ succeeded: String(error === null) }, durationMs / 1000);
 }
 
-/** Records how many attempts run in this process, by pace, and how many lanes it holds. */
+/**
+ * Records how many webhook attempts run in this process, by the speed of their receivers, and how many subscriptions it
+ * has leased.
+ */
 export function recordLoad(
   running: Readonly<Record<"new" | "fast" | "slow", number>>,
   lanes: number,

@@ -12,29 +12,30 @@ import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
 
-/** The object that an event is about, as its owner returned it. */
+/** The object that a webhook event is about, as the owning service returned it. */
 export type SourceObject =
   | { readonly kind: "post"; readonly post: Post }
   | { readonly kind: "account"; readonly account: Account }
   | { readonly kind: "media"; readonly media: Media }
   | { readonly kind: "webhook"; readonly webhook: Subscription };
 
-/** Result of reading the object of an event. `read` without an object means that the object no longer exists. */
+/** Result of reading the object of a webhook event. `read` without an object means that the object no longer exists. */
 export type Reading =
   | { readonly kind: "read"; readonly object: SourceObject | undefined }
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Deadline of one call to an owner. */
+/** Deadline of one call to a service that owns objects of webhook events. */
 const CALL_TIMEOUT_MS = 5_000;
-/** Deadline of all calls to an owner for one page of events: shorter than the lease of the page. */
+/** Deadline of all calls to an owning service for one page of webhook events: shorter than the lease of the page. */
 const PAGE_TIMEOUT_MS = 10_000;
 
 type Readings = Map<string, Reading>;
 
 /**
- * Reads the objects that events are about, at the owning services at the same time, and returns one reading per event. An event
- * that has failed before is read alone, so that one object that cannot be read does not fail the others again.
+ * Reads the objects that webhook events are about, at the owning services at the same time, and returns one result per
+ * event. An event that has failed before is read alone, so that one object that cannot be read does not fail the others
+ * again.
  */
 export async function readObjects(
   deps: ComposeDeps,
@@ -112,7 +113,7 @@ function idOf(source: EventSource): string {
   }
 }
 
-/** Returns each object that events are about once, although several events may be about it. */
+/** Returns each object that webhook events are about once, although several events may be about it. */
 function toRefs(wanted: readonly Composition[]) {
   const refs = wanted.map(
     (each) => [keyOf(each), { workspaceId: each.workspaceId, id: idOf(each.source) }] as const,
@@ -148,7 +149,7 @@ const readWebhooks: Reader = async ({ sql }, wanted) => {
   );
 };
 
-/** How the object of each kind of event is read; undefined if the event itself contains everything. */
+/** How the object of each kind of webhook event is read; undefined if the event itself contains everything. */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,

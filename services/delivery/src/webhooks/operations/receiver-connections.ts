@@ -4,31 +4,34 @@ import type { ResolveName } from "@postrider/shared/http/resolver";
 import { Client } from "undici";
 import { toConnectFailure } from "#src/webhooks/operations/connect-failure.ts";
 
-/** Maximum time to connect to a receiver in milliseconds, with DNS and TLS. */
+/** Maximum time to connect to a webhook receiver in milliseconds, with DNS and TLS. */
 const CONNECT_MS = 5_000;
-/** Maximum number of connections of this process that wait for another delivery. */
+/** Maximum number of idle connections to webhook receivers in this process. */
 const MAX_IDLE = 512;
-/** How long a connection waits for another delivery, in milliseconds: less than the 5 s after which Node's servers close it. */
+/**
+ * How long an idle connection to a webhook receiver is kept, in milliseconds: less than the 5 s after which Node's
+ * servers close it.
+ */
 const KEEP_ALIVE_MS = 4_000;
-/** Maximum size of the headers of a response in bytes. */
+/** Maximum size of the response headers of a webhook receiver in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface ConnectionOptions {
   readonly rules: OutboundRules;
   readonly connectMs?: number;
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM, which replace the authorities that Node trusts. */
   readonly ca?: string;
 }
 
-/** A connection to a receiver, which serves one attempt at a time. */
+/** A connection to a webhook receiver, which serves one attempt at a time. */
 export interface Connection {
   readonly client: Client;
-  /** Whether an earlier attempt used the connection, so that the receiver may just be closing it. */
+  /** Whether an earlier webhook attempt used the connection, so that the receiver may just be closing it. */
   readonly isReused: boolean;
 }
 
-/** The owner of a connection: subscriptions never share connections, even to the same host. */
+/** The owner of a connection to a webhook receiver: subscriptions never share connections, even to the same host. */
 export interface ConnectionOwner {
   readonly subscriptionId: string;
   readonly origin: string;
@@ -39,14 +42,14 @@ function keyOf({ subscriptionId, origin }: ConnectionOwner): string {
 }
 
 /**
- * The connections to receivers. A connection belongs to one attempt, and afterwards waits a few seconds for the next delivery
- * of the same subscription. Each connection checks the address of the receiver when it connects.
+ * The connections to webhook receivers. A connection belongs to one attempt, and afterwards waits a few seconds for the
+ * next delivery of the same subscription. Each connection checks the address of the receiver when it connects.
  */
 export class ReceiverConnections implements AsyncDisposable {
   readonly #connect: ReturnType<typeof createPublicConnector>;
-  /** Idle connections by owner. The last one was used last. */
+  /** Idle connections to webhook receivers by owner. The last one was used last. */
   readonly #idle = new Map<string, Client[]>();
-  /** All idle connections with their owner, in the order in which they became idle. */
+  /** All idle connections to webhook receivers with their owner, in the order in which they became idle. */
   readonly #order = new Map<Client, string>();
   readonly #open = new Set<Client>();
 
@@ -63,12 +66,12 @@ export class ReceiverConnections implements AsyncDisposable {
       });
   }
 
-  /** Number of connections, used and idle ones. */
+  /** Number of connections to webhook receivers, used and idle ones. */
   get size(): number {
     return this.#open.size;
   }
 
-  /** Returns an idle connection, or a new one that connects when it is used. */
+  /** Returns an idle connection to a webhook receiver, or a new one that connects when it is used. */
   acquire(owner: ConnectionOwner): Connection {
     const client = this.#idle.get(keyOf(owner))?.at(-1);
     if (client === undefined) return this.acquireNew(owner);
@@ -84,7 +87,7 @@ export class ReceiverConnections implements AsyncDisposable {
       maxHeaderSize: MAX_HEADER_BYTES,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // These timeouts of undici are off, because the deadline of the attempt limits the whole exchange.
+      // These timeouts of undici are off, because the deadline of the webhook attempt limits the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -95,7 +98,7 @@ export class ReceiverConnections implements AsyncDisposable {
     return { client, isReused: false };
   }
 
-  /** Keeps a connection whose exchange is complete for the next delivery of its owner. */
+  /** Keeps a connection to a webhook receiver, whose exchange is complete, for the next delivery of its owner. */
   release(owner: ConnectionOwner, client: Client): void {
     if (client.destroyed) return;
     const key = keyOf(owner);

@@ -6,11 +6,11 @@ import { createSigner, type Signer } from "#src/webhooks/domain/signature.ts";
 
 interface HeldSigner {
   readonly signer: Signer;
-  /** Instant in milliseconds of `performance.now()` at which the secret stops signing. */
+  /** Instant at which the signing secret stops signing, in milliseconds of `performance.now()`. */
   readonly expiresAt: number;
 }
 
-/** The endpoint of a subscription, with what is needed to send to it. */
+/** The endpoint of a webhook subscription, with what is needed to send to it. */
 export interface Receiver {
   readonly subscriptionId: string;
   readonly version: number;
@@ -19,15 +19,18 @@ export interface Receiver {
   readonly origin: string;
   readonly hostname: string;
   readonly port: number;
-  /** Path with the query. */
+  /** Path of the webhook endpoint with the query. */
   readonly path: string;
-  /** Maximum number of attempts per second; null without a maximum. */
+  /** Maximum number of webhook attempts per second; null without a maximum. */
   readonly maxPerSecond: number | null;
-  /** Returns the signers of an attempt, newest first. */
+  /** Returns the signers of a webhook attempt, newest first. */
   signersAt(now: number): readonly Signer[];
 }
 
-/** Decrypts a secret. @throws SealError */
+/**
+ * Decrypts a signing secret of a webhook subscription.
+ * @throws SealError
+ */
 function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: number): HeldSigner {
   const expiresInMs = secret.expiresInMs ?? Number.POSITIVE_INFINITY;
   return {
@@ -53,21 +56,22 @@ function toReceiver(row: ReceiverRow, signers: readonly HeldSigner[]): Receiver 
   };
 }
 
-/** The endpoint of a subscription, or why nothing can be sent to it. */
+/** The endpoint of a webhook subscription, or why nothing can be sent to it. */
 export type LoadedReceiver =
   | { readonly kind: "ready"; readonly receiver: Receiver }
   | { readonly kind: "unusable"; readonly error: unknown };
 
 /**
- * Loads the endpoints of subscriptions and decrypts their secrets. An endpoint is unusable while the key of a secret is missing, because
- * nothing is sent without a signature.
+ * Loads the endpoints of webhook subscriptions and decrypts their secrets. An endpoint is unusable while the key of a
+ * secret is missing, because nothing is sent without a signature.
  */
 export async function loadReceivers(
   sql: ISql,
   keys: readonly SealingKey[],
   subscriptionIds: readonly string[],
 ): Promise<ReadonlyMap<string, LoadedReceiver>> {
-  // The version is read before the secrets. If they are rotated in between, the next claim sees another version.
+  // The version of a webhook subscription is read before its secrets. If they are rotated in between, the next claim
+  // sees another version.
   const rows = await listReceivers(sql, subscriptionIds);
   const secrets = await listSigningSecrets(sql, subscriptionIds);
   const now = performance.now();
@@ -77,7 +81,7 @@ export async function loadReceivers(
       const own = bySubscription.get(row.id) ?? [];
       const signers = own.map((secret) => toHeldSigner(keys, secret, now));
       if (row.status === "active" && signers.length === 0)
-        throw new Error("the subscription has no secret");
+        throw new Error("the webhook subscription has no signing secret");
       return { kind: "ready", receiver: toReceiver(row, signers) };
     } catch (error) {
       return { kind: "unusable", error };

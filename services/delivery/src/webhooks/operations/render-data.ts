@@ -19,9 +19,9 @@ interface RenderOptions {
 type SourceOf<K extends EventSource["kind"]> = Extract<EventSource, { readonly kind: K }>;
 
 /**
- * Returns the `data` of an event: the object in the form of the REST API. The object may be newer than the event; the status and
- * everything else that the event itself says replaces the object's own, so that `data` always contains what happened.
- *
+ * Returns the `data` of a webhook event: the object in the form of the REST API. The object may be newer than the
+ * event; the status and everything else that the event itself says replaces the object's own, so that `data` always
+ * contains what happened.
  * @param object Undefined if the object no longer exists; then `data` contains the ids and what the event says.
  */
 export function renderData(
@@ -50,14 +50,16 @@ export function renderData(
   }
 }
 
-/** Returns what is sent when the payload of an event cannot be written: only ids, and what the event itself says. */
+/**
+ * Returns what is sent when the payload of a webhook event cannot be written: only ids, and what the event itself says.
+ */
 export function renderWithoutObject(event: WebhookEvent, options: RenderOptions): object {
   return renderData(event, undefined, options);
 }
 
 function renderPost({ postId }: SourceOf<"post">, type: string, object: SourceObject | undefined) {
   if (object?.kind !== "post") return { id: postId };
-  // The type of the event names the status: `published` of `post.published`.
+  // The type of the webhook event names the status: `published` of `post.published`.
   return { ...toPostSummary(object.post), status: type.slice(type.indexOf(".") + 1) };
 }
 
@@ -112,7 +114,7 @@ function renderTarget(
 
 type TargetError = NonNullable<SourceOf<"target">["reported"]["error"]>;
 
-/** Adds our message for the code to an error of which the platform said nothing. */
+/** Adds our message for the error code to an error for which the platform sent no message. */
 function withMessage(error: TargetError | null, locale: Locale): TargetError | null {
   if (error === null || error.message !== "") return error;
   return { ...error, message: targetMessageFor(locale, error.code) };

@@ -9,7 +9,7 @@ import { toStoredBody, toStoredHeaders } from "./stored-response.ts";
 
 export interface SendOptions {
   readonly connections: ReceiverConnections;
-  /** Maximum duration of the attempt in milliseconds: DNS, connecting, the request and the whole response. */
+  /** Maximum duration of the webhook attempt in milliseconds: DNS, connecting, the request and the whole response. */
   readonly attemptMs: number;
 }
 
@@ -22,8 +22,8 @@ function errorOf({ error, response }: ExchangeEnd): AttemptError | null {
 }
 
 /**
- * Sends a request. If a connection that was used before breaks without a response, the request is sent once more over a new
- * one: receivers close idle connections at any time, which says nothing about whether they work.
+ * Sends a webhook request. If a connection that was used before breaks without a response, the request is sent once
+ * more over a new one: receivers close idle connections at any time, which says nothing about whether they work.
  */
 async function post(
   { connections }: SendOptions,
@@ -45,8 +45,8 @@ async function post(
 }
 
 /**
- * Sends a delivery to its receiver once, and returns how the attempt ended. It never throws for anything that a receiver does,
- * and never takes longer than `attemptMs`.
+ * Sends a webhook delivery to its receiver once, and returns how the attempt ended. The promise never rejects for
+ * anything that a receiver does, and never takes longer than `attemptMs`.
  */
 export async function sendWebhook(
   options: SendOptions,

@@ -1,7 +1,7 @@
 import type { AuditEntry } from "@postrider/shared/audit/append";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 
-/** Returns the audit entry about a change of a subscription. */
+/** Returns the audit entry about a change of a webhook subscription. */
 export function toWebhookAudit(
   action: "webhook.create" | "webhook.update" | "webhook.revoke" | "webhook.rotate_secret",
   { id, workspaceId }: Pick<Subscription, "id" | "workspaceId">,

@@ -20,7 +20,10 @@ import { assertAddress, assertFields, assertIds, assertUrl, isSigning } from "./
 
 const MAX_WEBHOOKS_PER_WORKSPACE = 50;
 
-/** Creates an active subscription with its signing secret, and the event with which its endpoint can be tried. */
+/**
+ * Creates an active webhook subscription with its signing secret, and the event webhook.test, with which its endpoint
+ * can be tried.
+ */
 export async function createWebhook(
   deps: WebhookRpcDeps,
   request: CreateWebhookRequest,

@@ -3,17 +3,17 @@ import type { Sql } from "@postrider/shared/postgres";
 import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 
-/** Dependencies of the RPCs about webhooks. */
+/** Dependencies of the RPCs about webhook subscriptions. */
 export interface WebhookRpcDeps {
   readonly sql: Sql;
-  /** Addresses that customers may name. */
+  /** Rules for the endpoint addresses that customers may choose. */
   readonly outbound: OutboundRules;
-  /** Keys that encrypt signing secrets, newest first. */
+  /** Keys that encrypt the signing secrets of webhook subscriptions, newest first. */
   readonly sealingKeys: readonly SealingKey[];
-  /** The keys with which list cursors are signed. */
+  /** The keys with which the cursors of webhook lists are signed. */
   readonly cursorKeys: CursorKeys;
-  /** Called when a payload may have to be written. */
+  /** Called when the payload of a webhook event may have to be written. */
   readonly nudgeComposer: () => void;
-  /** Called when deliveries may have become due. */
+  /** Called when webhook deliveries may have become due. */
   readonly nudgeDispatcher: () => void;
 }

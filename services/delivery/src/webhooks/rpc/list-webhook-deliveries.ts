@@ -12,10 +12,10 @@ import { parsePage, toCursor } from "./parse-page.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
-/** Approximate maximum size of a page of deliveries. */
+/** Approximate maximum size of a page of webhook deliveries in bytes. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Lists a page of a subscription's deliveries, also of a revoked subscription. */
+/** Lists a page of a webhook subscription's deliveries, also of a revoked subscription. */
 export async function listWebhookDeliveries(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
   request: ListWebhookDeliveriesRequest,
@@ -42,7 +42,7 @@ export async function listWebhookDeliveries(
   };
 }
 
-/** Parses an optional filter; an empty text means that there is none. */
+/** Parses an optional filter of the webhook history; an empty text means that there is none. */
 function parseOption<T extends string>(
   path: string,
   text: string,

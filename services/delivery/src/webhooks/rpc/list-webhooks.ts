@@ -9,7 +9,7 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 import { parsePage, toCursor } from "./parse-page.ts";
 import { assertIds } from "./parse-webhook.ts";
 
-/** Lists a page of the subscriptions that are not revoked. */
+/** Lists a page of the webhook subscriptions that are not revoked. */
 export async function listWebhooks(
   { sql, cursorKeys }: Pick<WebhookRpcDeps, "sql" | "cursorKeys">,
   request: ListWebhooksRequest,

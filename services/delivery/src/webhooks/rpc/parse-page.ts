@@ -4,19 +4,19 @@ import { decodeCursor, encodeCursor, type CursorKeys } from "@postrider/shared/s
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** The lists of webhooks are ordered by id only, so their cursors contain this time. */
+/** The lists of webhooks are ordered by id only, so all their cursors contain this constant time. */
 const NO_TIME = new Date(0);
 
-/** The page of a list that a request asks for. */
+/** The page that a request for a list of webhooks asks for. */
 interface RequestedPage {
   readonly limit: number;
-  /** Id of the item after which the page begins; undefined for the first page. */
+  /** Id of the last item of the previous page; undefined for the first page. */
   readonly before: string | undefined;
 }
 
 /**
- * Parses the limit and the cursor of a list request. A cursor is valid only for the scope for which it was made: the list,
- * the workspace and the filters.
+ * Parses the limit and the cursor of a request for a list of webhooks. A cursor is valid only for the scope for which
+ * it was made: the list, the workspace and the filters.
  */
 export function parsePage(
   keys: CursorKeys,
@@ -31,7 +31,7 @@ export function parsePage(
   return { limit: size, before: position.id };
 }
 
-/** Returns the cursor of the page after the item with this id. */
+/** Returns the cursor of the page that follows the item with this id. */
 export function toCursor(keys: CursorKeys, scope: readonly string[], id: string): string {
   return encodeCursor(keys, scope, { at: NO_TIME, id });
 }

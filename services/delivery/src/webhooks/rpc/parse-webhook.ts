@@ -12,12 +12,15 @@ const MAX_FILTERS = 50;
 const MAX_PER_SECOND = 100;
 const MAX_GRACE_HOURS = 168;
 
-/** @throws `not_found` for texts that are not ids. */
+/**
+ * Checks the ids in a request about webhooks.
+ * @throws `not_found` for texts that are not ids.
+ */
 export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Throws `invalid_request` when a field of a subscription is invalid. Absent fields are not checked. */
+/** Throws `invalid_request` when a field of a webhook subscription is invalid. Absent fields are not checked. */
 export function assertFields(fields: {
   readonly url?: string | undefined;
   readonly description?: string | undefined;
@@ -75,7 +78,7 @@ export function assertUrl(url: string, rules: OutboundRules): void {
 
 /**
  * Throws `address_not_allowed` for a URL whose address is not public, as far as that is known without DNS. The addresses of a
- * name are checked at every connection.
+ * host name are checked at every connection.
  */
 export function assertAddress(url: string, rules: OutboundRules): void {
   if (findUrlFailure(url, rules) !== undefined)

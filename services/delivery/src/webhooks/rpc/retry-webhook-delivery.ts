@@ -11,7 +11,10 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 
-/** Makes a failed delivery due now, so that a new attempt is made, even while the circuit of its receiver is open. */
+/**
+ * Makes a failed webhook delivery due now, so that a new attempt is made, even while the receiver does not answer other
+ * attempts.
+ */
 export async function retryWebhookDelivery(
   deps: Pick<WebhookRpcDeps, "sql" | "nudgeDispatcher">,
   { workspaceId, webhookId, deliveryId }: RetryWebhookDeliveryRequest,

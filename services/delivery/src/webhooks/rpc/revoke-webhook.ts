@@ -9,8 +9,8 @@ import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 
 /**
- * Revokes a subscription. This changes one row, however many deliveries wait: the dispatcher sends none of a revoked
- * subscription, and a job marks them as cancelled.
+ * Revokes a webhook subscription. This changes one row, however many deliveries wait: the dispatcher sends none of a
+ * revoked subscription, and the job cancel-deliveries marks them as cancelled.
  */
 export async function revokeWebhook(
   { sql }: Pick<WebhookRpcDeps, "sql">,

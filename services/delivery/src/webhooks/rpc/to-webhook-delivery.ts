@@ -19,7 +19,7 @@ function toAttempt(attempt: AttemptJson): MessageInitShape<typeof WebhookAttempt
   };
 }
 
-/** Converts a delivery to its message. */
+/** Converts a webhook delivery to its RPC message. */
 export function toWebhookDelivery(
   row: DeliveryRow,
 ): MessageInitShape<typeof WebhookDeliverySchema> {

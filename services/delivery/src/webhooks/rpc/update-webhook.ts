@@ -24,10 +24,13 @@ import { testEvent } from "#src/webhooks/operations/webhook-events.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertAddress, assertFields, assertIds, assertUrl } from "./parse-webhook.ts";
 
-/** Maximum number of secrets that sign a delivery during the grace periods of rotations, the newest one included. */
+/**
+ * Maximum number of secrets that sign a webhook delivery during the grace periods of rotations, the newest one
+ * included.
+ */
 const MAX_SECRETS = 5;
 
-/** Changes, pauses or resumes a subscription, or rotates its secret. */
+/** Changes, pauses or resumes a webhook subscription, or rotates its secret. */
 export async function updateWebhook(
   deps: WebhookRpcDeps,
   request: UpdateWebhookRequest,
@@ -71,7 +74,10 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
   };
 }
 
-/** Sends the waiting deliveries of a resumed subscription, and a test event to a new address. */
+/**
+ * Lets the waiting deliveries of a resumed webhook subscription be sent, and sends the event webhook.test to a new
+ * address.
+ */
 async function restart(
   tx: TransactionSql,
   known: Subscription,
@@ -83,7 +89,7 @@ async function restart(
   if (isMoved) await fanOut(tx, [testEvent(changed, changed.updatedAt)]);
 }
 
-/** Adds a new signing secret if the request asks for one, and returns it. */
+/** Adds a new signing secret to a webhook subscription if the request asks for one, and returns it. */
 async function rotate(
   tx: TransactionSql,
   { sealingKeys }: Pick<WebhookRpcDeps, "sealingKeys">,

@@ -110,7 +110,7 @@ function registerUpdate(api: FastifyInstance, { webhooks }: Deps): void {
     const { workspaceId } = callerOf(request);
     const id = pathId(request);
     const { maxPerSecond, ...rest } = request.body;
-    // In the RPC, 0 removes the maximum, which is null in the API.
+    // In the RPC, 0 removes the maximum rate of a webhook subscription, which is null in the API.
     const limit = maxPerSecond === null ? 0 : maxPerSecond;
     const changes = defined({ ...rest, maxPerSecond: limit });
     return toWebhookWithSecret(await webhooks.updateWebhook({ workspaceId, id, ...changes }));

@@ -16,7 +16,7 @@ const Events = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
   uniqueItems: true,
   description: "Full event types such as `post.published`, groups such as `post.*`, or `*`.",
 });
-/** A subscription in the answer to a request that made a signing secret. */
+/** A webhook subscription in the answer to a request that made a signing secret. */
 export const WebhookWithSecret = Type.Object(
   {
     ...WEBHOOK,

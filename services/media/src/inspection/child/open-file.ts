@@ -2,7 +2,7 @@ import type { InspectionLimits } from "#src/inspection/inspection-protocol.ts";
 
 /** An open media file and what is known about it before its structure is read. */
 export interface OpenFile {
-  /** Descriptor of the file. */
+  /** Descriptor of the file under inspection. */
   readonly fd: number;
   readonly bytes: number;
   readonly contentType: string;

@@ -84,7 +84,7 @@ async function answer(
   else if (!response.writableFinished) response.destroy();
 }
 
-/** Returns the request for an inspection; undefined when it is another request or not valid. */
+/** Returns the request for an inspection; undefined when the HTTP request is another one or is not valid. */
 function parseRequest({ method, url, headers }: IncomingMessage): InspectionRequest | undefined {
   const header = headers[REQUEST_HEADER];
   if (method !== "POST" || url !== INSPECTIONS_PATH || typeof header !== "string") return undefined;

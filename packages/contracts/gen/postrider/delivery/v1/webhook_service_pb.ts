@@ -21,56 +21,56 @@ export const file_postrider_delivery_v1_webhook_service: GenFile = /*@__PURE__*/
  */
 export type Webhook = Message<"postrider.delivery.v1.Webhook"> & {
   /**
-   * UUIDv7.
+   * Id of the webhook subscription, a UUIDv7.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * Address of the endpoint.
+   * Address of the customer's endpoint.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * A text that people read.
+   * Description of the webhook subscription for people.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * Full event types, `group.*` or `*`.
+   * Event filters: full event types, `group.*` or `*`.
    *
    * @generated from field: repeated string events = 4;
    */
   events: string[];
 
   /**
-   * `active`, `paused`, `disabled` or `revoked`.
+   * Status of the webhook subscription: `active`, `paused`, `disabled` or `revoked`.
    *
    * @generated from field: string status = 5;
    */
   status: string;
 
   /**
-   * `gone` or `failing`; absent unless the status is `disabled`.
+   * Why the webhook subscription is disabled: `gone` or `failing`; absent unless the status is `disabled`.
    *
    * @generated from field: optional string disabled_reason = 6;
    */
   disabledReason?: string | undefined;
 
   /**
-   * `hmac-sha256` or `ed25519`.
+   * How deliveries are signed: `hmac-sha256` or `ed25519`.
    *
    * @generated from field: string signing = 7;
    */
   signing: string;
 
   /**
-   * `whpk_…`; absent with HMAC.
+   * Public key `whpk_…` that verifies Ed25519 signatures; absent with HMAC.
    *
    * @generated from field: optional string public_key = 8;
    */
@@ -84,14 +84,14 @@ export type Webhook = Message<"postrider.delivery.v1.Webhook"> & {
   maxPerSecond?: number | undefined;
 
   /**
-   * When the subscription was created.
+   * When the webhook subscription was created.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 10;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * When the subscription last changed.
+   * When the webhook subscription last changed.
    *
    * @generated from field: google.protobuf.Timestamp updated_at = 11;
    */
@@ -106,7 +106,7 @@ export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 0);
 
 /**
- * ListWebhooksRequest names a page.
+ * ListWebhooksRequest asks for a page of webhook subscriptions.
  *
  * @generated from message postrider.delivery.v1.ListWebhooksRequest
  */
@@ -119,14 +119,14 @@ export type ListWebhooksRequest = Message<"postrider.delivery.v1.ListWebhooksReq
   workspaceId: string;
 
   /**
-   * 1 to 100; 0 = 20.
+   * Maximum number of webhook subscriptions on the page, 1 to 100; 0 = 20.
    *
    * @generated from field: int32 limit = 2;
    */
   limit: number;
 
   /**
-   * From the previous page; empty for the first one.
+   * Cursor from the previous page; empty for the first page.
    *
    * @generated from field: string cursor = 3;
    */
@@ -141,20 +141,20 @@ export const ListWebhooksRequestSchema: GenMessage<ListWebhooksRequest> = /*@__P
   messageDesc(file_postrider_delivery_v1_webhook_service, 1);
 
 /**
- * ListWebhooksResponse carries a page.
+ * ListWebhooksResponse carries a page of webhook subscriptions.
  *
  * @generated from message postrider.delivery.v1.ListWebhooksResponse
  */
 export type ListWebhooksResponse = Message<"postrider.delivery.v1.ListWebhooksResponse"> & {
   /**
-   * Newest first.
+   * Webhook subscriptions, newest first.
    *
    * @generated from field: repeated postrider.delivery.v1.Webhook webhooks = 1;
    */
   webhooks: Webhook[];
 
   /**
-   * Absent on the last page.
+   * Cursor of the next page; absent on the last page.
    *
    * @generated from field: optional string next_cursor = 2;
    */
@@ -169,7 +169,7 @@ export const ListWebhooksResponseSchema: GenMessage<ListWebhooksResponse> = /*@_
   messageDesc(file_postrider_delivery_v1_webhook_service, 2);
 
 /**
- * CreateWebhookRequest describes a subscription.
+ * CreateWebhookRequest describes a new webhook subscription.
  *
  * @generated from message postrider.delivery.v1.CreateWebhookRequest
  */
@@ -182,35 +182,35 @@ export type CreateWebhookRequest = Message<"postrider.delivery.v1.CreateWebhookR
   workspaceId: string;
 
   /**
-   * Address of the endpoint.
+   * Address of the customer's endpoint.
    *
    * @generated from field: string url = 2;
    */
   url: string;
 
   /**
-   * A text that people read.
+   * Description of the webhook subscription for people.
    *
    * @generated from field: string description = 3;
    */
   description: string;
 
   /**
-   * 1 to 50 full event types, `group.*` or `*`.
+   * Event filters: 1 to 50 full event types, `group.*` or `*`.
    *
    * @generated from field: repeated string events = 4;
    */
   events: string[];
 
   /**
-   * `hmac-sha256` or `ed25519`.
+   * How deliveries are signed: `hmac-sha256` or `ed25519`.
    *
    * @generated from field: string signing = 5;
    */
   signing: string;
 
   /**
-   * 1 to 100; absent = no maximum.
+   * Maximum number of deliveries per second, 1 to 100; absent = no maximum.
    *
    * @generated from field: optional int32 max_per_second = 6;
    */
@@ -225,20 +225,20 @@ export const CreateWebhookRequestSchema: GenMessage<CreateWebhookRequest> = /*@_
   messageDesc(file_postrider_delivery_v1_webhook_service, 3);
 
 /**
- * CreateWebhookResponse carries the subscription.
+ * CreateWebhookResponse carries the new webhook subscription.
  *
  * @generated from message postrider.delivery.v1.CreateWebhookResponse
  */
 export type CreateWebhookResponse = Message<"postrider.delivery.v1.CreateWebhookResponse"> & {
   /**
-   * The subscription.
+   * The new webhook subscription.
    *
    * @generated from field: postrider.delivery.v1.Webhook webhook = 1;
    */
   webhook?: Webhook | undefined;
 
   /**
-   * `whsec_…`; absent with Ed25519.
+   * Signing secret `whsec_…`; absent with Ed25519.
    *
    * @generated from field: optional string secret = 2;
    */
@@ -253,7 +253,7 @@ export const CreateWebhookResponseSchema: GenMessage<CreateWebhookResponse> = /*
   messageDesc(file_postrider_delivery_v1_webhook_service, 4);
 
 /**
- * UpdateWebhookRequest names the fields to change. Absent fields stay.
+ * UpdateWebhookRequest names the fields of a webhook subscription to change. Absent fields stay.
  *
  * @generated from message postrider.delivery.v1.UpdateWebhookRequest
  */
@@ -266,49 +266,49 @@ export type UpdateWebhookRequest = Message<"postrider.delivery.v1.UpdateWebhookR
   workspaceId: string;
 
   /**
-   * UUID of the subscription.
+   * UUID of the webhook subscription.
    *
    * @generated from field: string id = 2;
    */
   id: string;
 
   /**
-   * Address of the endpoint.
+   * New address of the customer's endpoint.
    *
    * @generated from field: optional string url = 3;
    */
   url?: string | undefined;
 
   /**
-   * A text that people read.
+   * New description of the webhook subscription for people.
    *
    * @generated from field: optional string description = 4;
    */
   description?: string | undefined;
 
   /**
-   * Empty = unchanged.
+   * New event filters; empty = unchanged.
    *
    * @generated from field: repeated string events = 5;
    */
   events: string[];
 
   /**
-   * `active` or `paused`.
+   * New status of the webhook subscription: `active` or `paused`.
    *
    * @generated from field: optional string status = 6;
    */
   status?: string | undefined;
 
   /**
-   * 1 to 100; 0 = no maximum.
+   * New maximum number of deliveries per second, 1 to 100; 0 = no maximum.
    *
    * @generated from field: optional int32 max_per_second = 7;
    */
   maxPerSecond?: number | undefined;
 
   /**
-   * Creates a new secret; absent = no rotation.
+   * Asks for a new signing secret; absent = no rotation.
    *
    * @generated from field: postrider.delivery.v1.SecretRotation rotate_secret = 8;
    */
@@ -323,13 +323,13 @@ export const UpdateWebhookRequestSchema: GenMessage<UpdateWebhookRequest> = /*@_
   messageDesc(file_postrider_delivery_v1_webhook_service, 5);
 
 /**
- * SecretRotation asks for a new secret.
+ * SecretRotation asks for a new signing secret.
  *
  * @generated from message postrider.delivery.v1.SecretRotation
  */
 export type SecretRotation = Message<"postrider.delivery.v1.SecretRotation"> & {
   /**
-   * For how many hours the older secrets still sign, 0 to 168.
+   * For how many hours the older signing secrets still sign, 0 to 168.
    *
    * @generated from field: int32 grace_hours = 1;
    */
@@ -344,20 +344,20 @@ export const SecretRotationSchema: GenMessage<SecretRotation> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 6);
 
 /**
- * UpdateWebhookResponse carries the subscription as it is now.
+ * UpdateWebhookResponse carries the webhook subscription as it is now.
  *
  * @generated from message postrider.delivery.v1.UpdateWebhookResponse
  */
 export type UpdateWebhookResponse = Message<"postrider.delivery.v1.UpdateWebhookResponse"> & {
   /**
-   * The subscription.
+   * The webhook subscription as it is now.
    *
    * @generated from field: postrider.delivery.v1.Webhook webhook = 1;
    */
   webhook?: Webhook | undefined;
 
   /**
-   * The new secret; present only after a rotation.
+   * The new signing secret; present only after a rotation.
    *
    * @generated from field: optional string secret = 2;
    */
@@ -372,7 +372,7 @@ export const UpdateWebhookResponseSchema: GenMessage<UpdateWebhookResponse> = /*
   messageDesc(file_postrider_delivery_v1_webhook_service, 7);
 
 /**
- * RevokeWebhookRequest names a subscription.
+ * RevokeWebhookRequest names a webhook subscription.
  *
  * @generated from message postrider.delivery.v1.RevokeWebhookRequest
  */
@@ -385,7 +385,7 @@ export type RevokeWebhookRequest = Message<"postrider.delivery.v1.RevokeWebhookR
   workspaceId: string;
 
   /**
-   * UUID of the subscription.
+   * UUID of the webhook subscription.
    *
    * @generated from field: string id = 2;
    */
@@ -415,7 +415,7 @@ export const RevokeWebhookResponseSchema: GenMessage<RevokeWebhookResponse> = /*
   messageDesc(file_postrider_delivery_v1_webhook_service, 9);
 
 /**
- * ListWebhookDeliveriesRequest names a page of a subscription's deliveries.
+ * ListWebhookDeliveriesRequest asks for a page of a webhook subscription's deliveries.
  *
  * @generated from message postrider.delivery.v1.ListWebhookDeliveriesRequest
  */
@@ -428,35 +428,35 @@ export type ListWebhookDeliveriesRequest = Message<"postrider.delivery.v1.ListWe
   workspaceId: string;
 
   /**
-   * UUID of the subscription.
+   * UUID of the webhook subscription.
    *
    * @generated from field: string webhook_id = 2;
    */
   webhookId: string;
 
   /**
-   * 1 to 100; 0 = 20.
+   * Maximum number of deliveries on the page, 1 to 100; 0 = 20.
    *
    * @generated from field: int32 limit = 3;
    */
   limit: number;
 
   /**
-   * From the previous page; empty for the first one.
+   * Cursor from the previous page; empty for the first page.
    *
    * @generated from field: string cursor = 4;
    */
   cursor: string;
 
   /**
-   * Empty = deliveries of every status.
+   * Only deliveries with this status; empty = deliveries of every status.
    *
    * @generated from field: string status = 5;
    */
   status: string;
 
   /**
-   * Empty = deliveries of every event type.
+   * Only deliveries of this event type; empty = deliveries of every event type.
    *
    * @generated from field: string event_type = 6;
    */
@@ -471,20 +471,20 @@ export const ListWebhookDeliveriesRequestSchema: GenMessage<ListWebhookDeliverie
   messageDesc(file_postrider_delivery_v1_webhook_service, 10);
 
 /**
- * ListWebhookDeliveriesResponse carries a page.
+ * ListWebhookDeliveriesResponse carries a page of webhook deliveries.
  *
  * @generated from message postrider.delivery.v1.ListWebhookDeliveriesResponse
  */
 export type ListWebhookDeliveriesResponse = Message<"postrider.delivery.v1.ListWebhookDeliveriesResponse"> & {
   /**
-   * Newest first.
+   * Webhook deliveries, newest first.
    *
    * @generated from field: repeated postrider.delivery.v1.WebhookDelivery deliveries = 1;
    */
   deliveries: WebhookDelivery[];
 
   /**
-   * Absent on the last page.
+   * Cursor of the next page; absent on the last page.
    *
    * @generated from field: optional string next_cursor = 2;
    */
@@ -505,63 +505,63 @@ export const ListWebhookDeliveriesResponseSchema: GenMessage<ListWebhookDeliveri
  */
 export type WebhookDelivery = Message<"postrider.delivery.v1.WebhookDelivery"> & {
   /**
-   * UUIDv7 with the time of the event.
+   * Id of the webhook delivery, a UUIDv7 with the time of the event.
    *
    * @generated from field: string id = 1;
    */
   id: string;
 
   /**
-   * UUIDv7 with the time of the event; the header `webhook-id`.
+   * Id of the event, a UUIDv7 with the time of the event, sent in the header `webhook-id`.
    *
    * @generated from field: string event_id = 2;
    */
   eventId: string;
 
   /**
-   * For example `post.published`.
+   * Event type, for example `post.published`.
    *
    * @generated from field: string event_type = 3;
    */
   eventType: string;
 
   /**
-   * `pending`, `delivering`, `succeeded`, `failed` or `cancelled`.
+   * Status of the webhook delivery: `pending`, `delivering`, `succeeded`, `failed` or `cancelled`.
    *
    * @generated from field: string status = 4;
    */
   status: string;
 
   /**
-   * Attempts that have ended.
+   * Number of attempts that have ended.
    *
    * @generated from field: int32 attempt_count = 5;
    */
   attemptCount: number;
 
   /**
-   * When the next attempt is due; absent when none is.
+   * When the next attempt of the webhook delivery is due; absent when none is.
    *
    * @generated from field: google.protobuf.Timestamp next_attempt_at = 6;
    */
   nextAttemptAt?: Timestamp | undefined;
 
   /**
-   * When the event was assigned to the subscription.
+   * When the event was assigned to the webhook subscription.
    *
    * @generated from field: google.protobuf.Timestamp created_at = 7;
    */
   createdAt?: Timestamp | undefined;
 
   /**
-   * The JSON that is sent; absent while it is not written yet.
+   * The JSON body that is sent; absent while it is not written yet.
    *
    * @generated from field: optional string payload = 8;
    */
   payload?: string | undefined;
 
   /**
-   * In the order of their numbers.
+   * The attempts of the webhook delivery, in the order of their numbers.
    *
    * @generated from field: repeated postrider.delivery.v1.WebhookAttempt attempts = 9;
    */
@@ -576,27 +576,27 @@ export const WebhookDeliverySchema: GenMessage<WebhookDelivery> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 12);
 
 /**
- * WebhookAttempt is one request to the endpoint of a subscription.
+ * WebhookAttempt is one request to the endpoint of a webhook subscription.
  *
  * @generated from message postrider.delivery.v1.WebhookAttempt
  */
 export type WebhookAttempt = Message<"postrider.delivery.v1.WebhookAttempt"> & {
   /**
-   * Counts from 1.
+   * Number of the attempt; the first one has 1.
    *
    * @generated from field: int32 number = 1;
    */
   number: number;
 
   /**
-   * When the attempt began.
+   * When the webhook attempt began.
    *
    * @generated from field: google.protobuf.Timestamp started_at = 2;
    */
   startedAt?: Timestamp | undefined;
 
   /**
-   * Milliseconds until the attempt ended.
+   * Milliseconds until the webhook attempt ended.
    *
    * @generated from field: int32 duration_ms = 3;
    */
@@ -610,28 +610,28 @@ export type WebhookAttempt = Message<"postrider.delivery.v1.WebhookAttempt"> & {
   statusCode?: number | undefined;
 
   /**
-   * Stable code; absent after a success. See `WebhookError` in the code.
+   * Stable error code of the attempt; absent after a success. See `WebhookError` in the code.
    *
    * @generated from field: optional string error = 5;
    */
   error?: string | undefined;
 
   /**
-   * Names in lower case.
+   * Headers of the request, with names in lower case.
    *
    * @generated from field: map<string, string> request_headers = 6;
    */
   requestHeaders: { [key: string]: string };
 
   /**
-   * Names in lower case; empty without a response.
+   * Headers of the response, with names in lower case; empty without a response.
    *
    * @generated from field: map<string, string> response_headers = 7;
    */
   responseHeaders: { [key: string]: string };
 
   /**
-   * At most 16 KiB as UTF-8; absent without a response.
+   * Body of the response, at most 16 KiB as UTF-8; absent without a response.
    *
    * @generated from field: optional string response_body = 8;
    */
@@ -646,7 +646,7 @@ export const WebhookAttemptSchema: GenMessage<WebhookAttempt> = /*@__PURE__*/
   messageDesc(file_postrider_delivery_v1_webhook_service, 13);
 
 /**
- * RetryWebhookDeliveryRequest names a delivery.
+ * RetryWebhookDeliveryRequest names a webhook delivery.
  *
  * @generated from message postrider.delivery.v1.RetryWebhookDeliveryRequest
  */
@@ -659,14 +659,14 @@ export type RetryWebhookDeliveryRequest = Message<"postrider.delivery.v1.RetryWe
   workspaceId: string;
 
   /**
-   * UUID of the subscription.
+   * UUID of the webhook subscription.
    *
    * @generated from field: string webhook_id = 2;
    */
   webhookId: string;
 
   /**
-   * UUID of the delivery.
+   * UUID of the webhook delivery.
    *
    * @generated from field: string delivery_id = 3;
    */
@@ -681,13 +681,13 @@ export const RetryWebhookDeliveryRequestSchema: GenMessage<RetryWebhookDeliveryR
   messageDesc(file_postrider_delivery_v1_webhook_service, 14);
 
 /**
- * RetryWebhookDeliveryResponse carries the delivery as it is now.
+ * RetryWebhookDeliveryResponse carries the webhook delivery as it is now.
  *
  * @generated from message postrider.delivery.v1.RetryWebhookDeliveryResponse
  */
 export type RetryWebhookDeliveryResponse = Message<"postrider.delivery.v1.RetryWebhookDeliveryResponse"> & {
   /**
-   * The delivery.
+   * The webhook delivery as it is now.
    *
    * @generated from field: postrider.delivery.v1.WebhookDelivery delivery = 1;
    */
@@ -708,7 +708,7 @@ export const RetryWebhookDeliveryResponseSchema: GenMessage<RetryWebhookDelivery
  */
 export const WebhookService: GenService<{
   /**
-   * ListWebhooks returns a page of the subscriptions that are not revoked, newest first.
+   * ListWebhooks returns a page of the webhook subscriptions that are not revoked, newest first.
    * Errors: invalid_request for an invalid cursor.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.ListWebhooks
@@ -719,9 +719,10 @@ export const WebhookService: GenService<{
     output: typeof ListWebhooksResponseSchema;
   },
   /**
-   * CreateWebhook creates an active subscription and sends it the event `webhook.test`. Only this response and the one to a
-   * rotation contain the secret.
-   * Errors: validation_failed with address_not_allowed or too_many_subscriptions, invalid_request for an unknown event type.
+   * CreateWebhook creates an active webhook subscription and sends it the event `webhook.test`. Only this response and
+   * the one to a rotation contain the secret.
+   * Errors: validation_failed with address_not_allowed or too_many_subscriptions, invalid_request for an unknown event
+   * type.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.CreateWebhook
    */
@@ -731,7 +732,7 @@ export const WebhookService: GenService<{
     output: typeof CreateWebhookResponseSchema;
   },
   /**
-   * UpdateWebhook replaces the given fields, pauses, resumes or rotates the secret.
+   * UpdateWebhook replaces the given fields of a webhook subscription, pauses or resumes it, or rotates its secret.
    * Errors: not_found, validation_failed with address_not_allowed, invalid_request, invalid_transition for a revoked
    * subscription.
    *
@@ -743,7 +744,8 @@ export const WebhookService: GenService<{
     output: typeof UpdateWebhookResponseSchema;
   },
   /**
-   * RevokeWebhook revokes a subscription, also one that is already revoked. Its pending deliveries are never sent.
+   * RevokeWebhook revokes a webhook subscription, also one that is already revoked. Its pending deliveries are never
+   * sent.
    * Errors: not_found.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.RevokeWebhook
@@ -754,8 +756,8 @@ export const WebhookService: GenService<{
     output: typeof RevokeWebhookResponseSchema;
   },
   /**
-   * ListWebhookDeliveries returns a page of deliveries, also of a revoked subscription, newest first. A page ends early at
-   * about 2 MiB.
+   * ListWebhookDeliveries returns a page of the deliveries of a webhook subscription, also of a revoked one, newest
+   * first. A page ends early at about 2 MiB.
    * Errors: not_found, invalid_request for an invalid cursor.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.ListWebhookDeliveries
@@ -766,7 +768,7 @@ export const WebhookService: GenService<{
     output: typeof ListWebhookDeliveriesResponseSchema;
   },
   /**
-   * RetryWebhookDelivery makes a new attempt of a failed delivery.
+   * RetryWebhookDelivery makes a new attempt of a failed webhook delivery.
    * Errors: not_found, delivery_not_failed, invalid_transition for a subscription that is not active.
    *
    * @generated from rpc postrider.delivery.v1.WebhookService.RetryWebhookDelivery

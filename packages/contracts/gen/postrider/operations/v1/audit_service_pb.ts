@@ -2,7 +2,7 @@
 // @generated from file postrider/operations/v1/audit_service.proto (package postrider.operations.v1, syntax proto3)
 /* eslint-disable */
 
-// Operator RPCs of all services with a database.
+// This file contains the operator RPCs that all services with a database serve.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -23,7 +23,7 @@ export const file_postrider_operations_v1_audit_service: GenFile = /*@__PURE__*/
  */
 export type AuditActor = Message<"postrider.operations.v1.AuditActor"> & {
   /**
-   * `key`, `operator`, `service` or `connect_link`.
+   * Kind of the actor: `key`, `operator`, `service` or `connect_link`.
    *
    * @generated from field: string kind = 1;
    */
@@ -79,14 +79,14 @@ export type AuditEntry = Message<"postrider.operations.v1.AuditEntry"> & {
   workspaceId?: string | undefined;
 
   /**
-   * Who made the change.
+   * Who made the audited change.
    *
    * @generated from field: postrider.operations.v1.AuditActor actor = 4;
    */
   actor?: AuditActor | undefined;
 
   /**
-   * What was done, for example `key.create`.
+   * Which action was audited, for example `key.create`.
    *
    * @generated from field: string action = 5;
    */
@@ -107,7 +107,7 @@ export type AuditEntry = Message<"postrider.operations.v1.AuditEntry"> & {
   subjectId: string;
 
   /**
-   * What changed, as a JSON object without secrets.
+   * What the audited action changed, as a JSON object without secrets.
    *
    * @generated from field: string details = 8;
    */
@@ -142,14 +142,14 @@ export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
  */
 export type AuditPosition = Message<"postrider.operations.v1.AuditPosition"> & {
   /**
-   * The entry's `at`.
+   * The `at` of the audit entry.
    *
    * @generated from field: google.protobuf.Timestamp at = 1;
    */
   at?: Timestamp | undefined;
 
   /**
-   * The entry's `id`.
+   * The `id` of the audit entry.
    *
    * @generated from field: string id = 2;
    */
@@ -170,49 +170,49 @@ export const AuditPositionSchema: GenMessage<AuditPosition> = /*@__PURE__*/
  */
 export type ListAuditEntriesRequest = Message<"postrider.operations.v1.ListAuditEntriesRequest"> & {
   /**
-   * Only changes that belong to this workspace.
+   * Only audit entries of changes that belong to this workspace.
    *
    * @generated from field: optional string workspace_id = 1;
    */
   workspaceId?: string | undefined;
 
   /**
-   * Only this action.
+   * Only audit entries with this action.
    *
    * @generated from field: optional string action = 2;
    */
   action?: string | undefined;
 
   /**
-   * Only changes at this time or later.
+   * Only audit entries of changes at this time or later.
    *
    * @generated from field: google.protobuf.Timestamp since = 3;
    */
   since?: Timestamp | undefined;
 
   /**
-   * Only changes before this time.
+   * Only audit entries of changes before this time.
    *
    * @generated from field: google.protobuf.Timestamp before = 4;
    */
   before?: Timestamp | undefined;
 
   /**
-   * The last entry of the previous page; absent for the first page.
+   * The last audit entry of the previous page; absent for the first page.
    *
    * @generated from field: postrider.operations.v1.AuditPosition after = 5;
    */
   after?: AuditPosition | undefined;
 
   /**
-   * Whether the newest entry comes first.
+   * Whether the page begins with the newest audit entry instead of the oldest.
    *
    * @generated from field: bool newest_first = 6;
    */
   newestFirst: boolean;
 
   /**
-   * 1 to 1,000.
+   * Maximum number of audit entries on the page, 1 to 1,000.
    *
    * @generated from field: int32 limit = 7;
    */
@@ -233,7 +233,7 @@ export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> 
  */
 export type ListAuditEntriesResponse = Message<"postrider.operations.v1.ListAuditEntriesResponse"> & {
   /**
-   * Fewer entries than `limit` mean that no entry follows.
+   * Audit entries of the page. Fewer entries than `limit` mean that no further page exists.
    *
    * @generated from field: repeated postrider.operations.v1.AuditEntry entries = 1;
    */

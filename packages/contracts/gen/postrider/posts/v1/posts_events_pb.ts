@@ -66,7 +66,7 @@ export type PostPublishRequested = Message<"postrider.posts.v1.PostPublishReques
   publishBefore?: Timestamp | undefined;
 
   /**
-   * The quotas that the post used up. The repetition by the sweep does not name them.
+   * The quotas that the post used up. When the sweep repeats the publish request, the repetition does not name them.
    *
    * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 7;
    */
@@ -87,13 +87,13 @@ export const PostPublishRequestedSchema: GenMessage<PostPublishRequested> = /*@_
  */
 export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
   /**
-   * The quota after the post was accepted.
+   * The used-up quota, as it is after the post was accepted.
    *
    * @generated from oneof postrider.posts.v1.QuotaExhaustion.quota
    */
   quota: {
     /**
-     * The monthly quota of the workspace.
+     * The used-up monthly quota of the workspace.
      *
      * @generated from field: postrider.posts.v1.MonthlyQuota monthly = 1;
      */
@@ -101,7 +101,7 @@ export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
     case: "monthly";
   } | {
     /**
-     * A daily limit; of a limit that several accounts share, with the account of the post.
+     * A daily limit of publications. If several accounts share the limit, the account of the post is named.
      *
      * @generated from field: postrider.posts.v1.DailyQuota daily = 2;
      */
@@ -110,7 +110,7 @@ export type QuotaExhaustion = Message<"postrider.posts.v1.QuotaExhaustion"> & {
   } | { case: undefined; value?: undefined };
 
   /**
-   * What the counter counts: UUID of the workspace, UUID of the account, or platform id.
+   * Whose quota is counted: UUID of the workspace, UUID of the account, or platform id.
    *
    * @generated from field: string subject = 3;
    */
@@ -348,7 +348,7 @@ export type PostScheduled = Message<"postrider.posts.v1.PostScheduled"> & {
   occurredAt?: Timestamp | undefined;
 
   /**
-   * The quotas that the post used up.
+   * The quotas that the post used up when it was scheduled.
    *
    * @generated from field: repeated postrider.posts.v1.QuotaExhaustion exhausted = 6;
    */
