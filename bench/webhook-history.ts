@@ -18,6 +18,8 @@ await using system = await startBenchSystem("postgres");
 const { baseUrl, apiKey, workspaceId, databaseUrl } = system.local;
 const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 const sql = postgres(databaseUrl, {
+  // A temporary table belongs to one connection.
+  max: 1,
   onnotice: () => undefined,
   connection: { search_path: "delivery" },
 });
@@ -67,6 +69,7 @@ await sql`
   select id, 1, ${workspaceId}, now(), 10, 200, '{"webhook-id": "a"}', '{"server": "b"}', 'ok'
   from made`;
 await sql`analyze webhook_deliveries, webhook_events, webhook_attempts`;
+process.stderr.write(`${DELIVERIES} deliveries are stored\n`);
 
 interface Page {
   readonly deliveries: readonly { readonly id: string }[];
