@@ -116,7 +116,7 @@ test.each(ACCEPTED)(
 
 test("the settings of each service contain the addresses of exactly the services that its code calls", () => {
   expect(checkPeers()).toEqual([]);
-  expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media"]);
+  expect(peersByImports("gateway")).toEqual(["accounts", "posts", "media", "delivery"]);
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(

@@ -195,7 +195,7 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     role: read
       .about(
-        "What a process of the delivery service works for: publishing, webhooks, or both. With many webhooks, separate processes keep slow endpoints away from publishing.",
+        "What a process of the delivery service works for: publishing, webhooks, or both. With many webhooks, separate processes keep slow endpoints from delaying publishing.",
         { level: "advanced" },
       )
       .oneOf("ROLE", ["all", "publishing", "webhooks"], "all"),

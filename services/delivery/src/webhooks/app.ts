@@ -6,7 +6,7 @@ import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import { newId } from "@postrider/shared/ids";
-import { openSql } from "@postrider/shared/postgres";
+import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -14,6 +14,7 @@ import type { Config } from "#src/config.ts";
 import { WEBHOOKS_GROUP, webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
+import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
 import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
 import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
@@ -40,26 +41,19 @@ export interface Webhooks extends AsyncDisposable {
 }
 
 /** Starts to send webhooks. Disposing of it first stops consuming and claiming, then waits for the open attempts. */
-export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks> {
-  const { config, logger, bus, peers } = options;
-  const sql = openSql({
-    url: config.databaseUrl,
-    poolSize: POOL_SIZE,
-    applicationName: `${config.service}-webhooks`,
-    prepare: config.databasePrepare,
-  });
-  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  const { historyDays, defaultLocale, retry } = config.webhooks;
+export async function startWebhooks({
+  config,
+  logger,
+  bus,
+  peers,
+}: WebhooksOptions): Promise<Webhooks> {
+  const sql = openPool(config);
+  const { historyDays, retry } = config.webhooks;
   const partitions = await startKeepPartitions({ sql, logger, historyDays });
-  const { publicUrl, mediaKey, urlMs } = config.media;
   const composer = startComposer({
+    ...toComposerDeps(config, peers),
     sql,
     logger,
-    posts: peers.posts.client(PostService),
-    accounts: peers.accounts.client(AccountService),
-    media: peers.media.client(MediaService),
-    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
-    locale: defaultLocale,
     nudgeDispatcher: () => dispatcher.nudge(),
   });
   const nudgeComposer = () => composer.nudge();
@@ -73,27 +67,49 @@ export async function startWebhooks(options: WebhooksOptions): Promise<Webhooks>
     onFanOut: nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
-  const cancellations = startCancelDeliveries({ sql, logger });
-  const consumers = await Promise.all(
-    Object.entries(webhookHandlers).map(([topic, handlers]) =>
-      startConsumer({
-        bus,
-        sql,
-        group: WEBHOOKS_GROUP,
-        topic,
-        handlers,
-        logger,
-        onCommitted: nudgeComposer,
-      }),
-    ),
-  );
-  const jobs = together([...consumers, composer, dispatcher, cancellations, partitions]);
+  const others = [startCancelDeliveries({ sql, logger }), startCountWebhooks({ sql, logger })];
+  const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
+  const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
+  const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeComposer,
     nudgeDispatcher: () => dispatcher.nudge(),
     check: () => assertRecent(dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
   };
+}
+
+function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
+  return openSql({
+    url: databaseUrl,
+    poolSize: POOL_SIZE,
+    applicationName: `${service}-webhooks`,
+    prepare: databasePrepare,
+  });
+}
+
+function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["peers"]) {
+  const { publicUrl, mediaKey, urlMs } = media;
+  return {
+    posts: peers.posts.client(PostService),
+    accounts: peers.accounts.client(AccountService),
+    media: peers.media.client(MediaService),
+    links: createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs }),
+    locale: webhooks.defaultLocale,
+  };
+}
+
+async function startConsumers(options: {
+  readonly bus: Bus;
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly onCommitted: () => void;
+}): Promise<readonly AsyncDisposable[]> {
+  return await Promise.all(
+    Object.entries(webhookHandlers).map(([topic, handlers]) =>
+      startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
+    ),
+  );
 }
 
 function assertRecent(claimAgeMs: number): Promise<void> {

@@ -1,8 +1,10 @@
 import { ROOT_CONTEXT, trace, type Context, type Tracer } from "@opentelemetry/api";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { recordSpans } from "@postrider/shared/tracing/tracing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { resetLane } from "#src/webhooks/db/lanes.ts";
 import {
   attempted,
   countByStatus,
@@ -78,6 +80,29 @@ test("attempts that end while the database refuses connections are recorded when
   for (const { id } of deliveries)
     expect(await attempted(sql, id, 1)).toMatchObject({ status: "succeeded", attemptCount: 1 });
   expect(receiver.received).toHaveLength(3);
+});
+
+test("a subscription that is disabled while a user changes it causes no deadlock", async () => {
+  const { sql, ownerSql } = database;
+  await using receiver = await startReceiver((response) => response.writeHead(410).end());
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const [delivery] = await insertDeliveries(sql, subscription, 1);
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const logger = createLogger({ service: "delivery", level: "warn", destination });
+  await using _dispatcher = startTestDispatcher(sql, { logger });
+  await sql.begin(async (tx) => {
+    await tx`select 1 from webhook_subscriptions where id = ${subscription.id} for no key update`;
+    await eventually(async () => {
+      const waiting = await ownerSql`
+        select 1 from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%webhook_subscriptions%'`;
+      expect(waiting).toHaveLength(1);
+    });
+    await resetLane(tx, subscription.id);
+  });
+  expect(await attempted(sql, delivery?.id ?? "", 1)).toMatchObject({ status: "failed" });
+  expect(lines).toEqual([]);
 });
 
 test("the trace of the request that caused an event ends at its webhook, and is not sent to the receiver", async () => {

@@ -22,14 +22,14 @@ import { composePage } from "#src/webhooks/operations/compose.ts";
 import { createPartitions } from "./fixture.ts";
 
 /** The services that own the objects of events, in memory. */
-export class Owners {
+class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();
   readonly media = new Map<string, Media>();
   /** Services that do not answer. */
   readonly down = new Set<"posts" | "accounts" | "media">();
   /** Ids of posts with which a call fails with an internal error. */
-  readonly poison = new Set<string>();
+  readonly unreadable = new Set<string>();
   /** Maximum number of posts that one call answers. */
   maxPosts = 100;
   calls = 0;
@@ -42,7 +42,7 @@ export class Owners {
         this.calls += 1;
         await this.onPosts();
         if (this.down.has("posts")) throw unavailable();
-        if (refs.some(({ id }) => this.poison.has(id)))
+        if (refs.some(({ id }) => this.unreadable.has(id)))
           throw new ServiceError("internal", "internal");
         const answered = refs.slice(0, this.maxPosts);
         const posts = answered.flatMap(({ id }) => this.posts.get(id) ?? []);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   events.owners.down.clear();
-  events.owners.poison.clear();
+  events.owners.unreadable.clear();
   events.owners.maxPosts = 100;
 });
 afterAll(() => events[Symbol.asyncDispose]());
@@ -337,7 +337,7 @@ test("an object that cannot be read delays only its own event, which is sent wit
   const { workspaceId } = await events.subscribe();
   const [healthy, broken] = [postOf(workspaceId), postOf(workspaceId)];
   for (const post of [healthy, broken]) events.owners.posts.set(post.id, post);
-  events.owners.poison.add(broken.id);
+  events.owners.unreadable.add(broken.id);
   await events.publish("posts.events.v1", [
     failed(workspaceId, healthy.id),
     failed(workspaceId, broken.id),
@@ -396,7 +396,7 @@ test("a page whose lease has run out is composed by another process, and the pay
   expect(await bodies(workspaceId)).toMatchObject([{ data: { content: "hello" } }]);
 });
 
-test("a subscription that receives a repeated event after its payload was written gets the same payload", async () => {
+test("a subscription that receives a repeated event after its payload was written gets the payload that was written first", async () => {
   const first = await events.subscribe();
   const { workspaceId } = first;
   const post = postOf(workspaceId);
@@ -414,7 +414,10 @@ test("a subscription that receives a repeated event after its payload was writte
   expect(queued.map(({ subscriptionId }) => subscriptionId).toSorted()).toEqual(
     [first.id, second.id].toSorted(),
   );
-  expect(new Set(queued.map(({ payload }) => payload)).size).toBe(1);
+  expect(await bodies(workspaceId)).toMatchObject([
+    { data: { content: "hello" } },
+    { data: { content: "hello" } },
+  ]);
 });
 
 test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
@@ -437,7 +440,7 @@ test("an event that the database refuses delays no other event, and is composed 
   await composeAll();
 
   const found = (await bodies(workspaceId)).map(({ data }) => data.id);
-  expect(found.toSorted()).toEqual([refused, healthy].toSorted());
+  expect(new Set(found)).toEqual(new Set([refused, healthy]));
 });
 
 test("an event keeps the request that caused it", async () => {

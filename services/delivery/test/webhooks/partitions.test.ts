@@ -71,7 +71,7 @@ test("a new partition has the primary key and the indexes of its table", async (
   await createMissingPartitions(database);
   const rows = await database.sql<{ indexdef: string }[]>`
     select indexdef from pg_indexes where tablename = ${nameOfDay("webhook_deliveries", 0)}`;
-  const columns = rows.map(({ indexdef }) => /\((.+)\)/.exec(indexdef)?.[1]);
+  const columns = rows.map(({ indexdef }) => /\((.+)\)/.exec(indexdef)?.[1] ?? "");
   expect(columns.toSorted()).toEqual([
     "id",
     "subscription_id, event_type, status, id",

@@ -71,7 +71,7 @@ export class InsertRefused extends Error {
  *   expired.
  */
 export async function insertPost(sql: ISql, post: NewPost, acceptance: Acceptance): Promise<void> {
-  const { demands, force, events } = acceptance;
+  const { demands, force } = acceptance;
   try {
     await sql`
       with ${guardStep(sql, post, force)},
@@ -161,7 +161,7 @@ function exhausted(sql: ISql, { exhaustions }: Acceptance): ReturnType<ISql> | u
       order by code desc, subject
     ))
     from quota
-    join jsonb_to_recordset(${sql.json(exhaustions as unknown as JsonValue[])}) as exhaustion (
+    join jsonb_to_recordset(${sql.json(exhaustions)}) as exhaustion (
       subject text, period text, code text, message jsonb
     ) using (subject, period)
     where is_exhausted

@@ -100,7 +100,7 @@ function leaveOutHeld(sql: ISql) {
     candidates as (
       select distinct on (o.platform) o.platform, o.target_id, o.generation, o.call_ms
       from ours o
-      -- A task whose call would violate a unique index is no probe: this statement would hold the platform's row while it waits
+      -- A task whose call would violate a unique index is not chosen as probe: this statement would hold the platform's row while it waits
       -- for a transaction that records an outcome, and that transaction may wait for the row.
       where not o.is_foreign
       and not exists (

@@ -157,8 +157,8 @@ export async function releaseLanes(
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  // Whoever adds a delivery or resumes a subscription locks its lane. Under this lock, such a transaction has either ended, and
-  // the second statement sees it, or it wakes the lane after this transaction.
+  // A transaction that adds a delivery or resumes a subscription locks its lane. Under this lock, it has either
+  // ended, and the second statement sees it, or it wakes the lane after this transaction.
   const locked = await tx<{ subscriptionId: string }[]>`
     select subscription_id
     from webhook_lanes

@@ -26,8 +26,14 @@ const POLL_MS = 50;
 const IDLE_POLL_MS = 100;
 /** Wait in milliseconds after a pass that failed. */
 const FAILED_MS = 500;
-/** Minimum time between two claims while attempts run. Claiming ten deliveries costs about as much as claiming one. */
-const MIN_INTERVAL_MS = 5;
+/**
+ * Minimum time between two claims in milliseconds after a claim of at least `MANY` deliveries. Claiming ten deliveries costs about
+ * as much as claiming one, so under load it pays to wait for more.
+ */
+const BUSY_INTERVAL_MS = 5;
+/** The same after a claim of fewer deliveries, so that a single delivery is sent at once. */
+const INTERVAL_MS = 1;
+const MANY = 5;
 /** How long after the deadline of its attempts a stopping process waits until they are recorded, in milliseconds. */
 const RECORD_MARGIN_MS = 2_000;
 
@@ -82,6 +88,7 @@ class Passes {
   readonly #running = new Set<Promise<void>>();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
+  #intervalMs = INTERVAL_MS;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
@@ -93,14 +100,14 @@ class Passes {
   /** Claims lanes and due deliveries once, and begins their attempts. Returns the milliseconds until the next pass. */
   async run(): Promise<number> {
     const now = performance.now();
-    const waitMs = this.#claimedAt + MIN_INTERVAL_MS - now;
-    if (this.#running.size > 0 && waitMs > 0) return Math.ceil(waitMs);
+    const waitMs = this.#claimedAt + this.#intervalMs - now;
+    if (waitMs > 0) return Math.ceil(waitMs);
     this.#claimedAt = now;
     const pollMs = this.#leases.size > 0 ? POLL_MS : IDLE_POLL_MS;
     if (this.mustLook || now - this.#lookedAt >= pollMs) await this.#look();
     const isCut = await this.#claim(this.#plan());
     this.passedAt = performance.now();
-    return isCut ? MIN_INTERVAL_MS : POLL_MS;
+    return isCut ? BUSY_INTERVAL_MS : POLL_MS;
   }
 
   /** Claims further lanes, and asks all lanes for deliveries in this pass. */
@@ -128,6 +135,7 @@ class Passes {
     const lease = { owner, sendingMs: settings.sendingMs };
     const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
     if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
+    this.#intervalMs = deliveries.length >= MANY ? BUSY_INTERVAL_MS : INTERVAL_MS;
     const isCut = deliveries.length >= plan.total;
     const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
     for (const { subscriptionId, free } of plan.lanes) {

@@ -141,8 +141,10 @@ export class AttemptRecorder {
     if (disabled.size === 0) await recordAttempts(sql, owner, results, lanes);
     else
       await sql.begin(async (tx) => {
+        // A change by a user locks the subscription before its lane as well, so the two never deadlock.
+        const byId = [...disabled].toSorted(([a], [b]) => (a < b ? -1 : 1));
+        for (const [id, { reason, delivery }] of byId) await disable(tx, id, reason, delivery);
         await recordAttempts(tx, owner, results, lanes);
-        for (const [id, { reason, delivery }] of disabled) await disable(tx, id, reason, delivery);
       });
     for (const { onStored } of unstored) onStored();
     for (const { reason } of disabled.values()) disabledTotal.inc({ reason });

@@ -1,6 +1,5 @@
 import { create } from "@bufbuild/protobuf";
 import { WebhookSchema } from "@postrider/contracts/delivery/v1/webhook_service_pb";
-import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { toAccount } from "@postrider/rest/accounts/mapping";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
@@ -17,7 +16,7 @@ interface RenderOptions {
   readonly locale: Locale;
 }
 
-type TargetSource = Extract<EventSource, { readonly kind: "target" }>;
+type SourceOf<K extends EventSource["kind"]> = Extract<EventSource, { readonly kind: K }>;
 
 /**
  * Returns the `data` of an event: the object in the form of the REST API. The object may be newer than the event; the status and
@@ -39,27 +38,15 @@ export function renderData(
     case "deleted_post":
       return { id: source.postId };
     case "target":
-      return renderTarget(source, object?.kind === "post" ? object.post : undefined, options);
+      return renderTarget(source, object, options);
     case "post":
-      if (object?.kind !== "post") return { id: source.postId };
-      return { ...toPostSummary(object.post), status: statusIn(event.type) };
+      return renderPost(source, event.type, object);
     case "account":
-      return {
-        ...(object?.kind === "account"
-          ? toAccount(object.account)
-          : { id: source.accountId, platform: source.platform }),
-        status: ACCOUNT_STATUS[event.type],
-      };
+      return renderAccount(source, event.type, object);
     case "media":
-      if (object?.kind !== "media") return { id: source.mediaId };
-      return toReadyMedia(event.workspaceId, object.media, options.links);
+      return renderMedia(source, object, options);
     case "webhook":
-      if (object?.kind !== "webhook") return { id: source.webhookId };
-      return {
-        ...toWebhook(create(WebhookSchema, toWebhookMessage(object.webhook))),
-        status: "disabled",
-        disabledReason: source.disabledReason,
-      };
+      return renderWebhook(source, object);
   }
 }
 
@@ -68,9 +55,10 @@ export function renderWithoutObject(event: WebhookEvent, options: RenderOptions)
   return renderData(event, undefined, options);
 }
 
-/** Returns the status that the type of an event names: `published` of `post.published`. */
-function statusIn(type: string): string {
-  return type.slice(type.indexOf(".") + 1);
+function renderPost({ postId }: SourceOf<"post">, type: string, object: SourceObject | undefined) {
+  if (object?.kind !== "post") return { id: postId };
+  // The type of the event names the status: `published` of `post.published`.
+  return { ...toPostSummary(object.post), status: type.slice(type.indexOf(".") + 1) };
 }
 
 const ACCOUNT_STATUS: Readonly<Record<string, string>> = {
@@ -79,8 +67,39 @@ const ACCOUNT_STATUS: Readonly<Record<string, string>> = {
   "account.reconnect_required": "reconnect_required",
 };
 
-function renderTarget(source: TargetSource, post: Post | undefined, { locale }: RenderOptions) {
-  const { targetId, postId, reported } = source;
+function renderAccount(
+  { accountId: id, platform }: SourceOf<"account">,
+  type: string,
+  object: SourceObject | undefined,
+) {
+  const account = object?.kind === "account" ? toAccount(object.account) : { id, platform };
+  return { ...account, status: ACCOUNT_STATUS[type] };
+}
+
+function renderMedia(
+  { mediaId }: SourceOf<"media">,
+  object: SourceObject | undefined,
+  { links }: RenderOptions,
+) {
+  if (object?.kind !== "media") return { id: mediaId };
+  return toReadyMedia(object.media.workspaceId, object.media, links);
+}
+
+function renderWebhook(
+  { webhookId, disabledReason }: SourceOf<"webhook">,
+  object: SourceObject | undefined,
+) {
+  if (object?.kind !== "webhook") return { id: webhookId };
+  const webhook = toWebhook(create(WebhookSchema, toWebhookMessage(object.webhook)));
+  return { ...webhook, status: "disabled", disabledReason };
+}
+
+function renderTarget(
+  { targetId, postId, reported }: SourceOf<"target">,
+  object: SourceObject | undefined,
+  { locale }: RenderOptions,
+) {
+  const post = object?.kind === "post" ? object.post : undefined;
   const target = post?.targets.find(({ id }) => id === targetId);
   return {
     ...(target === undefined ? { id: targetId } : toTarget(target, locale)),
@@ -91,7 +110,7 @@ function renderTarget(source: TargetSource, post: Post | undefined, { locale }: 
   };
 }
 
-type TargetError = NonNullable<TargetSource["reported"]["error"]>;
+type TargetError = NonNullable<SourceOf<"target">["reported"]["error"]>;
 
 /** Adds our message for the code to an error of which the platform said nothing. */
 function withMessage(error: TargetError | null, locale: Locale): TargetError | null {
