@@ -1,5 +1,6 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
 const BODY_BYTES = 16 * 1024;
@@ -114,6 +115,39 @@ test.each([
   const oldestFirst = ids.toReversed();
   expect(deliveries.map(({ id }) => oldestFirst.indexOf(id))).toEqual(indexes);
 });
+
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+test.each([
+  { status: "cancelled", eventType: undefined },
+  { status: undefined, eventType: "account.connected" },
+  { status: "failed", eventType: "post.published" },
+] as const)(
+  "a page with the filter %j, which no delivery matches, reads few database pages of a long history",
+  async (filter) => {
+    const { workspaceId, webhookId } = await createHistory([]);
+    await webhooks.sql`
+      insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status)
+      select (left(first_id_of_day(current_date)::text, 14) || '7' || right(gen_random_uuid()::text, 21))::uuid,
+        ${webhookId}, ${workspaceId}, gen_random_uuid(),
+        case when number % 2 = 0 then 'post.published' else 'post.failed' end,
+        case when number % 100 = 1 then 'failed' else 'succeeded' end
+      from generate_series(1, 20000) as number`;
+    await webhooks.database.ownerSql`analyze delivery.webhook_deliveries`;
+
+    const page = { limit: 20, maxBytes: 1_000_000, before: undefined, ...filter };
+    const [row] = await webhooks.sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
+      explain (analyze, buffers, format json) ${listDeliveries(webhooks.sql, webhookId, page)}`;
+
+    const plan = Object.values(row ?? {})[0]?.[0].Plan;
+    expect((plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0)).toBeLessThan(
+      150,
+    );
+  },
+);
 
 test("pages of the history return every delivery once, and end early at about 2 MiB", async () => {
   const large = { type: "post.failed", status: "succeeded", payloadBytes: 300_000, attempts: 2 };

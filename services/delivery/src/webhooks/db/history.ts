@@ -84,14 +84,23 @@ function details(sql: ISql) {
     ) as attempts`;
 }
 
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
 /**
  * Returns SQL that lists the deliveries of a page, newest first, and one more, which shows that another page follows. Each
  * index has the status before the id, so the newest of every status are read and merged; then a page of any filter and
  * any position costs the same.
+ *
+ * The deliveries of a status are a range of the index, because only the right index has the order of the range. With
+ * `status = …` and an order by id, Postgres reads the index on the id and searches all deliveries for a rare status.
  */
 function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
-  const { status, eventType, before, limit } = page;
+  const { status, eventType, before = LAST_ID, limit } = page;
   const stored = status === undefined ? STORED_STATUSES : [status];
+  const type = eventType === undefined ? sql`` : sql`${eventType}::text,`;
+  const typeColumn = eventType === undefined ? sql`` : sql`event_type,`;
+  const typeOrder = eventType === undefined ? sql`` : sql`event_type desc,`;
   return sql`
     select delivery.id, event_id, event_type, delivery.status, attempt_count, next_attempt_at, created_at
     from unnest(${stored}::text[]) as wanted (status)
@@ -99,10 +108,10 @@ function listedDeliveries(sql: ISql, subscriptionId: string, page: Page) {
       select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at
       from webhook_deliveries
       where subscription_id = ${subscriptionId}
-      and webhook_deliveries.status = wanted.status
-      ${eventType === undefined ? sql`` : sql`and event_type = ${eventType}`}
-      ${before === undefined ? sql`` : sql`and id < ${before}`}
-      order by id desc
+      and row(${typeColumn} webhook_deliveries.status, id) >= row(${type} wanted.status, ${FIRST_ID}::uuid)
+      and row(${typeColumn} webhook_deliveries.status, id) < row(${type} wanted.status, ${before}::uuid)
+      and id < ${before}
+      order by ${typeOrder} webhook_deliveries.status desc, id desc
       limit ${limit + 1}
     ) as delivery
     order by delivery.id desc
@@ -130,16 +139,12 @@ function listedSending(sql: ISql, subscriptionId: string, page: Page) {
 }
 
 /** Reads a page of a subscription's deliveries that ends before it exceeds `maxBytes`, but has at least one delivery. */
-export async function listDeliveries(
-  sql: ISql,
-  subscriptionId: string,
-  page: Page,
-): Promise<readonly PageRow[]> {
+export function listDeliveries(sql: ISql, subscriptionId: string, page: Page) {
   const listed =
     page.status === "delivering"
       ? listedSending(sql, subscriptionId, page)
       : listedDeliveries(sql, subscriptionId, page);
-  return await sql<PageRow[]>`
+  return sql<PageRow[]>`
     with listed as (${listed}),
     detailed as (${details(sql)}),
     sized as (
