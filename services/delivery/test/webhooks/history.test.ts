@@ -121,33 +121,50 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-test.each([
-  { status: "cancelled", eventType: undefined },
-  { status: undefined, eventType: "account.connected" },
-  { status: "failed", eventType: "post.published" },
-] as const)(
-  "a page with the filter %j, which no delivery matches, reads few database pages of a long history",
-  async (filter) => {
-    const { workspaceId, webhookId } = await createHistory([]);
-    await webhooks.sql`
-      insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status)
-      select (left(first_id_of_day(current_date)::text, 14) || '7' || right(gen_random_uuid()::text, 21))::uuid,
-        ${webhookId}, ${workspaceId}, gen_random_uuid(),
-        case when number % 2 = 0 then 'post.published' else 'post.failed' end,
-        case when number % 100 = 1 then 'failed' else 'succeeded' end
-      from generate_series(1, 20000) as number`;
-    await webhooks.database.ownerSql`analyze delivery.webhook_deliveries`;
+/** Returns the number of database pages that the query for a page of the history reads. */
+async function countPages(
+  webhookId: string,
+  filter: Partial<Parameters<typeof listDeliveries>[2]>,
+) {
+  const { sql } = webhooks;
+  const page = {
+    limit: 20,
+    maxBytes: 1_000_000,
+    before: undefined,
+    status: undefined,
+    eventType: undefined,
+    ...filter,
+  };
+  const [row] = await sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
+    explain (analyze, buffers, format json) ${listDeliveries(sql, webhookId, page)}`;
+  const plan = Object.values(row ?? {})[0]?.[0].Plan;
+  if (plan === undefined) throw new Error("the plan of the query is missing");
+  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+}
 
-    const page = { limit: 20, maxBytes: 1_000_000, before: undefined, ...filter };
-    const [row] = await webhooks.sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
-      explain (analyze, buffers, format json) ${listDeliveries(webhooks.sql, webhookId, page)}`;
+test("a page of a long history reads few database pages, also with a filter that no delivery matches", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  await webhooks.sql`
+    insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status)
+    select (
+        lpad(to_hex((extract(epoch from current_date::timestamp) * 1000)::bigint + number), 12, '0')
+        || '7000' || '8' || substr(md5(number::text), 1, 15)
+      )::uuid,
+      ${webhookId}, ${workspaceId}, gen_random_uuid(),
+      case when number % 2 = 0 then 'post.published' else 'post.failed' end,
+      case when number % 10000 = 1 then 'pending' when number % 100 = 1 then 'failed' else 'succeeded' end
+    from generate_series(1, 40000) as number`;
+  await webhooks.database.ownerSql`analyze delivery.webhook_deliveries`;
 
-    const plan = Object.values(row ?? {})[0]?.[0].Plan;
-    expect((plan?.["Shared Hit Blocks"] ?? 0) + (plan?.["Shared Read Blocks"] ?? 0)).toBeLessThan(
-      150,
-    );
-  },
-);
+  for (const filter of [
+    {},
+    { status: "cancelled" },
+    { status: "failed" },
+    { eventType: "account.connected" },
+    { status: "failed", eventType: "post.published" },
+  ] as const)
+    expect([filter, (await countPages(webhookId, filter)) < 300]).toEqual([filter, true]);
+});
 
 test("pages of the history return every delivery once, and end early at about 2 MiB", async () => {
   const large = { type: "post.failed", status: "succeeded", payloadBytes: 300_000, attempts: 2 };
