@@ -1,8 +1,9 @@
 import { deriveTimedId, newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listDeliveries } from "#src/webhooks/db/history.ts";
+import { deliveriesSince } from "#src/webhooks/db/history.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const BODY_BYTES = 16 * 1024;
 
 let webhooks: Webhooks;
@@ -124,7 +125,7 @@ interface Plan {
 /** Returns the number of database pages that the query for a page of the history reads. */
 async function countPages(
   webhookId: string,
-  filter: Partial<Parameters<typeof listDeliveries>[2]>,
+  filter: Partial<Parameters<typeof deliveriesSince>[2]>,
 ) {
   const { sql } = webhooks;
   const page = {
@@ -136,7 +137,7 @@ async function countPages(
     ...filter,
   };
   const [row] = await sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
-    explain (analyze, buffers, format json) ${listDeliveries(sql, webhookId, page)}`;
+    explain (analyze, buffers, format json) ${deliveriesSince(sql, webhookId, page, FIRST_ID)}`;
   const plan = Object.values(row ?? {})[0]?.[0].Plan;
   if (plan === undefined) throw new Error("the plan of the query is missing");
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
@@ -185,6 +186,27 @@ test("pages of the history return every delivery once, and end early at about 2 
 
   expect(seen).toEqual(ids);
   expect(sizes).toEqual([6, 6, 3]);
+});
+
+test("the pages of a history of many days return every delivery once, also across days without one", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  const days = [1, 1, 1, 3, 3, 7];
+  const ids = days.map((day, index) =>
+    deriveTimedId(new Date(Date.now() - day * 86_400_000), `${webhookId} ${index}`),
+  );
+  for (const id of ids)
+    await insertDelivery({ workspaceId, webhookId, id }, { type: "post.failed", status: "failed" });
+
+  const seen: string[] = [];
+  let cursor: string | undefined = "";
+  while (cursor !== undefined) {
+    const page: { deliveries: { id: string }[]; nextCursor?: string | undefined } =
+      await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId, limit: 2, cursor });
+    seen.push(...page.deliveries.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+
+  expect(seen).toEqual(ids.toSorted().toReversed());
 });
 
 test("a cursor of the history is refused for another subscription and for another filter", async () => {
