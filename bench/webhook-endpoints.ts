@@ -58,8 +58,13 @@ async function call(
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}`);
-  return { etag: answer.headers.get("etag"), body: (await answer.json()) as { id: string } };
+  if (!answer.ok && answer.status !== 503)
+    throw new Error(`${method} ${path} answered ${answer.status}`);
+  return {
+    isAccepted: answer.ok,
+    etag: answer.headers.get("etag"),
+    body: (await answer.json()) as { id: string },
+  };
 }
 
 /** Subscribes an endpoint of the sink. */
@@ -95,14 +100,18 @@ export async function openSource(
   return source;
 }
 
-/** Reschedules the post of a source, and returns the sequence of the event and when the change was accepted. */
+/**
+ * Reschedules the post of a source, and returns the sequence of the event and when the change was accepted; undefined when an
+ * overloaded system refused it.
+ */
 export async function reschedule(
   system: BenchSystem,
   { key, postId }: EventSource,
   index: number,
-): Promise<{ readonly sequence: number; readonly at: number }> {
+): Promise<{ readonly sequence: number; readonly at: number } | undefined> {
   const body = { scheduledAt: FAR[index % FAR.length] };
-  const { etag } = await call(system, key, ["PATCH", `/posts/${postId}`], body);
+  const { etag, isAccepted } = await call(system, key, ["PATCH", `/posts/${postId}`], body);
+  if (!isAccepted) return undefined;
   return { sequence: Number(etag?.replaceAll('"', "")), at: Date.now() };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@postrider/local/services";
 import { create } from "../posts.ts";
+import { isAlive } from "../process-state.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
 
@@ -61,6 +62,18 @@ export const KILLS: readonly Kill[] = [
   { service: "accounts", replica: 1 },
 ];
 
+/** Kills the process, unless it is just starting again, and returns whether it may have been sending webhooks. */
+function order(system: System, kill: Kill): boolean {
+  if ("at" in kill) {
+    system.armFailpoint(kill.at, "kill");
+    return true;
+  }
+  const pid = system.pids(kill.service)[kill.replica];
+  if (pid === undefined || !isAlive(pid)) return false;
+  process.kill(pid, "SIGKILL");
+  return kill.service === "delivery";
+}
+
 /** Kills one process after another at constant intervals. Returns how many of them may have been sending webhooks. */
 export async function killRepeatedly(
   system: System,
@@ -70,10 +83,7 @@ export async function killRepeatedly(
   for (let index = 0; (index + 1) * everySeconds <= seconds; index += 1) {
     await sleep(everySeconds * 1_000);
     const kill = KILLS[index % KILLS.length];
-    if (kill === undefined) break;
-    if ("at" in kill) system.armFailpoint(kill.at, "kill");
-    else process.kill(system.pids(kill.service)[kill.replica] ?? 0, "SIGKILL");
-    if ("at" in kill || kill.service === "delivery") sending += 1;
+    if (kill !== undefined && order(system, kill)) sending += 1;
   }
   return sending;
 }
