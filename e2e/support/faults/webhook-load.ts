@@ -10,6 +10,8 @@ const POSTS = 20;
 const FIRST_MS = 10 * 86_400_000;
 const STEP_MS = 1_000;
 
+const MAX_IN_FLIGHT = 100;
+
 /** Creates scheduled posts, each of which causes an event when it is rescheduled. Returns their ids. */
 export async function schedulePosts(tenant: Tenant, accountId: string): Promise<readonly string[]> {
   const ids: string[] = [];
@@ -21,35 +23,41 @@ export async function schedulePosts(tenant: Tenant, accountId: string): Promise<
   return ids;
 }
 
-/** Reschedules posts at a constant rate. Returns how many changes were accepted; some meet a killed process. */
+/**
+ * Reschedules posts at a constant rate, except while the system has not answered `MAX_IN_FLIGHT` requests. Returns how many
+ * changes were accepted; some meet a killed process.
+ */
 export async function reschedule(
   { api }: Tenant,
   postIds: readonly string[],
   { seconds, perSecond }: { readonly seconds: number; readonly perSecond: number },
 ): Promise<number> {
   const startedAt = Date.now();
-  const running: Promise<boolean>[] = [];
+  const running = new Set<Promise<void>>();
+  let accepted = 0;
   for (let index = 0; index < perSecond * seconds; index += 1) {
     await sleep(Math.max(0, startedAt + (index * 1_000) / perSecond - Date.now()));
+    if (running.size >= MAX_IN_FLIGHT) continue;
     const scheduledAt = new Date(startedAt + FIRST_MS + (index + 1) * STEP_MS).toISOString();
     const path = `/posts/${postIds[index % postIds.length]}`;
-    running.push(
-      api.call("PATCH", path, { body: { scheduledAt }, timeoutMs: 10_000 }).then(
-        ({ status }) => status === 200,
-        () => false,
-      ),
-    );
+    const run: Promise<void> = api
+      .call("PATCH", path, { body: { scheduledAt }, timeoutMs: 10_000 })
+      .then(({ status }) => {
+        if (status === 200) accepted += 1;
+      })
+      .catch(() => undefined)
+      .then(() => void running.delete(run));
+    running.add(run);
   }
-  return (await Promise.all(running)).filter(Boolean).length;
+  await Promise.all(running);
+  return accepted;
 }
 
 /** How a process is killed: at a failpoint of webhooks, or wherever it is. */
-export type Kill =
-  | { readonly at: string }
-  | { readonly service: ServiceName; readonly replica: number };
+type Kill = { readonly at: string } | { readonly service: ServiceName; readonly replica: number };
 
 /** The kills that a test repeats in this order, most of them of the delivery service. */
-export const KILLS: readonly Kill[] = [
+const KILLS: readonly Kill[] = [
   { service: "delivery", replica: 0 },
   { at: "delivery.after-webhook-sent" },
   { service: "posts", replica: 0 },
