@@ -5,8 +5,14 @@ import type postgres from "postgres";
 import type { BenchSystem } from "./system.ts";
 
 const NO_LIMIT = "100000000";
-/** Two dates far enough in the future that no post becomes due. */
-const FAR = [80, 81].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
+const FAR_MS = Date.now() + 60 * 86_400_000;
+let dates = 0;
+
+/** Returns a date at which no post becomes due during the benchmark. Each call returns another one, so that it is a change. */
+function nextDate(): string {
+  dates += 1;
+  return new Date(FAR_MS + dates * 1_000).toISOString();
+}
 
 /** Endpoints in a process of their own, and the times at which events arrived at them. */
 export interface Sink {
@@ -92,7 +98,7 @@ export async function openSource(
   const { key } = (await system.operate("key", "create", ...named, ...scope)) as { key: string };
   const account = ["bluesky", "--workspace", workspaceId, "--simulated"];
   const { id } = (await system.operate("account", "connect", ...account)) as { id: string };
-  const content = { content: `for ${name}`, accountIds: [id], scheduledAt: FAR[0] };
+  const content = { content: `for ${name}`, accountIds: [id], scheduledAt: nextDate() };
   const post = await call(system, key, ["POST", "/posts"], content);
   const paths = Array.from({ length: endpoints }, (_, index) => `/${name}-${index}`);
   const source = { workspaceId, key, postId: post.body.id, paths };
@@ -107,9 +113,8 @@ export async function openSource(
 export async function reschedule(
   system: BenchSystem,
   { key, postId }: EventSource,
-  index: number,
 ): Promise<{ readonly sequence: number; readonly at: number } | undefined> {
-  const body = { scheduledAt: FAR[index % FAR.length] };
+  const body = { scheduledAt: nextDate() };
   const { etag, isAccepted } = await call(system, key, ["PATCH", `/posts/${postId}`], body);
   if (!isAccepted) return undefined;
   return { sequence: Number(etag?.replaceAll('"', "")), at: Date.now() };

@@ -68,9 +68,8 @@ async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Pr
     const source = sources[index % SOURCES];
     if (source === undefined) break;
     await sleep(Math.max(0, startedAt + (index * 1000 * ENDPOINTS) / perSecond - Date.now()));
-    const round = Math.floor(index / SOURCES) + 1;
     running.push(
-      reschedule(system, source, round).then((change) => {
+      reschedule(system, source).then((change) => {
         if (change !== undefined) accepted.push({ source, ...change });
       }),
     );
