@@ -14,6 +14,8 @@ import {
 /** A running Postrider stack without rate limits and quotas, so that no limit slows down a benchmark. */
 export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
+  /** Returns the current description of the stack. Processes that were started again have new ids. */
+  describe(): LocalStack;
   /** Folder in which the media service keeps files while it checks or imports them. */
   readonly mediaTempDir: string;
   /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
@@ -48,6 +50,7 @@ export async function startBenchSystem(
   });
   return {
     local,
+    describe: () => stack.describe(),
     mediaTempDir: layoutOf(dataDir).mediaTemp,
     headersOf: async (caller, service) => {
       const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);

@@ -12,7 +12,7 @@ const secondsOr = (fallback: number): number =>
 /**
  * Length of each outage in ms. Postrider promises to survive outages of 60 s and more, which
  * `POSTRIDER_E2E_OUTAGE_SECONDS=60` tests. The shorter defaults suffice: once the connections to Postgres are broken
- * and the sessions of all members of Kafka groups (10 s) have expired, a longer outage makes no difference.
+ * and the sessions of all members of Kafka groups (6 s) have expired, a longer outage makes no difference.
  */
 const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 };
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);

@@ -165,6 +165,7 @@ create table accounts.sealing (
   constraint sealing_only_row_check CHECK (only_row),
   constraint sealing_stage_check CHECK ((stage = ANY (ARRAY['unbound'::text, 'resealing'::text, 'bound'::text])))
 );
+CREATE TRIGGER sealing_only_forward BEFORE INSERT OR DELETE OR UPDATE ON accounts.sealing FOR EACH ROW EXECUTE FUNCTION guard_sealing_stage();
 
 create table accounts.workspaces (
   id uuid not null,

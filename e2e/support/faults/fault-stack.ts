@@ -6,7 +6,7 @@ export const POSTS = 80;
 
 /**
  * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed consumer after a
- * session timeout of 10 s.
+ * session timeout of 6 s.
  */
 export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, kafka: 90_000 };
 

@@ -24,8 +24,8 @@ export async function schedulePosts(tenant: Tenant, accountId: string): Promise<
 }
 
 /**
- * Reschedules posts at a constant rate, except while the system has not answered `MAX_IN_FLIGHT` requests. Returns how many
- * changes were accepted; some meet a killed process.
+ * Reschedules posts for `seconds` at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open
+ * requests. Returns how many changes were accepted; some meet a killed process.
  */
 export async function reschedule(
   { api }: Tenant,
@@ -35,7 +35,7 @@ export async function reschedule(
   const startedAt = Date.now();
   const running = new Set<Promise<void>>();
   let accepted = 0;
-  for (let index = 0; index < perSecond * seconds; index += 1) {
+  for (let index = 0; Date.now() < startedAt + seconds * 1_000; index += 1) {
     await sleep(Math.max(0, startedAt + (index * 1_000) / perSecond - Date.now()));
     if (running.size >= MAX_IN_FLIGHT) continue;
     const scheduledAt = new Date(startedAt + FIRST_MS + (index + 1) * STEP_MS).toISOString();

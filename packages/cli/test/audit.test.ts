@@ -55,10 +55,11 @@ afterAll(async () => {
   for (const each of opened) await each[Symbol.asyncDispose]();
 });
 
+/** Returns a connection with the migration role, because the runtime role cannot choose the time of an entry. */
 function sqlOf(service: string) {
   const database = databases.get(service);
   if (database === undefined) throw new Error(`there is no database of ${service}`);
-  return database.sql;
+  return database.migrationSql;
 }
 
 /** Inserts an entry with a given time, because entries of several databases have to be in a known order. */

@@ -313,7 +313,7 @@ test("`credentials keys` lists how many stored account credentials each encrypti
 
 test("`credentials reseal` binds all credentials to their accounts, prints its progress and can be repeated", async () => {
   const workspace = await createWorkspace();
-  await database.sql`update sealing set stage = 'unbound'`;
+  await database.migrationSql`update sealing set stage = 'unbound'`;
   const connect = ["account", "connect", "bluesky", "--workspace", workspace];
   await json(...connect, "--simulated", "--count", "3");
   const { keys } = await json<{ keys: { credentials: number }[] }>("credentials", "keys");

@@ -7,7 +7,7 @@ import { loadConfig } from "@postrider/shared/config";
 const defaults = {
   PUBLISH_RETRY_SECONDS: [60, 300, 900, 3600, 10_800],
   VISIBLE_CALL_SECONDS: 60,
-  LEASE_SECONDS: 60,
+  LEASE_SECONDS: 20,
   RECONCILE_TIME_SCALE: 1,
   SWEEP_SECONDS: 60,
   SWEEP_AFTER_SECONDS: 120,

@@ -165,3 +165,14 @@ test("all services define the audit log in the same way", async () => {
   const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
   expect(new Set(texts).size).toBe(1);
 });
+
+test("the runtime role cannot hide later entries of the audit log behind an entry with a time of its choice", async () => {
+  const workspaceId = newId();
+  await expect(
+    database.sql`
+      insert into audit_log (id, at, workspace_id, actor_kind, actor_id, action, subject_type, subject_id, details)
+      values (${newId()}, 'infinity', ${workspaceId}, 'service', 'sample', 'key.create', 'key', 'forged', '{}')`,
+  ).rejects.toMatchObject({ code: "42501" });
+  await append(entryOf(workspaceId));
+  expect(await list({ workspaceId, newestFirst: true })).toHaveLength(1);
+});

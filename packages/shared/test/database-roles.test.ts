@@ -117,21 +117,22 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   ).rejects.toThrow("permission denied for schema");
 });
 
-test("the runtime role of a service can add rows to the audit log and read them, and cannot change, delete or truncate them", async () => {
+test("the runtime role of a service can add rows to the audit log and read them, and cannot choose their time, change, delete or truncate them", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migrate(migration, MIGRATIONS);
   await migration.begin(async (tx) => {
-    await tx`create table audit_log (id bigint generated always as identity, at date, what text) partition by range (at)`;
+    await tx`create table audit_log (id bigint generated always as identity, at date not null default '2026-11-23', what text) partition by range (at)`;
     await tx`create table audit_log_2026 partition of audit_log for values from ('2026-01-01') to ('2027-01-01')`;
     await restrictRuntime(tx);
   });
   // Provisioning again must not grant more.
   await provision();
-  await runtime`insert into audit_log (at, what) values ('2026-11-23', 'a key was created')`;
+  await runtime`insert into audit_log (what) values ('a key was created')`;
   expect(await runtime`select what from audit_log`).toEqual([{ what: "a key was created" }]);
   for (const table of ["audit_log", "audit_log_2026"])
     for (const statement of [
+      `insert into ${table} (at, what) values ('2026-12-31', 'an entry of another time')`,
       `update ${table} set what = 'nothing'`,
       `delete from ${table}`,
       `truncate ${table}`,

@@ -14,6 +14,8 @@ import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
 import { makeTestFolder } from "../../local/src/test-folder.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
+/** Properties of the broker: it refuses consumers with a session timeout of more than 6 s. */
+const BROKER = { "group.max.session.timeout.ms": "6000" };
 const WAIT = { timeoutMs: 25_000 };
 
 let database: TestDatabase;
@@ -24,7 +26,7 @@ beforeAll(async () => {
   folder = makeTestFolder("kafka-recovery");
   [database, kafka] = await Promise.all([
     createDatabase(),
-    startKafka({ dataDir: join(folder, "data") }),
+    startKafka({ dataDir: join(folder, "data"), properties: () => BROKER }),
   ]);
 }, 180_000);
 
@@ -44,7 +46,6 @@ function open(options: Partial<KafkaBusOptions> = {}): Bus {
     ...client(),
     sql: database.sql,
     onFatal,
-    sessionTimeoutMs: 6_000,
     ...options,
   });
 }
@@ -109,7 +110,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   await send(["during-2"]);
   expect(await database.sql`select 1 from outbox`).toHaveLength(2);
 
-  kafka = await startKafka({ dataDir: join(folder, "data"), port });
+  kafka = await startKafka({ dataDir: join(folder, "data"), port, properties: () => BROKER });
   await eventually(
     () => expect(seen).toEqual(expect.arrayContaining(["during-1", "during-2"])),
     WAIT,
@@ -118,6 +119,16 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   await eventually(() => seen.includes("after"), WAIT);
   expect(await database.sql`select 1 from outbox`).toHaveLength(0);
 }, 60_000);
+
+test("a Kafka consumer joins its group with a session timeout of at most 6 s, which is how long a killed process delays its group", async () => {
+  // The broker refuses longer session timeouts.
+  const topic = await makeTopic();
+  await using bus = open();
+  const { seen, handle } = collect();
+  await bus.subscribe({ group: "g", topic, handle });
+  await publish(bus, topic, ["a"]);
+  await eventually(() => expect(seen).toEqual(["a"]), WAIT);
+});
 
 test("a Kafka consumer whose handler never returns rejoins its group, and finally ends its process", async () => {
   const topic = await makeTopic();

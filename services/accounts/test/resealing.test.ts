@@ -25,7 +25,7 @@ const fixture = setUpAccounts();
 beforeEach(async () => {
   await fixture.sql`delete from credentials`;
   await fixture.sql`delete from oauth_tickets`;
-  await setStage(fixture.sql, "unbound");
+  await setStage(fixture.database.migrationSql, "unbound");
 });
 
 interface StoredTokens {
@@ -103,7 +103,7 @@ test("sealing all tokens again keeps every token, and afterwards an unbound toke
 });
 
 test("a process of the previous release that reads a bound token finds its key missing, and does not take it for damaged", async () => {
-  await setStage(fixture.sql, "bound");
+  await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
   const { accessToken } = await storedOf(ref);
   const place = { accountId: ref.accountId, column: "access_token" } as const;
@@ -207,9 +207,9 @@ test("damaged tokens do not prevent unbound tokens from being refused, and token
 });
 
 test("a bound token stays bound when the stage is changed back in the database", async () => {
-  await setStage(fixture.sql, "bound");
+  await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
-  await setStage(fixture.sql, "unbound");
+  await setStage(fixture.database.migrationSql, "unbound");
   await refresh(ref);
   expect(await keyParts()).toEqual(["k1+bound"]);
   const { sql } = fixture;
@@ -218,6 +218,39 @@ test("a bound token stays bound when the stage is changed back in the database",
     job.nudge();
     expect(await keyParts()).toEqual(["k2+bound"]);
   });
+});
+
+test.each([
+  ["changes the stage back to `unbound`", "update sealing set stage = 'unbound'"],
+  ["changes the stage back to `resealing`", "update sealing set stage = 'resealing'"],
+  ["deletes the stage", "delete from sealing"],
+  [
+    "hides the catalog behind a temporary table",
+    `create temporary table pg_class as select 'sealing'::regclass::oid as oid, current_user::regrole::oid as relowner;
+     update sealing set stage = 'unbound'`,
+  ],
+])(
+  "tokens of new accounts stay bound when an attacker with the runtime role %s",
+  async (_what, statements) => {
+    await setStage(fixture.database.migrationSql, "bound");
+    await expect(fixture.sql.begin((tx) => tx.unsafe(statements))).rejects.toMatchObject({
+      code: "42501",
+    });
+    expect(await stageOf(fixture.sql)).toBe("bound");
+    await fixture.connect("x");
+    expect(await keyParts()).toEqual(["k1+bound"]);
+  },
+);
+
+test("a credential whose attributes are not texts counts as damaged, and does not prevent unbound tokens from being refused", async () => {
+  const [good, damaged] = [await fixture.connect("x"), await fixture.connect("x")];
+  await fixture.sql`
+    update credentials set attributes = '{"pdsUrl": 1}' where account_id = ${damaged.accountId}`;
+  expect(await resealAll(fixture.app)).toMatchObject({ finished: true, damaged: 1, locked: 0 });
+  expect(await fixture.credentialsOf([good, damaged])).toMatchObject([
+    { accountStatus: "active" },
+    { accountStatus: "reconnect_required", accessToken: "" },
+  ]);
 });
 
 test("a person whose browser is at the platform while unbound texts begin to be refused can still end the authorization", async () => {
@@ -239,7 +272,7 @@ test("a person whose browser is at the platform while unbound texts begin to be 
 test.each(["workspace_id", "platform", "browser_hash"])(
   "an authorization cannot be ended after its `%s` was changed in the database",
   async (column) => {
-    await setStage(fixture.sql, "bound");
+    await setStage(fixture.database.migrationSql, "bound");
     const { workspaceId } = fixture;
     const { authorizations } = fixture.app;
     await fixture.control.settings({ authorize: "approve" });

@@ -48,9 +48,12 @@ export function unsealAsBefore(key: SealingKey, place: PreviousPlace, sealed: st
   }
 }
 
-/** Makes the database one that was updated from the previous release (`unbound`), or one on the way to bound texts. */
-export async function setStage(sql: Sql, stage: SealingStage): Promise<void> {
-  await sql`update sealing set stage = ${stage}`;
+/**
+ * Makes the database one that was updated from the previous release (`unbound`), or one on the way to bound texts. Only the
+ * migration role may change the stage back.
+ */
+export async function setStage(migrationSql: Sql, stage: SealingStage): Promise<void> {
+  await migrationSql`update sealing set stage = ${stage}`;
 }
 
 export async function stageOf(sql: Sql): Promise<SealingStage | undefined> {

@@ -105,7 +105,7 @@ function readPublishing(read: EnvReader) {
           level: "advanced",
         },
       )
-      .seconds("LEASE_SECONDS", 60, 0.1),
+      .seconds("LEASE_SECONDS", 20, 0.1),
     retryMs: read
       .about("Waits between the attempts to publish a target after failures that may be temporary.")
       .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),

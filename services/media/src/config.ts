@@ -87,7 +87,7 @@ export function readSettings(read: EnvReader) {
           level: "advanced",
         },
       )
-      .seconds("LEASE_SECONDS", 60, 0.1),
+      .seconds("LEASE_SECONDS", 20, 0.1),
     outbound: readOutboundRules(read),
     postsUrl: readPeerUrl(read, "posts"),
     inspectorUrl: readInspectorUrl(read),

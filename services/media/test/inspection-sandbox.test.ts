@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { InspectionPool } from "#src/inspection/inspection-pool.ts";
 
 const PROBE = fileURLToPath(new URL("sandbox-probe.ts", import.meta.url));
+const ENDLESS = fileURLToPath(new URL("endless-inspection.ts", import.meta.url));
 const LIMITS = {
   maxImageBytes: 1000,
   maxVideoBytes: 1000,
@@ -49,4 +50,15 @@ test("an inspection process has its file, none of its parent's environment varia
     newFile: "ERR_ACCESS_DENIED",
     program: "ERR_ACCESS_DENIED",
   });
+});
+
+test("an inspection process that reports progress for ever is ended, so that other files are inspected", async () => {
+  await using pool = new InspectionPool({ maxWaiting: 10, program: ENDLESS, maxMs: 300 });
+  const end = await pool.run({
+    request: { declared: undefined, limits: LIMITS },
+    open: () => Readable.from([Buffer.from("file")]),
+    receive: () => Promise.resolve(),
+  });
+
+  expect(end).toEqual({ kind: "exhausted", what: "time" });
 });

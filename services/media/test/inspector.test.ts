@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -8,6 +9,7 @@ import { join } from "node:path";
 import { samplePng } from "@postrider/local/sample-media";
 import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
 import { createLogger } from "@postrider/shared/telemetry/logger";
+import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import type { InspectionResult } from "#src/domain/inspected-media.ts";
@@ -144,4 +146,23 @@ test("the inspector answers its probes, and no other request", async () => {
   expect(await Promise.all(["/livez", "/readyz", "/inspections", "/x"].map(status))).toEqual([
     200, 200, 404, 404,
   ]);
+});
+
+test("the inspector notices a process that an inspection has left behind, and takes none of its own for one", async () => {
+  const found: number[] = [];
+  const onStray = (pids: readonly number[]) => void found.push(...pids);
+  await using watching = await startInspector({ host: "127.0.0.1", port: 0, onStray });
+  // The first process of a container inherits such a process, so it is a child that the inspector has not started.
+  const stray = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1000)"]);
+  try {
+    await inspect(PNG, watching.url);
+    await eventually(() => expect(found).toContain(stray.pid));
+  } finally {
+    stray.kill("SIGKILL");
+    await once(stray, "exit");
+  }
+  found.length = 0;
+  await inspect(PNG, watching.url);
+  expect(await inspect(PNG, watching.url)).toMatchObject({ kind: "accepted" });
+  expect(found).toEqual([]);
 });

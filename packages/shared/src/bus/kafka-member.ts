@@ -6,13 +6,18 @@ import { keepLag } from "#src/bus/lag.ts";
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. */
-  readonly sessionTimeoutMs: number;
   /** How long a process that leaves its Kafka consumer group waits for its current batch of records. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
 }
+
+/**
+ * Session timeout: without a heartbeat for this long, the broker reassigns the partitions. Until then the partitions of a
+ * killed process have no consumer, and from the moment at which its successor joins, the whole group waits. This is the
+ * shortest time that brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1).
+ */
+const SESSION_TIMEOUT_MS = 6_000;
 
 /** One membership in a consumer group, from joining to leaving. */
 export class KafkaMember implements AsyncDisposable {
@@ -27,7 +32,7 @@ export class KafkaMember implements AsyncDisposable {
     this.#batches = new KafkaBatches(options);
     this.#consumer = options.kafka.consumer({
       groupId: options.groupId,
-      sessionTimeout: options.sessionTimeoutMs,
+      sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
       // How long the Kafka broker holds an empty fetch. A new record ends the fetch immediately (`minBytes`), so this

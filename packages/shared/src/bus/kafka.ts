@@ -17,12 +17,9 @@ export interface KafkaBusOptions extends KafkaClientOptions {
   readonly onFatal: (error: unknown) => void;
   /** Time without progress, while events wait, after which a consumer counts as stuck. Default: 60 s. */
   readonly stallMs?: number;
-  /** Session timeout: without a heartbeat for this long, the broker reassigns the partitions. Default: 10 s, at least 6 s. */
-  readonly sessionTimeoutMs?: number;
 }
 
 const STALL_MS = 60_000;
-const SESSION_TIMEOUT_MS = 10_000;
 
 /**
  * The bus on Apache Kafka, for production. Topics must exist (`ensureTopics`). A consumer's effect is committed before its
@@ -30,7 +27,6 @@ const SESSION_TIMEOUT_MS = 10_000;
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
   const { sql, logger, onFatal, stallMs = STALL_MS } = options;
-  const sessionTimeoutMs = options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS;
   const kafka = openKafka(options);
   const publisher = new KafkaPublisher(kafka);
   const subscriptions = new Set<AsyncDisposable>();
@@ -44,7 +40,6 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
         sql,
         logger,
         stallMs,
-        sessionTimeoutMs,
         onFatal,
       });
       subscriptions.add(started);

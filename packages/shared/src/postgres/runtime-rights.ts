@@ -4,8 +4,8 @@ import type { TransactionSql } from "#src/postgres.ts";
  * Executes the statements that bring the rights of a runtime role on the tables and sequences of a schema to what they should
  * be. The current role must be the migration role, and only what it owns is changed. It does nothing when the rights are right.
  *
- * The audit log (a table `audit_log`, and its partitions) can only be read and extended, and the list of applied migrations can
- * only be read. In all other tables the runtime role reads and writes rows; it never may truncate, change or drop a table.
+ * The audit log (a table `audit_log`, and its partitions) can only be read and extended by entries of the present, and the list
+ * of applied migrations can only be read. In all other tables the runtime role reads and writes rows; it never may truncate, change or drop a table.
  */
 async function setRights(tx: TransactionSql, schema: string, runtime: string): Promise<void> {
   const statements = await tx<{ statement: string }[]>`
@@ -16,7 +16,8 @@ async function setRights(tx: TransactionSql, schema: string, runtime: string): P
         case
           -- The relay of the outbox reads the last value of the table's sequence.
           when c.relkind = 'S' then array['SELECT', 'USAGE']
-          when c.relname = 'audit_log' or starts_with(c.relname, 'audit_log_') then array['SELECT', 'INSERT']
+          -- Its columns are granted by grantAuditColumns.
+          when ${isAuditLog(tx)} then array['SELECT']
           when c.relname = 'schema_migrations' then array['SELECT']
           else array['SELECT', 'INSERT', 'UPDATE', 'DELETE']
         end as wanted,
@@ -42,6 +43,41 @@ async function setRights(tx: TransactionSql, schema: string, runtime: string): P
     where privilege <> all (other)
     group by step, verb, name, word
     order by step, name`;
+  for (const { statement } of statements) await tx.unsafe(statement);
+  await grantAuditColumns(tx, schema, runtime);
+}
+
+/** SQL condition: the table `c` is an audit log or a partition of one. */
+function isAuditLog(tx: TransactionSql) {
+  return tx`(c.relname = 'audit_log' or starts_with(c.relname, 'audit_log_'))`;
+}
+
+/**
+ * Lets the runtime role insert into all columns of the audit log but `at`, which gets the time of the insert. With times of its
+ * own choice, a role that was taken over could hide its changes: an entry of the far future would be the newest for ever.
+ */
+async function grantAuditColumns(
+  tx: TransactionSql,
+  schema: string,
+  runtime: string,
+): Promise<void> {
+  const statements = await tx<{ statement: string }[]>`
+    select format(
+      'grant insert (%s) on table %s to %I',
+      string_agg(quote_ident(a.attname), ', ' order by a.attnum), c.oid::regclass, ${runtime}::text
+    ) as statement
+    from pg_class as c
+    join pg_attribute as a on a.attrelid = c.oid
+    where c.relnamespace = ${schema}::regnamespace
+    and c.relowner = current_user::regrole
+    and c.relkind in ('r', 'p')
+    and ${isAuditLog(tx)}
+    and a.attnum > 0
+    and not a.attisdropped
+    and a.attname <> 'at'
+    and not has_column_privilege(${runtime}::text, c.oid, a.attnum, 'insert')
+    group by c.oid
+    order by c.oid`;
   for (const { statement } of statements) await tx.unsafe(statement);
 }
 

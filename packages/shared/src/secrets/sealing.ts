@@ -32,8 +32,8 @@ export interface SealedPlace {
 export class SealError extends Error {
   override name = "SealError";
   /**
-   * True if the encrypted text was changed or belongs to another place, so that no key can decrypt it. False if a key
-   * is missing.
+   * True if the encrypted text or a value that it is bound to was changed, or if it belongs to another place, so that no key
+   * can decrypt it. False if a key is missing.
    */
   readonly isBroken: boolean;
 
@@ -73,7 +73,7 @@ function encodeTexts(texts: readonly unknown[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
       // A value that the database returns may have another type than the code declares, if it was changed there.
-      if (typeof text !== "string") throw new TypeError("a value to bind to is not a text");
+      if (typeof text !== "string") throw new SealError("a value to bind to is not a text", true);
       const bytes = Buffer.from(text);
       const length = Buffer.alloc(4);
       length.writeUInt32BE(bytes.length);
@@ -95,6 +95,7 @@ function associatedData({ table, rowId, column, boundTo }: SealedPlace, keyId: s
  *
  * @param keys Encryption keys, newest first.
  * @param nonce 12 random bytes, never used twice.
+ * @throws SealError when there is no key, or when a value to bind to is not a text.
  */
 export function seal(
   keys: readonly SealingKey[],

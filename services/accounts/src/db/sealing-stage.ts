@@ -1,4 +1,4 @@
-import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
  * How far the database is on the way to bound texts: `unbound` = processes of the previous release may run, so texts are sealed
@@ -36,12 +36,14 @@ export async function readSealingStage(sql: ISql): Promise<SealingStage> {
   return row?.stage ?? "bound";
 }
 
-/** Lets all processes seal texts bound from now on. A repeated call changes nothing. */
-export async function beginResealing(sql: Sql): Promise<void> {
-  await sql`
+/** Lets all processes seal texts bound from now on. Returns false when they already do so. */
+export async function beginResealing(tx: TransactionSql): Promise<boolean> {
+  const rows = await tx`
     update sealing
     set stage = 'resealing'
-    where stage = 'unbound'`;
+    where stage = 'unbound'
+    returning 1`;
+  return rows.length > 0;
 }
 
 /** Locks the stage until the transaction ends, so that no other transaction stores sealed texts. */

@@ -3,6 +3,7 @@ import type {
   ResealCredentialsRequest,
   ResealCredentialsResponseSchema,
 } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { countStaleCredentials } from "#src/db/sealing-keys.ts";
@@ -13,9 +14,22 @@ import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
+/** Lets all processes seal bound, which ends the way back to the previous release. */
+async function beginBinding({
+  sql,
+  deploymentId,
+}: Pick<ResealDependencies, "sql" | "deploymentId">): Promise<void> {
+  await sql.begin(async (tx) => {
+    if (!(await beginResealing(tx))) return;
+    const subject = { type: "deployment", id: deploymentId } as const;
+    await appendAudit(tx, [{ action: "credentials.begin_binding", subject }]);
+  });
+}
+
 /** Begins a round of sealing credentials again, and returns the number of credentials that have to be sealed again. */
-async function beginRound({ sql, credentialKeys }: ResealDependencies): Promise<number> {
-  await beginResealing(sql);
+async function beginRound(deps: ResealDependencies): Promise<number> {
+  const { sql, credentialKeys } = deps;
+  await beginBinding(deps);
   const stage = await readSealingStage(sql);
   return await countStaleCredentials(sql, { newestKeyId: credentialKeys[0]?.id ?? "", stage });
 }

@@ -278,7 +278,11 @@ test("the response 410 disables the subscription, and tells the other subscripti
   expect(
     await sql`select type, sequence, source from webhook_compositions where workspace_id = ${workspaceId}`,
   ).toEqual([
-    { type: "webhook.disabled", sequence: 2, source: { kind: "webhook", webhookId: gone.id } },
+    {
+      type: "webhook.disabled",
+      sequence: 2,
+      source: { kind: "webhook", webhookId: gone.id, disabledReason: "gone" },
+    },
   ]);
   await eventually(() => fannedOut === 1);
 });

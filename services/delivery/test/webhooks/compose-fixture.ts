@@ -77,7 +77,7 @@ export async function startEvents() {
     migrationsFolder: MIGRATIONS,
     poolSize: 6,
   });
-  const { sql } = database;
+  const { sql, migrationSql } = database;
   await createPartitions(sql);
   const owners = new Owners();
   const logger = createLogger({ service: "delivery", level: "silent" });
@@ -92,6 +92,7 @@ export async function startEvents() {
   };
   return {
     sql,
+    migrationSql,
     owners,
     deps,
     /** Passes events to the consumers of webhooks, as the bus does. */

@@ -421,11 +421,11 @@ test("a subscription that receives a repeated event after its payload was writte
 });
 
 test("an event that the database refuses delays no other event, and is composed once the cause is gone", async () => {
-  const { sql } = events;
+  const { sql, migrationSql } = events;
   const { workspaceId } = await events.subscribe();
   const daysAgo = new Date(NOW.getTime() - 3 * 24 * 3_600_000);
   const day = daysAgo.toISOString().slice(0, 10);
-  await sql.unsafe(`drop table webhook_events_${day.replaceAll("-", "")}`);
+  await migrationSql.unsafe(`drop table webhook_events_${day.replaceAll("-", "")}`);
   const [refused, healthy] = [newId(), newId()];
   const old = { workspaceId, version: 1n, occurredAt: timestampFromDate(daysAgo) };
   await events.publish("posts.events.v1", [

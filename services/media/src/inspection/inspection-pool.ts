@@ -1,5 +1,5 @@
 import { Semaphore } from "@postrider/shared/limits/semaphore";
-import { InspectionProcess } from "./inspection-process.ts";
+import { InspectionProcess, type InspectionProcessOptions } from "./inspection-process.ts";
 import type { Inspection, InspectionEnd, InspectionRunner } from "./inspection-protocol.ts";
 
 /** Maximum number of files under inspection; each may use one core and `InspectionLimits.memoryBytes`. */
@@ -7,11 +7,9 @@ const MAX_PROCESSES = 2;
 /** How long a process is kept that waits for its file. */
 const MAX_IDLE_MS = 30_000;
 
-export interface InspectionPoolOptions {
+export interface InspectionPoolOptions extends InspectionProcessOptions {
   /** Maximum number of files that wait for a process. */
   readonly maxWaiting: number;
-  /** The program of the processes; only tests replace it. */
-  readonly program?: string;
 }
 
 /**
@@ -21,15 +19,15 @@ export interface InspectionPoolOptions {
  */
 export class InspectionPool implements InspectionRunner {
   readonly #permits: Semaphore;
-  readonly #program: string | undefined;
+  readonly #options: InspectionProcessOptions;
   readonly #stopping = new AbortController();
   readonly #busy = new Set<InspectionProcess>();
   #next: InspectionProcess | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  constructor({ maxWaiting, program }: InspectionPoolOptions) {
+  constructor({ maxWaiting, ...options }: InspectionPoolOptions) {
     this.#permits = new Semaphore({ total: MAX_PROCESSES, maxWaiting });
-    this.#program = program;
+    this.#options = options;
   }
 
   /** Waits for a permit and inspects one file in a new process. The promise never rejects. */
@@ -43,7 +41,7 @@ export class InspectionPool implements InspectionRunner {
       await using child = this.#takeProcess();
       this.#busy.add(child);
       using _left = { [Symbol.dispose]: () => this.#busy.delete(child) };
-      this.#next ??= new InspectionProcess(this.#program);
+      this.#next ??= new InspectionProcess(this.#options);
       return await child.run(inspection);
     } catch (error) {
       // The process could not be started, for example because the temporary folder is full.
@@ -65,7 +63,7 @@ export class InspectionPool implements InspectionRunner {
     this.#next = undefined;
     if (next?.isUsable === true) return next;
     void next?.[Symbol.asyncDispose]();
-    return new InspectionProcess(this.#program);
+    return new InspectionProcess(this.#options);
   }
 
   #stopNextLater(): void {

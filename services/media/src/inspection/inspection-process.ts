@@ -12,6 +12,7 @@ import {
 } from "./inspection-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
 import { readProcessUsage } from "./process-usage.ts";
+import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
@@ -27,6 +28,16 @@ const WATCH_INTERVAL_MS = 20;
  * child process may wait for the processor on a busy machine.
  */
 const MAX_WALL_MS = 60_000;
+/**
+ * Maximum time of an inspection, whatever its process reports. A process that was taken over by its file could otherwise report
+ * progress for ever and keep other files waiting. The longest inspections of valid files take some seconds.
+ */
+const MAX_INSPECTION_MS = 180_000;
+
+export interface InspectionProcessOptions {
+  readonly program?: string | undefined;
+  readonly maxMs?: number | undefined;
+}
 
 /**
  * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
@@ -37,20 +48,23 @@ const MAX_WALL_MS = 60_000;
  *   code, and can start no process (`--permission`); native code is not bound by that.
  * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
  *   it shares with media). The kernel lets it read neither memory nor environment of another process, because no user may
- *   read the program `node` of our images. It can still end these processes, and use up CPU and disk.
+ *   read the program `node` of our images. It can still end these processes, and use up CPU and disk, until its inspection ends.
+ *   The container starts again if it leaves a process behind (`stray-processes.ts`).
  * - Elsewhere, for example on a laptop: everything that the user may read who started the service.
  */
 export class InspectionProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
+  readonly #maxMs: number;
   readonly #input = new UnnamedFile(tmpdir());
   readonly #output = new UnnamedFile(tmpdir());
   #killedFor: InspectionEnd | undefined;
   #running: Promise<unknown> | undefined;
   #disposed: Promise<void> | undefined;
 
-  /** @param program The program of the process; only tests replace it. */
-  constructor(program: string = CHILD) {
+  /** Only tests replace the program of the process and the maximum time of its inspection in milliseconds. */
+  constructor({ program = CHILD, maxMs = MAX_INSPECTION_MS }: InspectionProcessOptions = {}) {
+    this.#maxMs = maxMs;
     this.#child = spawn(process.execPath, [...nodeOptions(), program], {
       // The child process gets no environment variables of its parent, because they include secrets. Two malloc
       // arenas keep its memory from becoming fragmented.
@@ -63,7 +77,10 @@ export class InspectionProcess implements AsyncDisposable {
       // The order is that of the descriptors 0 to 5.
       stdio: ["ignore", "ignore", "ignore", "ipc", this.#input.fd, this.#output.fd],
     });
-    this.#exited = once(this.#child, "exit").catch(() => undefined);
+    const forget = trackProcess(this.#child.pid);
+    this.#exited = once(this.#child, "exit")
+      .catch(() => undefined)
+      .then(forget);
   }
 
   get isUsable(): boolean {
@@ -143,6 +160,7 @@ export class InspectionProcess implements AsyncDisposable {
 
   #watch({ memoryBytes, timeMs }: InspectionLimits, progressCount: () => number): NodeJS.Timeout {
     let last = { progress: -1, cpuMs: 0, wallMs: 0 };
+    const startedMs = performance.now();
     const look = async (): Promise<void> => {
       const { pid } = this.#child;
       const usage = pid === undefined ? undefined : await readProcessUsage(pid);
@@ -151,7 +169,7 @@ export class InspectionProcess implements AsyncDisposable {
       if (now.progress !== last.progress) last = now;
       if (usage !== undefined && usage.memoryBytes > memoryBytes) {
         this.#kill({ kind: "exhausted", what: "memory" });
-      } else if (now.cpuMs - last.cpuMs > timeMs) {
+      } else if (now.cpuMs - last.cpuMs > timeMs || wallMs - startedMs > this.#maxMs) {
         this.#kill({ kind: "exhausted", what: "time" });
       } else if (wallMs - last.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
     };

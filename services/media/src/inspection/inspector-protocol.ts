@@ -39,17 +39,19 @@ export async function splitAnswer(
   answer: AsyncIterable<Buffer>,
 ): Promise<{ readonly said: unknown; readonly rest: AsyncIterable<Buffer> }> {
   const chunks = answer[Symbol.asyncIterator]();
-  let start: Buffer = Buffer.alloc(0);
-  while (!start.includes(LINE_FEED)) {
-    if (start.length > MAX_LINE_BYTES)
-      throw new Error("the inspector answered a line that is too long");
+  const parts: Buffer[] = [];
+  for (let bytes = 0; bytes <= MAX_LINE_BYTES;) {
     const next = await chunks.next();
     if (next.done === true) throw new Error("the answer of the inspector is incomplete");
-    start = Buffer.concat([start, next.value]);
+    const chunk = next.value;
+    const end = chunk.indexOf(LINE_FEED);
+    parts.push(end === -1 ? chunk : chunk.subarray(0, end));
+    bytes += chunk.length;
+    if (end === -1) continue;
+    const said: unknown = JSON.parse(Buffer.concat(parts).toString());
+    return { said, rest: continueWith(chunk.subarray(end + 1), chunks) };
   }
-  const length = start.indexOf(LINE_FEED);
-  const said: unknown = JSON.parse(start.toString("utf8", 0, length));
-  return { said, rest: continueWith(start.subarray(length + 1), chunks) };
+  throw new Error("the inspector answered a line that is too long");
 }
 
 async function* continueWith(

@@ -28,6 +28,11 @@ const MAX_IN_WORK = 50;
  * delay deletions on other platforms.
  */
 const MAX_PER_PLATFORM = 16;
+/**
+ * Duration of the lease of a deletion task in leases of publish tasks. It is not renewed: two platform calls of at most one such
+ * lease each, with a token renewal between them, fit into it.
+ */
+const LEASES_PER_DELETION = 3;
 
 export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionClaims {
   const deletions = new Deletions(options);
@@ -77,7 +82,7 @@ class Deletions {
     if (readyInMs === undefined) return POLL_MS;
     if (readyInMs > 0) return Math.min(POLL_MS, Math.ceil(readyInMs));
     if (!(await guard.isOwn())) return POLL_MS;
-    const { leaseMs } = settings;
+    const leaseMs = settings.leaseMs * LEASES_PER_DELETION;
     const limits = { owner, leaseMs, limit, maxPerPlatform: MAX_PER_PLATFORM };
     const tasks = await claimDeletions(sql, limits);
     if (tasks.length === 0) return POLL_MS;

@@ -16,12 +16,6 @@ export interface DeletionInputs {
   readonly stopping: AbortSignal;
 }
 
-/**
- * Maximum duration of one platform call as a fraction of the lease of a deletion task. Two calls with a token renewal
- * between them fit into one lease.
- */
-const CALL_PART = 1 / 3;
-
 type GivenUp = Extract<DeletionResult, { kind: "given_up" }>;
 
 function giveUp(code: GivenUp["code"], message = ""): GivenUp {
@@ -81,7 +75,8 @@ async function call(
   credential: Credential,
 ): Promise<DeletionOutcome> {
   const { externalId, username, accessToken, attributes } = credential;
-  const deadline = AbortSignal.timeout(Math.ceil(settings.leaseMs * CALL_PART));
+  // The lease of a deletion task is three times as long, so that two calls fit into it.
+  const deadline = AbortSignal.timeout(settings.leaseMs);
   try {
     return await connector.delete(
       { externalId, username, accessToken, attributes },

@@ -6,7 +6,17 @@ import { startInspector } from "./start-inspector.ts";
 await runProcess(
   async () => {
     const logger = createLogger({ service: "inspector", level: "info" });
-    const inspector = await startInspector(readInspectorConfig());
+    const onStray = (pids: readonly number[]): void => {
+      logger.fatal(
+        { count: pids.length },
+        "an uploaded file took over its inspection and left processes behind; the inspector ends, so that its container starts again without them",
+      );
+      process.exit(1);
+    };
+    // Only the first process of a container inherits such processes, and all processes of the container end with it.
+    const isFirst = process.pid === 1;
+    const config = readInspectorConfig();
+    const inspector = await startInspector({ ...config, onStray: isFirst ? onStray : undefined });
     logger.info({ url: inspector.url }, "the inspector is listening");
     return { logger, [Symbol.asyncDispose]: () => inspector[Symbol.asyncDispose]() };
   },

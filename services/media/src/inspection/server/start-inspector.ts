@@ -10,11 +10,19 @@ import {
   INSPECTIONS_PATH,
   REQUEST_HEADER,
 } from "#src/inspection/inspector-protocol.ts";
+import { listStrayProcesses } from "#src/inspection/stray-processes.ts";
 
 /** Maximum number of files that wait for a process. All replicas of the media service together send fewer. */
 const MAX_WAITING = 100;
 /** How long inspections may continue while the inspector stops. The media service repeats those that end early. */
 const INSPECTION_GRACE_MS = 18_000;
+
+export interface InspectorOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Called after an answer, with the ids of child processes that this process has not started, if there are any. */
+  readonly onStray?: ((pids: readonly number[]) => void) | undefined;
+}
 
 /** The inspector while it runs. */
 export interface Inspector extends AsyncDisposable {
@@ -25,17 +33,23 @@ export interface Inspector extends AsyncDisposable {
  * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret, connects to
  * nothing and keeps nothing, so it can run where a hostile file finds neither. A client can only have files inspected.
  */
-export async function startInspector(options: {
-  readonly host: string;
-  readonly port: number;
-}): Promise<Inspector> {
+export async function startInspector({
+  host,
+  port,
+  onStray,
+}: InspectorOptions): Promise<Inspector> {
   const pool = new InspectionPool({ maxWaiting: MAX_WAITING });
-  const server = createServer((request, response) => void answer(pool, request, response));
-  server.listen(options);
+  const server = createServer((request, response) => {
+    void answer(pool, request, response).then(() => {
+      const strays = onStray === undefined ? [] : listStrayProcesses();
+      if (strays.length > 0) onStray?.(strays);
+    });
+  });
+  server.listen({ host, port });
   await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const address = server.address() as AddressInfo;
   return {
-    url: `http://${options.host}:${port}`,
+    url: `http://${host}:${address.port}`,
     [Symbol.asyncDispose]: async () => {
       const timer = setTimeout(() => server.closeAllConnections(), INSPECTION_GRACE_MS);
       const closed = once(server, "close");
