@@ -6,6 +6,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import { get, readCounters } from "./cost-counters.ts";
 import { percentile } from "./measure.ts";
 import { startBenchSystem } from "./system.ts";
 import { appendEvents, openSource, startSink, type EventSource } from "./webhook-endpoints.ts";
@@ -95,9 +96,10 @@ async function sendWebhooks(signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Publishes posts while webhooks go out. Returns the delays of the posts, and arrived deliveries per second. */
+/** Publishes posts while webhooks go out. Returns the delays of the posts, and what arrived and was used per second. */
 async function measureBeside(label: string) {
   await sink.takeArrivals();
+  const before = await readCounters(local, sql);
   const stop = new AbortController();
   const sending = sendWebhooks(stop.signal);
   const startedAt = performance.now();
@@ -105,7 +107,11 @@ async function measureBeside(label: string) {
   stop.abort();
   await sending;
   const seconds = (performance.now() - startedAt) / 1000;
-  return { delays, perSecond: (await sink.takeArrivals()).size / seconds };
+  const after = await readCounters(local, sql);
+  const cpu = ["posts", "delivery", "postgres"].map((name) =>
+    Math.round((get(after, `cpu/${name}`) - get(before, `cpu/${name}`)) / seconds),
+  );
+  return { delays, perSecond: (await sink.takeArrivals()).size / seconds, cpu: cpu.join(" / ") };
 }
 
 await sleep(SETTLE_MS);
@@ -116,18 +122,21 @@ await sleep(SETTLE_MS);
 await sink.hang(paths);
 const hanging = await measureBeside("hanging");
 await sink.hang([]);
-const toRow = (name: string, delays: readonly number[], perSecond: number) => {
+const toRow = (
+  name: string,
+  { delays, perSecond, cpu }: Awaited<ReturnType<typeof measureBeside>>,
+) => {
   const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
   const ratio = (p99 / percentile(alone, 0.99)).toFixed(2);
-  return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${ratio} |`;
+  return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${ratio} | ${cpu} |`;
 };
 await sql.end();
 sink.stop();
 process.stdout.write(`
-| webhooks | arrived per second | accepted to visible, p50 / p99 ms | p99 ratio |
-|---|---|---|---|
-${toRow("none", alone, 0)}
-${toRow(`${DELIVERIES_PER_SECOND} deliveries/s`, beside.delays, beside.perSecond)}
-${toRow("the same, no endpoint answers", hanging.delays, hanging.perSecond)}
+| webhooks | arrived per second | accepted to visible, p50 / p99 ms | p99 ratio | CPU ms per s: posts / delivery / Postgres |
+|---|---|---|---|---|
+${toRow("none", { delays: alone, perSecond: 0, cpu: "" })}
+${toRow(`${DELIVERIES_PER_SECOND} deliveries/s`, beside)}
+${toRow("the same, no endpoint answers", hanging)}
 `);
 process.exit(0);
