@@ -119,15 +119,18 @@ await measurePublishing("warm-up", 5);
 const alone = await measurePublishing("alone", SECONDS);
 const beside = await measureBeside("beside");
 await sleep(SETTLE_MS);
+// The tables of publishing grow during the benchmark, so it is measured alone once more.
+const aloneAgain = await measurePublishing("alone again", SECONDS);
 await sink.hang(paths);
 const hanging = await measureBeside("hanging");
 await sink.hang([]);
+const aloneP99 = percentile([...alone, ...aloneAgain], 0.99);
 const toRow = (
   name: string,
   { delays, perSecond, cpu }: Awaited<ReturnType<typeof measureBeside>>,
 ) => {
   const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
-  const ratio = (p99 / percentile(alone, 0.99)).toFixed(2);
+  const ratio = (p99 / aloneP99).toFixed(2);
   return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${ratio} | ${cpu} |`;
 };
 await sql.end();
@@ -136,6 +139,7 @@ process.stdout.write(`
 | webhooks | arrived per second | accepted to visible, p50 / p99 ms | p99 ratio | CPU ms per s: posts / delivery / Postgres |
 |---|---|---|---|---|
 ${toRow("none", { delays: alone, perSecond: 0, cpu: "" })}
+${toRow("none, after the next row", { delays: aloneAgain, perSecond: 0, cpu: "" })}
 ${toRow(`${DELIVERIES_PER_SECOND} deliveries/s`, beside)}
 ${toRow("the same, no endpoint answers", hanging)}
 `);
