@@ -52,7 +52,7 @@ interface Counts {
 
 type Row = Omit<Counts, "at" | "open"> & { readonly notEnded: number };
 
-await using system = await startBenchSystem("kafka", { RECONCILE_TIME_SCALE }, 2);
+await using system = await startBenchSystem("kafka", { RECONCILE_TIME_SCALE }, { replicas: 2 });
 const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
 
 async function countTargets(since = 0): Promise<Counts> {

@@ -2,7 +2,7 @@ import { layoutOf } from "@postrider/local/layout";
 import type { LocalStack } from "@postrider/local/local-file";
 import { connectSimulated, operate } from "@postrider/local/operator";
 import { loadSecrets } from "@postrider/local/secrets";
-import { startStack } from "@postrider/local/stack";
+import { startStack, type StackOptions } from "@postrider/local/stack";
 import { makeTestFolder } from "@postrider/local/test-folder";
 import type { IdentityName } from "@postrider/shared/identity/names";
 import { toIdentity } from "@postrider/shared/identity/settings";
@@ -30,14 +30,14 @@ const NO_LIMIT = "100000000";
 export async function startBenchSystem(
   bus: "postgres" | "kafka",
   settings: Readonly<Record<string, string>> = {},
-  replicas = 1,
+  options: Pick<StackOptions, "replicas" | "replica"> = {},
 ): Promise<BenchSystem> {
   const dataDir = makeTestFolder("bench");
   const stack = await startStack({
+    ...options,
     dataDir,
     port: 0,
     kafka: bus === "kafka",
-    replicas,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...settings },
   });
   const local = stack.describe();

@@ -1,28 +1,34 @@
 /**
- * Starts the endpoints that the benchmark `webhooks.ts` subscribes. The path says which endpoint a request is for. An endpoint
- * whose path begins with `/hang` never answers. `GET /arrivals` returns and forgets when each event arrived. Prints its
- * port.
+ * Starts the endpoints that the benchmarks of webhooks subscribe. The path says which endpoint a request is for.
+ * `GET /arrivals` returns and forgets when each event arrived. `POST /hang` with a list of paths makes these endpoints
+ * leave requests without an answer. Prints its port.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 let arrivals: [string, number][] = [];
+let hanging = new Set<string>();
 
 const server = createServer((request, response) => {
   const { url = "" } = request;
-  if (url === "/arrivals") {
-    response.end(JSON.stringify(arrivals));
-    arrivals = [];
-    return;
-  }
   const at = Date.now();
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
-    if (url.startsWith("/hang")) return;
+    if (url === "/arrivals") {
+      response.end(JSON.stringify(arrivals));
+      arrivals = [];
+      return;
+    }
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+    if (url === "/hang") {
+      hanging = new Set(body as string[]);
+      response.end();
+      return;
+    }
+    if (hanging.has(url)) return;
     response.writeHead(204).end();
-    const { sequence } = JSON.parse(Buffer.concat(chunks).toString()) as { sequence: number };
-    arrivals.push([`${url} ${sequence}`, at]);
+    arrivals.push([`${url} ${(body as { sequence: number }).sequence}`, at]);
   });
 });
 server.keepAliveTimeout = 60_000;

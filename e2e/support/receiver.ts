@@ -27,6 +27,8 @@ export interface Receiver extends AsyncDisposable {
   readonly requests: readonly ReceivedRequest[];
   /** The HTTP status of the answers to requests to this path; 200 for every other path. */
   answer(path: string, status: number): void;
+  /** How long after its arrival a request to this path is answered, in milliseconds; 0 for every other path. */
+  delay(path: string, ms: number): void;
   /** Webhook events that arrived at a path of the test receiver, in the order of their arrival. */
   eventsAt(path: string): readonly ReceivedEvent[];
   /** Waits until a webhook event of this type has arrived at a path, and returns it. */
@@ -36,6 +38,7 @@ export interface Receiver extends AsyncDisposable {
 export async function startReceiver(): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const statuses = new Map<string, number>();
+  const delays = new Map<string, number>();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -43,7 +46,10 @@ export async function startReceiver(): Promise<Receiver> {
       const path = request.url ?? "";
       const headers = request.headers as Record<string, string>;
       requests.push({ path, headers, body: Buffer.concat(chunks).toString("utf8") });
-      response.writeHead(statuses.get(path) ?? 200).end();
+      const answer = () => response.writeHead(statuses.get(path) ?? 200).end();
+      const delayMs = delays.get(path);
+      if (delayMs === undefined) answer();
+      else setTimeout(answer, delayMs);
     });
   });
   await new Promise<void>((resolve) => {
@@ -59,6 +65,7 @@ export async function startReceiver(): Promise<Receiver> {
     address,
     requests,
     answer: (path, status) => void statuses.set(path, status),
+    delay: (path, ms) => void delays.set(path, ms),
     eventsAt,
     whenEvent: (path, type) =>
       eventually(() => {

@@ -1,9 +1,11 @@
 import { ROOT_CONTEXT, trace, type Context, type Tracer } from "@opentelemetry/api";
+import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { recordSpans } from "@postrider/shared/tracing/tracing";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { recordAttempts } from "#src/webhooks/db/attempts.ts";
 import { resetLane } from "#src/webhooks/db/lanes.ts";
 import {
   attempted,
@@ -132,3 +134,34 @@ test("the trace of the request that caused a webhook event includes the sending 
   expect(parents).toEqual([traceId]);
   expect(receiver.received[0]?.headers).not.toHaveProperty("traceparent");
 });
+
+test.each([{ kind: "succeeded" }, { kind: "retry", delayMs: 60_000 }] as const)(
+  "an attempt that ends with %j is recorded once when recording is repeated, because the answer of the database was lost",
+  async (decision) => {
+    const { sql } = database;
+    const subscription = await insertSubscription(sql, { url: "https://example.com/" });
+    const [delivery] = await insertDeliveries(sql, subscription, 1);
+    const attempt = {
+      startedAt: new Date(),
+      durationMs: 10,
+      statusCode: 200,
+      error: null,
+      requestHeaders: {},
+      responseHeaders: {},
+      responseBody: "",
+    };
+    const results = [{ deliveryId: delivery?.id ?? "", attempt, decision }];
+
+    await recordAttempts(sql, newId(), results, []);
+    const [first] =
+      await sql`select due_at from webhook_queue where delivery_id = ${delivery?.id ?? ""}`;
+    await recordAttempts(sql, newId(), results, []);
+
+    const attempts = await sql`
+      select number from webhook_attempts where delivery_id = ${delivery?.id ?? ""}`;
+    expect(attempts).toEqual([{ number: 1 }]);
+    const [queued] =
+      await sql`select due_at from webhook_queue where delivery_id = ${delivery?.id ?? ""}`;
+    expect(queued).toEqual(first);
+  },
+);

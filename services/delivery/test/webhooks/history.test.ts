@@ -2,9 +2,10 @@ import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
-import { listDeliveries } from "#src/webhooks/db/history.ts";
+import { deliveriesSince, listDeliveries } from "#src/webhooks/db/history.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
+const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 const BODY_BYTES = 16 * 1024;
 const SENDING_PAGE = {
   status: "delivering",
@@ -128,6 +129,56 @@ test.each([
   },
 );
 
+interface Plan {
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+}
+
+/** Returns the number of database pages that the query for a page of the history reads. */
+async function countPages(
+  webhookId: string,
+  filter: Partial<Parameters<typeof deliveriesSince>[2]>,
+) {
+  const { sql } = webhooks;
+  const page = {
+    limit: 20,
+    maxBytes: 1_000_000,
+    before: undefined,
+    status: undefined,
+    eventType: undefined,
+    ...filter,
+  };
+  const [row] = await sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
+    explain (analyze, buffers, format json) ${deliveriesSince(sql, webhookId, page, FIRST_ID)}`;
+  const plan = Object.values(row ?? {})[0]?.[0].Plan;
+  if (plan === undefined) throw new Error("the plan of the query is missing");
+  return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
+}
+
+test("a page of a long history reads few database pages, also with a filter that no delivery matches", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  await webhooks.sql`
+    insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status)
+    select (
+        lpad(to_hex((extract(epoch from current_date::timestamp) * 1000)::bigint + number), 12, '0')
+        || '7000' || '8' || substr(md5(number::text), 1, 15)
+      )::uuid,
+      ${webhookId}, ${workspaceId}, gen_random_uuid(),
+      case when number % 2 = 0 then 'post.published' else 'post.failed' end,
+      case when number % 10000 = 1 then 'pending' when number % 100 = 1 then 'failed' else 'succeeded' end
+    from generate_series(1, 40000) as number`;
+  await webhooks.database.ownerSql`analyze delivery.webhook_deliveries`;
+
+  for (const filter of [
+    {},
+    { status: "cancelled" },
+    { status: "failed" },
+    { eventType: "account.connected" },
+    { status: "failed", eventType: "post.published" },
+  ] as const)
+    expect([filter, (await countPages(webhookId, filter)) < 300]).toEqual([filter, true]);
+});
+
 test("pages of the webhook history return every delivery once, and end early at about 2 MiB", async () => {
   const large = { type: "post.failed", status: "succeeded", payloadBytes: 300_000, attempts: 2 };
   const { workspaceId, webhookId, ids } = await createHistory(
@@ -147,6 +198,27 @@ test("pages of the webhook history return every delivery once, and end early at 
 
   expect(seen).toEqual(ids);
   expect(sizes).toEqual([6, 6, 3]);
+});
+
+test("the pages of a history of many days return every delivery once, also across days without one", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  const days = [1, 1, 1, 3, 3, 7];
+  const ids = days.map((day, index) =>
+    deriveTimedId(new Date(Date.now() - day * 86_400_000), `${webhookId} ${index}`),
+  );
+  for (const id of ids)
+    await insertDelivery({ workspaceId, webhookId, id }, { type: "post.failed", status: "failed" });
+
+  const seen: string[] = [];
+  let cursor: string | undefined = "";
+  while (cursor !== undefined) {
+    const page: { deliveries: { id: string }[]; nextCursor?: string | undefined } =
+      await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId, limit: 2, cursor });
+    seen.push(...page.deliveries.map(({ id }) => id));
+    cursor = page.nextCursor;
+  }
+
+  expect(seen).toEqual(ids.toSorted().toReversed());
 });
 
 test("a cursor of the webhook history is refused for another subscription and for another filter", async () => {

@@ -85,7 +85,9 @@ function requeue(sql: ISql) {
 /**
  * Records webhook attempts, what follows for their deliveries, and the state of their subscriptions. An attempt of a
  * delivery that was cancelled meanwhile is recorded as well; of a delivery that no longer exists, only the row in the
- * queue is removed.
+ * queue is removed. An attempt that is recorded already changes nothing, so the call can be
+ * repeated when the answer of the database was lost.
+ *
  * @param results At least one, of different deliveries.
  */
 export async function recordAttempts(
@@ -105,6 +107,13 @@ export async function recordAttempts(
       from jsonb_to_recordset(${sql.json(rows)}) as r(
         delivery_id uuid, started_at timestamptz, duration_ms int, status_code int, error text,
         request_headers jsonb, response_headers jsonb, response_body text, status text, delay_ms float8
+      )
+      where not exists (
+        select 1
+        from webhook_attempts a
+        where a.delivery_id = r.delivery_id
+        and a.delivery_id between ${first} and ${last}
+        and a.started_at = r.started_at
       )
     ),
     delivery as (

@@ -4,7 +4,8 @@ import type {
   ListWebhookDeliveriesResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
-import { DELIVERY_STATUSES, listDeliveries } from "#src/webhooks/db/history.ts";
+import { DELIVERY_STATUSES } from "#src/webhooks/db/delivery-details.ts";
+import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { findSubscription } from "#src/webhooks/db/subscriptions.ts";
 import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";

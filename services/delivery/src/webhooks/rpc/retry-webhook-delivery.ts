@@ -4,7 +4,7 @@ import type {
   RetryWebhookDeliveryResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { conflict, notFound } from "@postrider/shared/errors";
-import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/history.ts";
+import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLane } from "#src/webhooks/db/lanes.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";

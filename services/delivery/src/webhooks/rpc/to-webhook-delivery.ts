@@ -4,7 +4,7 @@ import type {
   WebhookAttemptSchema,
   WebhookDeliverySchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
-import type { AttemptJson, DeliveryRow } from "#src/webhooks/db/history.ts";
+import type { AttemptJson, DeliveryRow } from "#src/webhooks/db/delivery-details.ts";
 
 function toAttempt(attempt: AttemptJson): MessageInitShape<typeof WebhookAttemptSchema> {
   return {

@@ -1,0 +1,146 @@
+/**
+ * Measures how much webhooks delay publishing: the time from the request for a post until readers see it, while no webhooks go
+ * out, while they go out at a constant rate, and while none of their endpoints answers. The delivery service runs in two
+ * processes, one for publishing and one for webhooks. Prints a Markdown table.
+ * `node bench/webhook-isolation.ts [seconds] [deliveries per second]`
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+import { get, readCounters } from "./cost-counters.ts";
+import { percentile } from "./measure.ts";
+import { startBenchSystem } from "./system.ts";
+import { appendEvents, openSource, startSink, type EventSource } from "./webhook-endpoints.ts";
+
+const SECONDS = Number(process.argv[2] ?? 20);
+const DELIVERIES_PER_SECOND = Number(process.argv[3] ?? 1_000);
+const POSTS_PER_SECOND = 10;
+const ACCOUNTS = 20;
+const SOURCES = 3;
+const ENDPOINTS = 10;
+/** Interval at which events are appended, in milliseconds. */
+const APPEND_MS = 100;
+const GIVE_UP_MS = 60_000;
+const SETTLE_MS = 5_000;
+const TYPE = "postrider.posts.v1.PostScheduled";
+
+const sink = await startSink();
+await using system = await startBenchSystem(
+  "postgres",
+  { OUTBOUND_ALLOW: sink.url.replace("http://", "") },
+  {
+    replicas: 2,
+    replica: (service, index) =>
+      service === "delivery" ? { env: { ROLE: index === 0 ? "publishing" : "webhooks" } } : {},
+  },
+);
+const { local } = system;
+const sql = postgres(local.databaseUrl, { onnotice: () => undefined });
+const accountIds = await system.connect("bluesky", ACCOUNTS);
+const sources: EventSource[] = [];
+for (let index = 0; index < SOURCES; index += 1)
+  sources.push(await openSource(system, sink, { name: `source-${index}`, endpoints: ENDPOINTS }));
+const paths = sources.flatMap((source) => source.paths);
+
+async function createPost(content: string, accountId: string): Promise<void> {
+  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ content, accountIds: [accountId] }),
+  });
+  await answer.arrayBuffer();
+  if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
+}
+
+/** Returns the delay of each visible post in milliseconds. */
+async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
+  const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
+  const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
+  return entries.flatMap(({ text, createdAt }) => {
+    const started = startedAt.get(text);
+    return started === undefined ? [] : [Date.parse(createdAt) - started];
+  });
+}
+
+async function measurePublishing(label: string, seconds: number): Promise<readonly number[]> {
+  const startedAt = new Map<string, number>();
+  const requests: Promise<void>[] = [];
+  const beganAt = performance.now();
+  for (let index = 0; index < POSTS_PER_SECOND * seconds; index += 1) {
+    await sleep(Math.max(0, beganAt + (index * 1000) / POSTS_PER_SECOND - performance.now()));
+    const content = `${label} ${index}`;
+    startedAt.set(content, Date.now());
+    requests.push(createPost(content, accountIds[index % ACCOUNTS] ?? ""));
+  }
+  await Promise.all(requests);
+  const endsAt = performance.now() + GIVE_UP_MS;
+  let delays = await listDelays(startedAt);
+  while (delays.length < startedAt.size && performance.now() < endsAt) {
+    await sleep(200);
+    delays = await listDelays(startedAt);
+  }
+  if (delays.length < startedAt.size)
+    throw new Error(`${delays.length} of ${startedAt.size} posts are visible`);
+  return delays;
+}
+
+let sequence = 1_000_000;
+
+/** Appends events at a constant rate until `signal` is aborted. */
+async function sendWebhooks(signal: AbortSignal): Promise<void> {
+  const perSource = Math.round((DELIVERIES_PER_SECOND * APPEND_MS) / 1000 / (SOURCES * ENDPOINTS));
+  const startedAt = performance.now();
+  for (let count = 0; !signal.aborted; count += 1) {
+    await appendEvents(sql, sources, { type: TYPE, firstSequence: sequence, perSource });
+    sequence += perSource;
+    await sleep(Math.max(0, startedAt + (count + 1) * APPEND_MS - performance.now()));
+  }
+}
+
+/** Publishes posts while webhooks go out. Returns the delays of the posts, and what arrived and was used per second. */
+async function measureBeside(label: string) {
+  await sink.takeArrivals();
+  const before = await readCounters(local, sql);
+  const stop = new AbortController();
+  const sending = sendWebhooks(stop.signal);
+  const startedAt = performance.now();
+  const delays = await measurePublishing(label, SECONDS);
+  stop.abort();
+  await sending;
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = await readCounters(local, sql);
+  const cpu = ["posts", "delivery", "postgres"].map((name) =>
+    Math.round((get(after, `cpu/${name}`) - get(before, `cpu/${name}`)) / seconds),
+  );
+  return { delays, perSecond: (await sink.takeArrivals()).size / seconds, cpu: cpu.join(" / ") };
+}
+
+await sleep(SETTLE_MS);
+await measurePublishing("warm-up", 5);
+const alone = await measurePublishing("alone", SECONDS);
+const beside = await measureBeside("beside");
+await sleep(SETTLE_MS);
+// The tables of publishing grow during the benchmark, so it is measured alone once more.
+const aloneAgain = await measurePublishing("alone again", SECONDS);
+await sink.hang(paths);
+const hanging = await measureBeside("hanging");
+await sink.hang([]);
+const aloneP99 = percentile([...alone, ...aloneAgain], 0.99);
+const toRow = (
+  name: string,
+  { delays, perSecond, cpu }: Awaited<ReturnType<typeof measureBeside>>,
+) => {
+  const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
+  const ratio = (p99 / aloneP99).toFixed(2);
+  return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${ratio} | ${cpu} |`;
+};
+await sql.end();
+sink.stop();
+process.stdout.write(`
+| webhooks | arrived per second | accepted to visible, p50 / p99 ms | p99 ratio | CPU ms per s: posts / delivery / Postgres |
+|---|---|---|---|---|
+${toRow("none", { delays: alone, perSecond: 0, cpu: "" })}
+${toRow("none, after the next row", { delays: aloneAgain, perSecond: 0, cpu: "" })}
+${toRow(`${DELIVERIES_PER_SECOND} deliveries/s`, beside)}
+${toRow("the same, no endpoint answers", hanging)}
+`);
+process.exit(0);

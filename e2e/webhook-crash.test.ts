@@ -1,0 +1,160 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { killRepeatedly, reschedule, schedulePosts } from "./support/faults/webhook-load.ts";
+import { announce, printFigures } from "./support/figures.ts";
+import { startReceiver, type ReceivedEvent, type Receiver } from "./support/receiver.ts";
+import { startSystem, type BusKind, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/** `POSTRIDER_E2E_CRASH_SECONDS=120` kills a process every 5 s at 100 events/s; by default the test is shorter. */
+const LONG_SECONDS = process.env.POSTRIDER_E2E_CRASH_SECONDS;
+const LOAD =
+  LONG_SECONDS === undefined
+    ? { seconds: 20, perSecond: 30, everySeconds: 3 }
+    : { seconds: Number(LONG_SECONDS), perSecond: 100, everySeconds: 5 };
+/** Time in which all deliveries must have ended after the last event: the lease of a delivery and 60 s. */
+const SETTLE_MS = 20_000 + 60_000;
+const TIMEOUT_MS = LOAD.seconds * 1_000 + SETTLE_MS + 120_000;
+/** Maximum number of attempts of one subscription that run at a time. */
+const IN_FLIGHT = 32;
+/** The endpoints, and after how many milliseconds they answer. */
+const ENDPOINTS = { "/quick": 0, "/slow": 100 };
+
+interface Delivery {
+  readonly path: string;
+  readonly eventId: string;
+  readonly status: string;
+  /** Recorded attempts, and those of them that the endpoint has answered. */
+  readonly attempts: number;
+  readonly answered: number;
+}
+
+/** The requests with an event about a post, by post and version of the post. */
+function listReceived(receiver: Receiver, path: string) {
+  const received = receiver.requests
+    .filter((request) => request.path === path)
+    .map(({ headers, body }) => ({ id: headers["webhook-id"], event: parse(body) }))
+    .filter(({ event }) => event.type === "post.scheduled");
+  return Map.groupBy(received, ({ event }) => `${String(event.data["id"])} ${event.sequence}`);
+}
+
+function parse(body: string): ReceivedEvent {
+  return JSON.parse(body) as ReceivedEvent;
+}
+
+/** Each version of each post, which is one event. */
+async function listVersions({ sql }: System, { id }: Tenant): Promise<readonly string[]> {
+  const posts = await sql<{ id: string; version: number }[]>`
+    select id, version::int as version from posts.posts where workspace_id = ${id}`;
+  return posts.flatMap((post) =>
+    Array.from({ length: post.version }, (_, index) => `${post.id} ${index + 1}`),
+  );
+}
+
+async function listDeliveries({ sql }: System, { id }: Tenant): Promise<readonly Delivery[]> {
+  return await sql<Delivery[]>`
+    select '/' || split_part(subscription.url, '/', 4) as path, delivery.event_id as "eventId", delivery.status,
+      count(attempt)::int as attempts, count(attempt.status_code)::int as answered
+    from delivery.webhook_deliveries delivery
+    join delivery.webhook_subscriptions subscription on subscription.id = delivery.subscription_id
+    left join delivery.webhook_attempts attempt on attempt.delivery_id = delivery.id
+    where delivery.workspace_id = ${id} and delivery.event_type = 'post.scheduled'
+    group by delivery.id, delivery.event_id, delivery.status, subscription.url`;
+}
+
+/** Checks that every delivery has ended and that no event is on its way. */
+async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: number): Promise<void> {
+  const [found] = await sql`
+    select
+      (select count(*)::int from posts.outbox) as outbox,
+      (select count(*)::int from delivery.webhook_compositions) as compositions,
+      (select count(*)::int from delivery.webhook_queue) as queue,
+      (select count(*)::int from delivery.parked_events) as parked,
+      (select count(*)::int from delivery.webhook_deliveries
+        where workspace_id = ${id} and event_type = 'post.scheduled' and status = 'succeeded') as succeeded`;
+  expect(found).toEqual({ outbox: 0, compositions: 0, queue: 0, parked: 0, succeeded: deliveries });
+}
+
+/** Returns how many requests were not the first one for their event, and how many attempts were not answered. */
+function checkEndpoint(
+  received: ReturnType<typeof listReceived>,
+  deliveries: readonly Delivery[],
+  versions: readonly string[],
+) {
+  expect(versions.filter((version) => !received.has(version))).toEqual([]);
+  expect(received.size).toBe(versions.length);
+  const requests = [...received.values()];
+  expect(requests.filter((same) => new Set(same.map(({ id }) => id)).size !== 1)).toEqual([]);
+  const counts = new Map(requests.map((same) => [same[0]?.id, same.length]));
+  expect(deliveries.filter(({ status }) => status !== "succeeded")).toEqual([]);
+  // Each answer in the history belongs to a request. A killed process could not record the answers to its last requests.
+  const invented = deliveries.filter(
+    ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
+  );
+  expect(invented).toEqual([]);
+  const unanswered = sum(deliveries.map(({ attempts, answered }) => attempts - answered));
+  return { repeated: sum(requests.map(({ length }) => length - 1)), unanswered };
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+describe.each<BusKind>(["postgres", "kafka"])("on the %s bus,", (bus) => {
+  let system: System;
+  let receiver: Receiver;
+  let tenant: Tenant;
+  let accountId: string;
+  beforeAll(async () => {
+    receiver = await startReceiver();
+    const env = { OUTBOUND_ALLOW: receiver.address };
+    system = await startSystem(bus, { replicas: 2, env });
+    tenant = await openTenant(system, ["--monthly-quota", "1000000"]);
+    accountId = await tenant.connect("bluesky");
+    for (const [path, delayMs] of Object.entries(ENDPOINTS)) {
+      receiver.delay(path, delayMs);
+      const body = { url: receiver.url + path, events: ["post.scheduled"] };
+      await tenant.api.call("POST", "/webhooks", { body });
+      await receiver.whenEvent(path, "webhook.test");
+    }
+  });
+  afterAll(async () => {
+    await system[Symbol.asyncDispose]();
+    await receiver[Symbol.asyncDispose]();
+  });
+
+  test(
+    `every event reaches every subscription with the same id while a process is killed every ${LOAD.everySeconds} s`,
+    async () => {
+      const posts = await schedulePosts(tenant, accountId);
+      const [accepted, kills] = await Promise.all([
+        reschedule(tenant, posts, LOAD),
+        killRepeatedly(system, LOAD),
+      ]);
+      const endedAt = performance.now();
+      const versions = await listVersions(system, tenant);
+      const changes = `${accepted} of ${LOAD.perSecond * LOAD.seconds} changes accepted`;
+      announce(
+        `webhooks, ${bus}: ${changes}, ${versions.length} events, ${kills} kills of delivery`,
+      );
+      expect(versions.length).toBeGreaterThanOrEqual(accepted + posts.length);
+      const paths = Object.keys(ENDPOINTS);
+      await eventually(() => expectAllEnded(system, tenant, versions.length * paths.length), {
+        timeoutMs: SETTLE_MS,
+      });
+      const drainedMs = Math.round(performance.now() - endedAt);
+
+      const deliveries = await listDeliveries(system, tenant);
+      const checked = paths.map((path) => {
+        const own = deliveries.filter((delivery) => delivery.path === path);
+        return checkEndpoint(listReceived(receiver, path), own, versions);
+      });
+      printFigures(`webhooks killed, ${bus}`, { drainedMs, checked });
+      const mostRepeated = kills * IN_FLIGHT;
+      expect(
+        checked.filter(({ repeated, unanswered }) => repeated > mostRepeated + unanswered),
+      ).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
