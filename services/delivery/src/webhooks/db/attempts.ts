@@ -82,6 +82,18 @@ function requeue(sql: ISql) {
     and d.status = 'pending'`;
 }
 
+/** Whether the attempt of the row `r`, whose delivery has an id from `first` to `last`, is not recorded yet. */
+function isUnrecorded(sql: ISql, first: string, last: string) {
+  return sql`
+    not exists (
+      select 1
+      from webhook_attempts a
+      where a.delivery_id = r.delivery_id
+      and a.delivery_id between ${first} and ${last}
+      and a.started_at = r.started_at
+    )`;
+}
+
 /**
  * Records webhook attempts, what follows for their deliveries, and the state of their subscriptions. An attempt of a
  * delivery that was cancelled meanwhile is recorded as well; of a delivery that no longer exists, only the row in the
@@ -108,13 +120,7 @@ export async function recordAttempts(
         delivery_id uuid, started_at timestamptz, duration_ms int, status_code int, error text,
         request_headers jsonb, response_headers jsonb, response_body text, status text, delay_ms float8
       )
-      where not exists (
-        select 1
-        from webhook_attempts a
-        where a.delivery_id = r.delivery_id
-        and a.delivery_id between ${first} and ${last}
-        and a.started_at = r.started_at
-      )
+      where ${isUnrecorded(sql, first, last)}
     ),
     delivery as (
       update webhook_deliveries d
