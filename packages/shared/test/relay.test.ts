@@ -167,7 +167,7 @@ test("an outbox relay publishes in smaller requests when Kafka is too slow for l
   expect(sizes.slice(0, 5)).toEqual([100, 50, 25, 12, 6]);
 });
 
-test("an outbox relay deletes the events that Kafka has acknowledged when a later request of the same pass has no answer", async () => {
+test("an outbox relay deletes the events that Kafka has acknowledged even if Kafka does not answer a later request of the same pass", async () => {
   const held = Promise.withResolvers<void>();
   let calls = 0;
   const broker = createBroker(() => {

@@ -129,7 +129,7 @@ test.each([
   ["has fewer bytes than it announces", `${end(6)}bytes`],
   ["has more bytes than it announces", `${end(4)}bytes`],
 ])(
-  "the inspection of a media file returns unavailable and leaves no second file when the answer of the inspector %s",
+  "the inspection of a media file returns unavailable and leaves no partly written file for platforms when the answer of the inspector %s",
   async (_, answer) => {
     await using hostile = await startHostileInspector((request, response) => {
       request.resume().once("end", () => response.end(answer));

@@ -16,7 +16,7 @@ export function elapsedMs({ now, callUntil }: UnknownCall): number {
   return now.getTime() - callUntil.getTime();
 }
 
-/** Returns the search result that the platform must be searched again after this wait. */
+/** Returns the result of a search that says: search the platform again after this wait. */
 export function lookAfter(ms: number, { timeScale }: UnknownCall): LookAgain {
   return { kind: "look_again", afterMs: Math.max(MIN_WAIT_MS, ms * timeScale) };
 }

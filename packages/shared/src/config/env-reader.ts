@@ -195,7 +195,7 @@ export class EnvReader {
     return this.oneOf(name, ["true", "false"], defaultValue ? "true" : "false") === "true";
   }
 
-  /** Reads an http(s) address without a trailing slash. */
+  /** Reads an http(s) address, and removes a slash at its end. */
   url(name: string, defaultValue?: string): string {
     this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });

@@ -125,7 +125,7 @@ test.each<[PostOperation, PostStatus[], string]>([
   },
 );
 
-test("every operation in every status of a post is either refused or leads to a status", () => {
+test("for every operation in every status of a post, the rules say whether it is refused or which status the post gets", () => {
   fc.assert(
     fc.property(pairs, ([status, operation]) => {
       const isRefused = findRefusal(status, operation) !== undefined;

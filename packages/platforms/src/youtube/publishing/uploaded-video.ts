@@ -9,7 +9,7 @@ export interface UploadedVideo {
   readonly privacy?: string;
 }
 
-/** Reads a YouTube video from its id and the API resource that states its privacy. */
+/** Converts the id of a YouTube video and the API resource that states its privacy to our form of a video. */
 export function toUploadedVideo(id: string, resource: unknown): UploadedVideo {
   const privacy = text(object(resource, "status"), "privacyStatus");
   return { id, ...(privacy === undefined ? {} : { privacy }) };

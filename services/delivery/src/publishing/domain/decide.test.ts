@@ -386,7 +386,7 @@ test("a late report that the platform still processes a post changes nothing whe
 
 const withHandles: Outcome = { ...pending, handles: { publishId: "p1" } };
 
-test("the ids that a platform returns for a post in processing are stored in the same decision as the outcome of the call", () => {
+test("the ids that a platform returns for a post that it still processes are stored together with the outcome of the call", () => {
   const decision = decide(snapshot(CALLING), called(withHandles), POLICY);
   expect(decision.handles).toEqual({ publishId: "p1" });
   expect(decision.attempt).toMatchObject({ outcome: null });

@@ -67,7 +67,7 @@ test("publishing to a platform is no longer held back after any answer of the pl
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });
 
-test("publishing to a platform is never held back when the configured number of unanswered calls is 0", () => {
+test("with 0 as the number of unanswered calls after which a platform's targets are held back, they are never held back", () => {
   const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
   expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
