@@ -96,24 +96,25 @@ function startExample(secret: string): { readonly child: ChildProcess; readonly 
 }
 
 test("the example webhook receiver in `examples/` verifies the signatures of webhook.test and of every event of a published post", async () => {
-  const { id, secret } = await subscribe(`http://127.0.0.1:${examplePort}/`, [
-    "post.*",
-    "target.*",
-  ]);
+  const url = `http://127.0.0.1:${examplePort}/`;
+  const { id, secret } = await subscribe(url, ["post.*", "target.*"]);
   const { child, lines } = startExample(secret);
   try {
-    await eventually(() => {
-      expect(lines.join("\n")).toContain("webhook.test");
-      return Promise.resolve();
-    });
+    const isPrinted = (text: string) => lines.some((line) => line.startsWith(text));
+    await eventually(() => isPrinted("listening"));
+    // The secret is known only after the first webhook.test was sent, so the receiver may have missed it. A new address gets
+    // another one.
+    await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { url: `${url}hook` } });
+    await eventually(() => isPrinted("webhook.test"));
     const { id: postId } = await create(tenant.api, { content: "Told", accountIds: [bluesky] });
     await whenPost(tenant.api, postId, "published");
     await eventually(() => {
       const types = lines.slice(1).map((line) => line.split(" ")[0]);
-      expect(new Set(types)).toEqual(
-        new Set(["webhook.test", "post.publishing", "post.published", "target.published"]),
+      const told = types.filter((type) => type !== "webhook.test");
+      expect(told).toHaveLength(3);
+      expect(new Set(told)).toEqual(
+        new Set(["post.publishing", "post.published", "target.published"]),
       );
-      expect(types).toHaveLength(4);
       return Promise.resolve();
     });
   } finally {

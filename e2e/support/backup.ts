@@ -43,13 +43,18 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
-      const names = await tx<{ name: string }[]>`
-        select format('%I.%I', schemaname, tablename) as name
-        from pg_tables
-        where schemaname in ${tx(SCHEMAS)}`;
+      // A partitioned table is dumped as a whole, because the other database may have other partitions.
+      const names = await tx<{ name: string; rows: string }[]>`
+        select format('%I.%I', nspname, relname) as name,
+          format(case when relkind = 'p' then '(select * from %I.%I)' else '%I.%I' end, nspname, relname) as rows
+        from pg_class
+        join pg_namespace on pg_namespace.oid = relnamespace
+        where nspname in ${tx(SCHEMAS)}
+        and relkind in ('r', 'p')
+        and not relispartition`;
       const tables = new Map<string, Buffer>();
-      for (const { name } of names)
-        tables.set(name, await buffer(await tx.unsafe(`copy ${name} to stdout`).readable()));
+      for (const { name, rows } of names)
+        tables.set(name, await buffer(await tx.unsafe(`copy ${rows} to stdout`).readable()));
       const sequences = await tx<{ name: string; value: string }[]>`
         select format('%I.%I', schemaname, sequencename) as name, last_value::text as value
         from pg_sequences
@@ -67,6 +72,9 @@ export async function loadDump(url: string, dataDir: string, dump: Dump): Promis
   await withOwner(url, async (sql) => {
     await sql.unsafe("set session_replication_role = replica");
     await sql.unsafe(`truncate ${[...dump.tables.keys()].join(", ")}`);
+    await sql`
+      select delivery.create_day_partitions(name, current_date - 9, current_date + 2)
+      from unnest(array['webhook_events', 'webhook_deliveries', 'webhook_attempts']) as name`;
     for (const [name, rows] of dump.tables)
       await pipeline(Readable.from([rows]), await sql.unsafe(`copy ${name} from stdin`).writable());
     for (const { name, value } of dump.sequences) await sql`select setval(${name}, ${value})`;

@@ -103,9 +103,11 @@ export async function readMetrics({ services }: LocalStack): Promise<Places> {
 /** Reads all rows of every table in every schema. */
 export async function readTables(sql: postgres.Sql): Promise<Places> {
   const names = await sql<{ name: string }[]>`
-    select format('%I.%I', schemaname, tablename) as name
-    from pg_tables
-    where schemaname not in ('pg_catalog', 'information_schema')`;
+    select format('%I.%I', nspname, relname) as name
+    from pg_class
+    join pg_namespace on pg_namespace.oid = relnamespace
+    where nspname not in ('pg_catalog', 'information_schema', 'pg_toast')
+    and relkind = 'r'`;
   const places = new Map<string, string>();
   for (const { name } of names) {
     const rows = await buffer(await sql.unsafe(`copy ${name} to stdout`).readable());

@@ -143,6 +143,7 @@ class Stage implements AsyncDisposable {
         ...compileCacheEnv(),
         PORT: "0",
         METRICS_PORT: "0",
+        ROLE: "publishing",
         BUS: "postgres",
         LOG_LEVEL: "silent",
         ...identities.env("delivery"),

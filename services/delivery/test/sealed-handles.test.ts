@@ -156,6 +156,7 @@ test("the delivery service refuses to start without a key with which stored uplo
     env: {
       PORT: "0",
       METRICS_PORT: "0",
+      ROLE: "publishing",
       BUS: "postgres",
       DATABASE_URL: database.url,
       ...createTestIdentities().env("delivery"),

@@ -35,10 +35,10 @@ const MAX_HELD = 24;
 /** Maximum number of rounds that are suspended together. More rounds are split into batches of one kind of post. */
 const MAX_STOPPED = 60;
 /**
- * Deadline of the platform calls of a delivery process that is killed. It is long enough that all calls are open together,
- * even on a slow machine.
+ * Deadline of the platform calls of a delivery process that is killed or suspended. It is long enough that all calls are
+ * open together, and that a call after the suspension gets its answer in time, even on a slow machine.
  */
-const KILLED_CALL_MS = 10_000;
+const SIGNALLED_CALL_MS = 10_000;
 
 /** Servers that act as the posts, accounts and media services for separate delivery processes. */
 export class Peers implements AsyncDisposable {
@@ -87,6 +87,7 @@ export class Peers implements AsyncDisposable {
       ...compileCacheEnv(),
       PORT: "0",
       METRICS_PORT: "0",
+      ROLE: "publishing",
       BUS: "postgres",
       LOG_LEVEL: "silent",
       ...identities.env("delivery"),
@@ -138,7 +139,7 @@ class DeliveryProcess implements AsyncDisposable {
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
 
-  constructor(peers: Peers, database: TestDatabase, visibleCallMs = SETTINGS.visibleCallMs) {
+  constructor(peers: Peers, database: TestDatabase, visibleCallMs: number) {
     this.database = database;
     this.#env = peers.env(database, this.#failpoints, visibleCallMs);
   }
@@ -258,7 +259,7 @@ export async function runKilled(
   peers: Peers,
   rounds: readonly Round[],
 ): Promise<Signalled> {
-  await using dying = new DeliveryProcess(peers, await openMatrixDatabase(), KILLED_CALL_MS);
+  await using dying = new DeliveryProcess(peers, await openMatrixDatabase(), SIGNALLED_CALL_MS);
   const { sql } = dying.database;
   await dying.request(rounds);
   dying.start();
@@ -280,7 +281,7 @@ export async function runStopped(
   peers: Peers,
   rounds: readonly Round[],
 ): Promise<Signalled> {
-  await using stopping = new DeliveryProcess(peers, await openMatrixDatabase());
+  await using stopping = new DeliveryProcess(peers, await openMatrixDatabase(), SIGNALLED_CALL_MS);
   const { sql } = stopping.database;
   stopping.arm("delivery.after-mark", "stop");
   await stopping.request(rounds);
