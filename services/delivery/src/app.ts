@@ -81,7 +81,7 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
   });
   const webhooks = createWebhookRoutes({
     sql,
-    outbound: config.platforms.bluesky.outbound,
+    outbound: config.outbound,
     sealingKeys: config.handleKeys,
     cursorKeys: deriveCursorKeys("delivery", [first ?? "", ...others]),
     nudgeComposer: () => parts.webhooks?.nudgeComposer(),

@@ -4,7 +4,7 @@ import { readPlatformAddresses } from "@postrider/platforms/addresses";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
-import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
+import { readOutboundRules, type OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -16,7 +16,7 @@ import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
-function readPlatforms(read: EnvReader) {
+function readPlatforms(read: EnvReader, outbound: OutboundRules) {
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   return {
     x: {
@@ -33,7 +33,7 @@ function readPlatforms(read: EnvReader) {
     telegram: { baseUrl: at.telegram.api },
     bluesky: {
       baseUrl: at.bluesky.api,
-      outbound: readOutboundRules(read),
+      outbound,
       videoBaseUrl: read
         .about(
           "Address of Bluesky's video service, which serves the accounts of all Bluesky servers.",
@@ -186,6 +186,7 @@ function readWebhooks(read: EnvReader) {
 }
 
 export function readSettings(read: EnvReader) {
+  const outbound = readOutboundRules(read);
   return {
     ...readProcessConfig(read, "delivery", 8084),
     ...readTrustConfig(read),
@@ -214,7 +215,8 @@ export function readSettings(read: EnvReader) {
     media: readMedia(read),
     webhooks: readWebhooks(read),
     spool: readSpool(read),
-    platforms: readPlatforms(read),
+    outbound,
+    platforms: readPlatforms(read, outbound),
     publishing: readPublishing(read),
   };
 }

@@ -56,6 +56,26 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
+/** Maximum time since a working process last looked for work. */
+const MAX_LOOK_AGE_MS = 10_000;
+
+/**
+ * Creates a readiness check that fails when this process has not looked for work for over 10 s, although it still runs.
+ *
+ * @param work What it looks for, in the plural.
+ * @param ageMs Returns the milliseconds since it last looked.
+ */
+export function createLookCheck(work: string, ageMs: () => number): Check {
+  return () =>
+    ageMs() < MAX_LOOK_AGE_MS
+      ? Promise.resolve()
+      : Promise.reject(
+          new Error(
+            `this process has not looked for ${work} for over 10 s; check its log for database errors`,
+          ),
+        );
+}
+
 async function runCheck(check: Check): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve("no answer in time"), CHECK_TIMEOUT_MS);

@@ -1,4 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
+import { ServiceError } from "#src/errors.ts";
 
 /** The position of the last item on a page of a list that is ordered by a time and an id. */
 export interface Position {
@@ -89,4 +90,19 @@ export function decodeCursor(
     at: new Date(Number(body.readBigInt64BE(1))),
     id: formatId(body.subarray(ID_OFFSET)),
   };
+}
+
+/**
+ * Decodes the list cursor of a request.
+ *
+ * @throws ServiceError `invalid_cursor` if `decodeCursor` returns undefined for it.
+ */
+export function requireCursor(
+  keys: CursorKeys,
+  scope: readonly string[],
+  cursor: string,
+): Position {
+  const position = decodeCursor(keys, scope, cursor);
+  if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
+  return position;
 }

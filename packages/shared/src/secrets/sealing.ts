@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
@@ -90,6 +90,11 @@ function associatedData({ table, rowId, column, boundTo }: SealedPlace, keyId: s
   if (boundTo === undefined) return Buffer.from(place.join("|"));
   const names = Object.keys(boundTo).toSorted();
   return encodeTexts([...place, ...names.flatMap((name) => [name, boundTo[name]])]);
+}
+
+/** Returns a new nonce for `seal`. */
+export function newNonce(): Uint8Array {
+  return randomBytes(NONCE_BYTES);
 }
 
 /**

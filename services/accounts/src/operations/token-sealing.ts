@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
 import type { Tokens } from "@postrider/platforms/authorization/connector";
 import {
   isBoundText,
+  newNonce,
   seal,
   SealError,
   unseal,
@@ -11,8 +11,6 @@ import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { SealedCredential } from "#src/db/credentials.ts";
 import { placeOfToken, type TokenColumn, type TokenOwner } from "#src/domain/sealed-places.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
-
-const NONCE_BYTES = 12;
 
 type WithKeys = Pick<Dependencies, "credentialKeys">;
 
@@ -43,7 +41,7 @@ export function sealAt(
   isBound: boolean,
 ): string {
   const at = isBound ? place : withoutBinding(place);
-  return seal(credentialKeys, at, text, randomBytes(NONCE_BYTES));
+  return seal(credentialKeys, at, text, newNonce());
 }
 
 /**

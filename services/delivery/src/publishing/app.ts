@@ -9,7 +9,7 @@ import type { Peer } from "@postrider/shared/connect/client";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
-import type { Check } from "@postrider/shared/process/health";
+import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
@@ -23,8 +23,6 @@ import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
-
-const MAX_CLAIM_AGE_MS = 10_000;
 
 interface PublishingOptions {
   readonly config: Config;
@@ -50,7 +48,7 @@ export interface Publishing extends AsyncDisposable {
 /** Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, onEvents } = options;
-  limitForeignHosts(config.platforms.bluesky.outbound);
+  limitForeignHosts(config.outbound);
   const media = createMediaSource({ ...config.media, identity: config.identity });
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
   const deps = {
@@ -93,18 +91,8 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   });
   return {
     nudge,
-    check: () => assertRecent(claims.claimAgeMs()),
+    check: createLookCheck("tasks", () => claims.claimAgeMs()),
     [Symbol.asyncDispose]: () =>
       disposeInOrder([together([counts, watch, details, deletions, claims, consumer]), media]),
   };
-}
-
-function assertRecent(claimAgeMs: number): Promise<void> {
-  return claimAgeMs < MAX_CLAIM_AGE_MS
-    ? Promise.resolve()
-    : Promise.reject(
-        new Error(
-          "this process has not looked for tasks for over 10 s; check its log for database errors",
-        ),
-      );
 }

@@ -7,7 +7,7 @@ import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
-import type { Check } from "@postrider/shared/process/health";
+import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
@@ -21,7 +21,6 @@ import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
 
 /** Connections to Postgres that webhooks have for themselves, so that they never wait for publishing, nor publishing for them. */
 const POOL_SIZE = 6;
-const MAX_CLAIM_AGE_MS = 10_000;
 
 interface WebhooksOptions {
   readonly config: Config;
@@ -65,7 +64,7 @@ export async function startWebhooks({
     logger,
     owner: newId(),
     sealingKeys: config.handleKeys,
-    outbound: { rules: config.platforms.bluesky.outbound },
+    outbound: { rules: config.outbound },
     random: Math.random,
     onFanOut: nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
@@ -80,7 +79,7 @@ export async function startWebhooks({
   return {
     nudgeComposer,
     nudgeDispatcher: () => dispatcher.nudge(),
-    check: () => assertRecent(dispatcher.claimAgeMs()),
+    check: createLookCheck("webhook deliveries", () => dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
   };
 }
@@ -116,14 +115,4 @@ async function startConsumers(options: {
       startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
     ),
   );
-}
-
-function assertRecent(claimAgeMs: number): Promise<void> {
-  return claimAgeMs < MAX_CLAIM_AGE_MS
-    ? Promise.resolve()
-    : Promise.reject(
-        new Error(
-          "this process has not looked for webhook deliveries for over 10 s; check its log for database errors",
-        ),
-      );
 }

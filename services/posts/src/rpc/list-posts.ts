@@ -3,8 +3,11 @@ import type {
   ListPostsRequest,
   ListPostsResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
-import { ServiceError } from "@postrider/shared/errors";
-import { decodeCursor, encodeCursor, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
+import {
+  requireCursor,
+  encodeCursor,
+  type CursorKeys,
+} from "@postrider/shared/secrets/list-cursor";
 import { listPostSummaries } from "#src/db/post-summaries.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
@@ -45,7 +48,6 @@ function scopeOf({ workspaceId, ...filter }: ListPostsRequest): readonly string[
 }
 
 function parseCursor(keys: CursorKeys, scope: readonly string[], cursor: string) {
-  const position = decodeCursor(keys, scope, cursor);
-  if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
+  const position = requireCursor(keys, scope, cursor);
   return { effectiveAt: position.at, id: position.id };
 }

@@ -1,11 +1,14 @@
-import { randomBytes } from "node:crypto";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
+import {
+  newNonce,
+  seal,
+  unseal,
+  type SealedPlace,
+  type SealingKey,
+} from "@postrider/shared/secrets/sealing";
 import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
-
-const NONCE_BYTES = 12;
 
 /**
  * Encrypts handles before they are stored. Handles are values that the platform returned and that must stay secret:
@@ -24,7 +27,7 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
 /** Creates the encryption of handles. The first and newest key encrypts; every key can decrypt. */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
-    sealed: seal(keys, placeOf(task, name), text, randomBytes(NONCE_BYTES)),
+    sealed: seal(keys, placeOf(task, name), text, newNonce()),
   });
   return {
     seal: (task, handles) => {

@@ -34,11 +34,3 @@ export async function wakeLanes(
       for no key update
     )`;
 }
-
-/** Makes the dispatcher look at a webhook subscription's deliveries now. */
-export async function wakeLane(tx: TransactionSql, subscriptionId: string): Promise<void> {
-  await tx`
-    update webhook_lanes
-    set wake_at = least(wake_at, now())
-    where subscription_id = ${subscriptionId}`;
-}

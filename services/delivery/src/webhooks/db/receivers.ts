@@ -1,5 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { DisableReason } from "#src/webhooks/domain/lane-state.ts";
+import type { DisabledReason } from "#src/webhooks/domain/subscription.ts";
 
 /** What the dispatcher needs to know of a webhook subscription. */
 export interface ReceiverRow {
@@ -32,7 +32,7 @@ export interface DisabledSubscription {
 export interface DisabledReceiver {
   readonly subscriptionId: string;
   readonly url: string;
-  readonly reason: DisableReason;
+  readonly reason: DisabledReason;
 }
 
 /**

@@ -1,8 +1,11 @@
-import { randomBytes } from "node:crypto";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import { seal, unseal, type SealedPlace, type SealingKey } from "@postrider/shared/secrets/sealing";
-
-const NONCE_BYTES = 12;
+import {
+  newNonce,
+  seal,
+  unseal,
+  type SealedPlace,
+  type SealingKey,
+} from "@postrider/shared/secrets/sealing";
 
 function placeOf(id: string, subscriptionId: string): SealedPlace {
   return { table: "webhook_secrets", rowId: `${id}/${subscriptionId}`, column: "sealed" };
@@ -39,7 +42,7 @@ export async function insertSecret(
   keys: readonly SealingKey[],
   { id, subscriptionId, workspaceId, secret }: NewSecret,
 ): Promise<void> {
-  const sealed = seal(keys, placeOf(id, subscriptionId), secret, randomBytes(NONCE_BYTES));
+  const sealed = seal(keys, placeOf(id, subscriptionId), secret, newNonce());
   await tx`
     insert into webhook_secrets (id, subscription_id, workspace_id, sealed)
     values (${id}, ${subscriptionId}, ${workspaceId}, ${sealed})`;

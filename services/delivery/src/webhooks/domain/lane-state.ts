@@ -1,5 +1,6 @@
 import type { AttemptOutcome } from "./attempt.ts";
 import { RETRY_WAITS_MS, scheduleRetry, withJitter } from "./retry-schedule.ts";
+import type { DisabledReason } from "./subscription.ts";
 
 /**
  * Number of webhook attempts in a row without an HTTP response after which the circuit opens: only one attempt at a
@@ -32,8 +33,6 @@ export interface LaneState {
   readonly failingSince: number | null;
 }
 
-export type DisableReason = "gone" | "failing";
-
 /** What follows from a webhook attempt for its delivery. */
 export type DeliveryDecision =
   | { readonly kind: "succeeded" }
@@ -45,7 +44,7 @@ export interface Decision {
   readonly delivery: DeliveryDecision;
   readonly lane: LaneState;
   /** Why the webhook subscription is disabled; undefined if it is not. */
-  readonly disable?: DisableReason;
+  readonly disable?: DisabledReason;
 }
 
 export interface EndedAttempt {

@@ -1,21 +1,27 @@
 import { currentCause } from "@postrider/shared/telemetry/cause";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
-import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import { createWebhookEvent, type WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { AssignedEvent } from "#src/webhooks/operations/fan-out.ts";
+
+type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
+
+/** Creates an event about a version of a webhook subscription. */
+function subscriptionEvent(
+  { id, workspaceId, version }: SubscriptionAtVersion,
+  happened: Pick<WebhookEvent, "type" | "occurredAt" | "source">,
+): Pick<AssignedEvent, "event" | "cause"> {
+  const event = { workspaceId, sequence: version, ...happened };
+  return { event: createWebhookEvent(event, `${id} ${version}`), cause: currentCause() };
+}
 
 /**
  * Returns the event webhook.test, with which a new or moved endpoint can be tried. Only this subscription receives it.
  */
-export function testEvent(subscription: Subscription, now: Date): AssignedEvent {
-  const { id, workspaceId, version } = subscription;
-  const event = {
-    workspaceId,
-    type: "webhook.test",
-    occurredAt: now,
-    sequence: version,
-    source: { kind: "test", webhookId: id },
-  } as const;
-  return { event: createWebhookEvent(event, `${id} ${version}`), cause: currentCause(), only: id };
+export function testEvent(subscription: SubscriptionAtVersion, now: Date): AssignedEvent {
+  const { id } = subscription;
+  const source = { kind: "test", webhookId: id } as const;
+  const event = { type: "webhook.test", occurredAt: now, source } as const;
+  return { ...subscriptionEvent(subscription, event), only: id };
 }
 
 /**
@@ -23,20 +29,11 @@ export function testEvent(subscription: Subscription, now: Date): AssignedEvent 
  * disabled.
  */
 export function disabledEvent(
-  subscription: Pick<Subscription, "id" | "workspaceId" | "version" | "disabledReason">,
+  subscription: SubscriptionAtVersion & Pick<Subscription, "disabledReason">,
   now: Date,
 ): AssignedEvent {
-  const { id, workspaceId, version } = subscription;
-  const event = {
-    workspaceId,
-    type: "webhook.disabled",
-    occurredAt: now,
-    sequence: version,
-    source: { kind: "webhook", webhookId: id, disabledReason: subscription.disabledReason },
-  } as const;
-  return {
-    event: createWebhookEvent(event, `${id} ${version}`),
-    cause: currentCause(),
-    except: id,
-  };
+  const { id, disabledReason } = subscription;
+  const source = { kind: "webhook", webhookId: id, disabledReason } as const;
+  const event = { type: "webhook.disabled", occurredAt: now, source } as const;
+  return { ...subscriptionEvent(subscription, event), except: id };
 }

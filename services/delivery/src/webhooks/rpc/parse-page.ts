@@ -1,5 +1,9 @@
-import { invalidRequest, ServiceError } from "@postrider/shared/errors";
-import { decodeCursor, encodeCursor, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { invalidRequest } from "@postrider/shared/errors";
+import {
+  requireCursor,
+  encodeCursor,
+  type CursorKeys,
+} from "@postrider/shared/secrets/list-cursor";
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -26,9 +30,7 @@ export function parsePage(
   if (limit < 0 || limit > MAX_LIMIT) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
   const size = limit === 0 ? DEFAULT_LIMIT : limit;
   if (cursor === "") return { limit: size, before: undefined };
-  const position = decodeCursor(keys, scope, cursor);
-  if (position === undefined) throw new ServiceError("invalid", "invalid_cursor");
-  return { limit: size, before: position.id };
+  return { limit: size, before: requireCursor(keys, scope, cursor).id };
 }
 
 /** Returns the cursor of the page that follows the item with this id. */

@@ -5,7 +5,7 @@ import type {
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
-import { wakeLane } from "#src/webhooks/db/lanes.ts";
+import { wakeLanes } from "#src/webhooks/db/lanes.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
@@ -28,7 +28,7 @@ export async function retryWebhookDelivery(
     if (locked.status !== "failed") throw conflict("delivery_not_failed");
     if (subscription.status !== "active") throw conflict("invalid_transition");
     await requeueDelivery(tx, deliveryId);
-    await wakeLane(tx, webhookId);
+    await wakeLanes(tx, [webhookId]);
     return await getDelivery(tx, deliveryId);
   });
   deps.nudgeDispatcher();
