@@ -12,10 +12,12 @@ import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
+import { startEngagement, type Engagement } from "#src/engagement/app.ts";
 import { TOPIC } from "#src/events.ts";
 import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
 import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
@@ -26,6 +28,7 @@ import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 interface Parts {
   publishing?: Publishing;
   webhooks?: Webhooks;
+  engagement?: Engagement;
 }
 
 /**
@@ -45,9 +48,13 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, sql, logger);
   const common = { config, logger, bus, peers };
   const onEvents = () => relay.nudge();
-  if (config.role !== "webhooks")
-    parts.publishing = await startPublishing({ ...common, sql, onEvents });
-  if (config.role !== "publishing") parts.webhooks = await startWebhooks(common);
+  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
+  const worksFor = (part: keyof Parts) => config.role === "all" || config.role === part;
+  if (worksFor("publishing"))
+    parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
+  if (worksFor("webhooks")) parts.webhooks = await startWebhooks(common);
+  if (worksFor("engagement"))
+    parts.engagement = await startEngagement({ ...common, guard, onEvents });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -66,8 +73,12 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
   const checks = {
     publishing: ["claims", () => parts.publishing?.check() ?? isStarting()],
     webhooks: ["webhooks", () => parts.webhooks?.check() ?? isStarting()],
+    engagement: [
+      "engagement",
+      () => (parts.engagement === undefined ? isStarting() : Promise.resolve()),
+    ],
   } as const;
-  return role === "all" ? [checks.publishing, checks.webhooks] : [checks[role]];
+  return role === "all" ? Object.values(checks) : [checks[role]];
 }
 
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */

@@ -1,10 +1,10 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { readPlatformAddresses } from "@postrider/platforms/addresses";
 import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request";
+import { readPublishingSettings } from "@postrider/platforms/publishing/settings";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
-import { readOutboundRules, type OutboundRules } from "@postrider/shared/http/outbound-rules";
+import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -15,55 +15,6 @@ import {
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
-
-function readPlatforms(read: EnvReader, outbound: OutboundRules) {
-  const { graphVersion: version, ...at } = readPlatformAddresses(read);
-  return {
-    x: {
-      baseUrl: at.x.api,
-      mayResend:
-        read
-          .about(
-            "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` it ends as `outcome_unknown`.",
-            { level: "advanced" },
-          )
-          .oneOf("X_RESEND", ["on", "off"], "on") === "on",
-    },
-    tiktok: { baseUrl: at.tiktok.api },
-    telegram: { baseUrl: at.telegram.api },
-    bluesky: {
-      baseUrl: at.bluesky.api,
-      outbound,
-      videoBaseUrl: read
-        .about(
-          "Address of Bluesky's video service, which serves the accounts of all Bluesky servers.",
-          {
-            level: "advanced",
-          },
-        )
-        .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
-    },
-    youtube: { baseUrl: at.youtube.api },
-    instagram: {
-      baseUrl: at.instagram.api,
-      loginBaseUrl: at.instagram.login.api,
-      uploadBaseUrl: at.instagram.upload,
-      version,
-    },
-    facebook: {
-      baseUrl: at.facebook.api,
-      uploadBaseUrl: at.facebook.upload,
-      version,
-      isTwoPhase:
-        read
-          .about(
-            "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
-            { level: "advanced" },
-          )
-          .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
-    },
-  };
-}
 
 function readBrake(read: EnvReader) {
   return {
@@ -185,8 +136,34 @@ function readWebhooks(read: EnvReader) {
   };
 }
 
+function readEngagement(read: EnvReader) {
+  return {
+    isSendingEnabled:
+      read
+        .about(
+          "Whether automations send private replies. With `blocked`, a run ends before anything is sent.",
+        )
+        .oneOf("AUTOMATION_SENDING", ["blocked", "enabled"], "blocked") === "enabled",
+    commentPollMs: read
+      .about("Interval at which automations look for new comments of an account.")
+      .seconds("COMMENT_POLL_SECONDS", 60, 0.1),
+    isMetricsRefreshOn:
+      read
+        .about(
+          "Whether the metrics of published posts are refreshed without a request: every hour at first, then less often, until a post is 7 days old.",
+        )
+        .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
+    metricsDeferMs: read
+      .about("Minimum time between two requests to refresh the metrics of a post.", {
+        level: "advanced",
+      })
+      .seconds("METRICS_DEFER_SECONDS", 300, 0),
+  };
+}
+
 export function readSettings(read: EnvReader) {
   const outbound = readOutboundRules(read);
+  const publishing = readPublishing(read);
   return {
     ...readProcessConfig(read, "delivery", 8084),
     ...readTrustConfig(read),
@@ -196,10 +173,10 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     role: read
       .about(
-        "What a process of the delivery service works for: publishing, webhooks, or both. With many webhooks, separate processes keep slow endpoints from delaying publishing.",
+        "What a process of the delivery service works for. `all` is one process for everything; separate processes keep slow endpoints of customers and slow reads of metrics and comments from delaying publishing.",
         { level: "advanced" },
       )
-      .oneOf("ROLE", ["all", "publishing", "webhooks"], "all"),
+      .oneOf("ROLE", ["all", "publishing", "webhooks", "engagement"], "all"),
     deploymentId: read
       .about(
         "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
@@ -216,8 +193,9 @@ export function readSettings(read: EnvReader) {
     webhooks: readWebhooks(read),
     spool: readSpool(read),
     outbound,
-    platforms: readPlatforms(read, outbound),
-    publishing: readPublishing(read),
+    platforms: readPublishingSettings(read, outbound),
+    publishing,
+    engagement: { ...readEngagement(read), ...publishing },
   };
 }
 

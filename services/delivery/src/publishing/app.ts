@@ -6,6 +6,7 @@ import { createPublishingConnectors } from "@postrider/platforms/publishing/regi
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
@@ -21,7 +22,6 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
-import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
 interface PublishingOptions {
@@ -30,6 +30,8 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer };
+  /** Says whether this process may publish from its data. */
+  readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
 }
@@ -47,10 +49,9 @@ export interface Publishing extends AsyncDisposable {
 
 /** Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
-  const { config, sql, logger, bus, peers, onEvents } = options;
+  const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = createMediaSource({ ...config.media, identity: config.identity });
-  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
   const deps = {
     sql,
     logger,

@@ -3,8 +3,8 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { appendEvents } from "@postrider/shared/outbox";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { fetchCredentials } from "#src/clients/accounts.ts";
 import { targetUpdated } from "#src/events.ts";
-import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
 import {
   claimQuestions,
   deleteQuestions,

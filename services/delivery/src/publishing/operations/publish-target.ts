@@ -2,6 +2,7 @@ import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
 import { createSendGuard } from "#src/publishing/domain/visible-call.ts";
@@ -16,7 +17,6 @@ import {
   type TaskInputs,
   type WorkEnd,
 } from "./publish-context.ts";
-import { renewToken, requireReconnect } from "./renew-token.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 
 /**

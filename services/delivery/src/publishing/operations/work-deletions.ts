@@ -1,6 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { fetchCredentials } from "#src/publishing/clients/accounts.ts";
+import { fetchCredentials } from "#src/clients/accounts.ts";
 import { releaseDeletions } from "#src/publishing/db/deletion-claims.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { deleteTarget } from "./delete-target.ts";

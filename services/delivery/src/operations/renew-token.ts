@@ -1,14 +1,17 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import * as accounts from "#src/publishing/clients/accounts.ts";
-import type { StepFailure } from "#src/publishing/domain/decision.ts";
-import type { PublishingDeps } from "./dependencies.ts";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import * as accounts from "#src/clients/accounts.ts";
 
-type Deps = Pick<PublishingDeps, "accounts" | "logger">;
+interface Deps {
+  readonly accounts: accounts.AccountsClients;
+  readonly logger: Logger;
+}
 
 export type RenewedToken =
   | { readonly kind: "renewed"; readonly credential: Credential }
   /** The platform's token endpoint does not answer. The account stays connected, and the work is tried again later. */
-  | { readonly kind: "unavailable"; readonly failure: StepFailure }
+  | { readonly kind: "unavailable"; readonly failure: Extract<Failure, { kind: "retryable" }> }
   /** The user has to reconnect the account. */
   | {
       readonly kind: "unusable";
@@ -37,7 +40,7 @@ export async function renewToken(
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },
-      "the access token could not be refreshed; the target is tried again later",
+      "the access token could not be refreshed; the work is tried again later",
     );
     return UNAVAILABLE;
   }
@@ -65,12 +68,12 @@ export async function requireReconnect(
   try {
     await accounts.requireReconnect(deps.accounts, account, refused.version);
   } catch (error) {
-    // If this RPC fails, the platform refuses the token of the account's next task too, and the accounts service is told again
+    // If this RPC fails, the platform refuses the token of the account's next call too, and the accounts service is told again
     // then.
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },
-      "the accounts service could not be told that an account must be reconnected; the account's next target tries again",
+      "the accounts service could not be told that an account must be reconnected; the account's next call tries again",
     );
   }
 }

@@ -1,0 +1,10 @@
+import type { PublishingSettings } from "#src/publishing/registry.ts";
+import type { PlatformId } from "#src/registry.ts";
+import type { CommentsConnector } from "./connector.ts";
+
+/** The connectors of the platforms that offer this; the others are missing. */
+export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsConnector>>>;
+
+export function createCommentsConnectors(_settings: PublishingSettings): CommentsConnectors {
+  return {};
+}

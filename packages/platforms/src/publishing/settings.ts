@@ -1,0 +1,57 @@
+import type { EnvReader } from "@postrider/shared/config";
+import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
+import { readPlatformAddresses } from "#src/addresses.ts";
+import type { PublishingSettings } from "./registry.ts";
+
+/** Reads the addresses and options with which each platform is called. */
+export function readPublishingSettings(
+  read: EnvReader,
+  outbound: OutboundRules,
+): PublishingSettings {
+  const { graphVersion: version, ...at } = readPlatformAddresses(read);
+  return {
+    x: {
+      baseUrl: at.x.api,
+      mayResend:
+        read
+          .about(
+            "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` it ends as `outcome_unknown`.",
+            { level: "advanced" },
+          )
+          .oneOf("X_RESEND", ["on", "off"], "on") === "on",
+    },
+    tiktok: { baseUrl: at.tiktok.api },
+    telegram: { baseUrl: at.telegram.api },
+    bluesky: {
+      baseUrl: at.bluesky.api,
+      outbound,
+      videoBaseUrl: read
+        .about(
+          "Address of Bluesky's video service, which serves the accounts of all Bluesky servers.",
+          {
+            level: "advanced",
+          },
+        )
+        .url("BLUESKY_VIDEO_BASE_URL", "https://video.bsky.app"),
+    },
+    youtube: { baseUrl: at.youtube.api },
+    instagram: {
+      baseUrl: at.instagram.api,
+      loginBaseUrl: at.instagram.login.api,
+      uploadBaseUrl: at.instagram.upload,
+      version,
+    },
+    facebook: {
+      baseUrl: at.facebook.api,
+      uploadBaseUrl: at.facebook.upload,
+      version,
+      isTwoPhase:
+        read
+          .about(
+            "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
+            { level: "advanced" },
+          )
+          .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
+    },
+  };
+}

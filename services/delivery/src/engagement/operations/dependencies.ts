@@ -1,0 +1,44 @@
+import type { CommentsConnectors } from "@postrider/platforms/comments/registry";
+import type { MetricsConnectors } from "@postrider/platforms/metrics/registry";
+import type { PrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountsClients } from "#src/clients/accounts.ts";
+
+export interface EngagementConnectors {
+  readonly comments: CommentsConnectors;
+  readonly privateReplies: PrivateRepliesConnectors;
+  readonly metrics: MetricsConnectors;
+}
+
+export interface EngagementSettings {
+  /** Whether private replies may be sent. If not, runs of automations end before anything is sent. */
+  readonly isSendingEnabled: boolean;
+  /** Interval in milliseconds at which new comments are looked for. */
+  readonly commentPollMs: number;
+  /** Whether metrics are refreshed without a request. */
+  readonly isMetricsRefreshOn: boolean;
+  /** Minimum time in milliseconds between two refreshes of the same metrics by hand. */
+  readonly metricsDeferMs: number;
+  /** Deadline in milliseconds of a call that makes a reply visible or sends a private reply. */
+  readonly visibleCallMs: number;
+  /** Duration in milliseconds of the lease with which a process takes work. */
+  readonly leaseMs: number;
+  /** Waits in milliseconds between attempts after temporary failures. */
+  readonly retryMs: readonly number[];
+  /** Factor for the waits before a platform is searched for a reply whose answer was lost; 1 in production. */
+  readonly reconcileTimeScale: number;
+}
+
+/** What the jobs and the RPCs of engagement need. */
+export interface EngagementDeps {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly guard: DeploymentGuard;
+  /** Called when events were appended to the outbox. */
+  readonly onEvents: () => void;
+  readonly accounts: AccountsClients;
+  readonly connectors: EngagementConnectors;
+  readonly settings: EngagementSettings;
+}
