@@ -45,13 +45,18 @@ export function readPublishingSettings(
       baseUrl: at.facebook.api,
       uploadBaseUrl: at.facebook.upload,
       version,
-      isTwoPhase:
-        read
-          .about(
-            "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
-            { level: "advanced" },
-          )
-          .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on",
+      isTwoPhase: readTwoPhase(read),
     },
   };
+}
+
+function readTwoPhase(read: EnvReader): boolean {
+  return (
+    read
+      .about(
+        "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
+        { level: "advanced" },
+      )
+      .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on"
+  );
 }
