@@ -9,6 +9,7 @@ const FIELDS = "id,name,username,picture";
 
 /** Permissions (scopes) of Facebook for publishing, deleting, comments, metrics and private replies. */
 const SCOPES = [
+  "business_management",
   "pages_show_list",
   "pages_read_engagement",
   "pages_manage_posts",

@@ -9,8 +9,8 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
-import { list, number, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
+import { number, object, text } from "#src/http/platform-answer.ts";
+import { fetchPageTokens } from "./page-tokens.ts";
 import type { GraphApp } from "./token-owner.ts";
 
 /** What the two platforms with Facebook Login (Facebook and Instagram) define for themselves. */
@@ -25,11 +25,7 @@ export interface FacebookLogin {
 }
 
 type Token = { readonly kind: "token"; readonly token: string };
-type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
 
-/** Maximum number of requests for the list of a person's Facebook Pages: a thousand Pages per authorization. */
-const MAX_LISTS = 10;
-const LIST_LENGTH = 100;
 /** Maximum number of Facebook Pages whose accounts are requested at the same time. */
 const PAGES_AT_ONCE = 8;
 
@@ -70,32 +66,6 @@ async function fetchUserToken(
   if (short.kind !== "token") return short;
   const swap = { grant_type: "fb_exchange_token", fb_exchange_token: short.token };
   return await askForToken(app, swap, signal);
-}
-
-/** Fetches the tokens of all Facebook Pages that the person selected. */
-async function fetchPageTokens(
-  { baseUrl, version }: GraphApp,
-  userToken: string,
-  signal: AbortSignal,
-): Promise<PageTokens | Unavailable> {
-  const tokens: string[] = [];
-  let after = "";
-  for (let round = 0; round < MAX_LISTS; round += 1) {
-    const query = new URLSearchParams({ fields: "id,access_token", limit: String(LIST_LENGTH) });
-    if (after !== "") query.set("after", after);
-    const url = `${baseUrl}/${version}/me/accounts?${query.toString()}`;
-    const answer = await askPlatform({ method: "GET", url, headers: bearer(userToken) }, signal);
-    if (answer.kind !== "answer") return answer;
-    if (answer.status !== 200) return unavailable(`the list of Pages answered ${answer.status}`);
-    for (const page of list(answer.json, "data")) {
-      const token = text(page, "access_token");
-      if (token !== undefined) tokens.push(token);
-    }
-    const paging = object(answer.json, "paging");
-    after = text(object(paging, "cursors"), "after") ?? "";
-    if (text(paging, "next") === undefined || after === "") break;
-  }
-  return { kind: "pages", tokens };
 }
 
 /**

@@ -32,6 +32,7 @@ export interface InstagramApp extends GraphApp {
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
 /** Permissions (scopes) of Instagram for publishing, deleting, comments, metrics and private replies. */
 const SCOPES = [
+  "business_management",
   "instagram_basic",
   "instagram_content_publish",
   "instagram_manage_contents",

@@ -3,6 +3,7 @@
  * replies.
  */
 export const SCOPES: readonly string[] = [
+  "business_management",
   "pages_show_list",
   "pages_read_engagement",
   "pages_manage_posts",

@@ -1,8 +1,8 @@
-import { toGraphRoute } from "#src/graph/endpoint.ts";
-import type { GraphCall } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import type { GraphHost } from "#src/graph/host.ts";
-import { parametersOf, pickFields } from "#src/graph/parameters.ts";
+import { pageListRoutes } from "#src/graph/page-lists.ts";
+import type { Choices } from "#src/graph/page-lists.ts";
+import { parametersOf } from "#src/graph/parameters.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import { answering } from "#src/http/call.ts";
 import type { Call, Moment, Reply } from "#src/http/call.ts";
@@ -10,7 +10,6 @@ import { authorizeRoutes } from "#src/oauth/authorize.ts";
 import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import type { Approval } from "#src/oauth/codes.ts";
 import type { Route } from "#src/platform.ts";
-import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 const CODE_LIFETIME_MS = 600_000;
@@ -29,12 +28,6 @@ export interface FacebookLogin {
    */
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
-
-/**
- * External ids of the accounts that a user selected in Facebook Login for the app, by the user's
- * id.
- */
-type Choices = Table<readonly string[]>;
 
 function userTokenReply(accessToken: string, lifetimeMs: number): Reply {
   const body = { access_token: accessToken, token_type: "bearer", expires_in: lifetimeMs / 1000 };
@@ -110,40 +103,7 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
   };
 }
 
-/**
- * `GET /me/accounts`: lists the Facebook Pages that the user selected, each with a token that does
- * not expire.
- */
-function listPages(login: FacebookLogin, choices: Choices) {
-  const { host } = login;
-  const handle = ({ token, parameters, now }: GraphCall): Reply => {
-    if (token.kind !== "user") {
-      return graphError({ code: 100, message: "A page token has no accounts." });
-    }
-    const chosen = choices.get(token.user) ?? [];
-    const data = chosen.flatMap((externalId) => {
-      const account = host.world.accounts.byId(host.platform, externalId);
-      if (account === undefined) {
-        return [];
-      }
-      const { user, scopes } = token;
-      const page = { kind: "page", account: externalId, user, scopes } as const;
-      const accessToken = host.tokens.issue({ ...page, issuedAt: now, expiresAt: null });
-      const view = login.pageView(account, accessToken);
-      return [pickFields(parameters, view, ["name", "access_token", "tasks"])];
-    });
-    return { status: 200, body: { data, paging: { cursors: { before: "b", after: "a" } } } };
-  };
-  return toGraphRoute(host, {
-    method: "GET",
-    path: "/me/accounts",
-    operations: () => ["account"],
-    scope: "pages_show_list",
-    handle,
-  });
-}
-
-/** The routes of Facebook Login: the dialog, the token endpoint, and the list of selected Pages. */
+/** The routes of Facebook Login: the dialog, the token endpoint, and the lists of selected Pages. */
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
   const { host, scopes, usernameFault, ensureAccount } = login;
   const { platform, world } = host;
@@ -163,6 +123,6 @@ export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
       ensureAccount,
     }),
     tokenRoute(login, choices, codes),
-    listPages(login, choices),
+    ...pageListRoutes(login, choices),
   ];
 }

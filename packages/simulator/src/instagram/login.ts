@@ -9,6 +9,7 @@ import { inventName } from "#src/world/names.ts";
  * private replies.
  */
 export const SCOPES: readonly string[] = [
+  "business_management",
   "instagram_basic",
   "instagram_content_publish",
   "instagram_manage_contents",

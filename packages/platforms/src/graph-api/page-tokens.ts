@@ -1,0 +1,94 @@
+import { askPlatform, unavailable } from "#src/authorization/call.ts";
+import type { Unavailable } from "#src/authorization/connector.ts";
+import { list, object, text, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { GraphApp } from "./token-owner.ts";
+
+/** The tokens of all Facebook Pages that a person can use. */
+export type PageTokens = { readonly kind: "pages"; readonly tokens: readonly string[] };
+
+type Entries = { readonly kind: "entries"; readonly entries: readonly unknown[] };
+
+/** Maximum number of requests for one list of a person: a thousand entries per authorization. */
+const MAX_REQUESTS = 10;
+const LIST_LENGTH = 100;
+
+/** A person who authorized the app, as the Graph API knows them by their token. */
+interface Person {
+  readonly app: GraphApp;
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Reads all entries of a list of the Graph API. A list that the Graph API refuses is empty: the person may have left out
+ * the permission for it.
+ */
+async function readList(
+  person: Person,
+  path: string,
+  fields: string,
+): Promise<Entries | Unavailable> {
+  const entries: unknown[] = [];
+  let after: string | undefined = "";
+  for (let request = 0; request < MAX_REQUESTS && after !== undefined; request += 1) {
+    const answer = await askForPage(person, path, { fields, after });
+    if (answer.kind !== "answer") return answer;
+    if (isRefused(answer)) break;
+    if (answer.status !== 200) return unavailable(`the list ${path} answered ${answer.status}`);
+    entries.push(...list(answer.json, "data"));
+    after = nextOf(answer);
+  }
+  return { kind: "entries", entries };
+}
+
+async function askForPage(
+  { app: { baseUrl, version }, token, signal }: Person,
+  path: string,
+  { fields, after }: { readonly fields: string; readonly after: string },
+) {
+  const query = new URLSearchParams({ fields, limit: String(LIST_LENGTH) });
+  if (after !== "") query.set("after", after);
+  const url = `${baseUrl}/${version}/${path}?${query.toString()}`;
+  return await askPlatform({ method: "GET", url, headers: bearer(token) }, signal);
+}
+
+function isRefused({ status, json }: PlatformAnswer): boolean {
+  return status >= 400 && status < 500 && status !== 429 && json !== undefined;
+}
+
+/** Returns the cursor of the next page; undefined on the last page. */
+function nextOf({ json }: PlatformAnswer): string | undefined {
+  const paging = object(json, "paging");
+  return text(paging, "next") === undefined ? undefined : text(object(paging, "cursors"), "after");
+}
+
+/**
+ * Fetches the tokens of all Facebook Pages of a person: those of the person, and those on which the person has a role
+ * through a Business portfolio, which `/me/accounts` leaves out.
+ */
+export async function fetchPageTokens(
+  app: GraphApp,
+  token: string,
+  signal: AbortSignal,
+): Promise<PageTokens | Unavailable> {
+  const person = { app, token, signal };
+  const businesses = await readList(person, "me/businesses", "id");
+  if (businesses.kind !== "entries") return businesses;
+  const ids = businesses.entries.flatMap((business) => text(business, "id") ?? []);
+  const paths = [
+    "me/accounts",
+    ...ids.flatMap((id) => [`${id}/owned_pages`, `${id}/client_pages`]),
+  ];
+  const tokens = new Map<string, string>();
+  for (const path of paths) {
+    const pages = await readList(person, path, "id,access_token");
+    if (pages.kind !== "entries") return pages;
+    for (const page of pages.entries) {
+      const id = text(page, "id");
+      const pageToken = text(page, "access_token");
+      if (id !== undefined && pageToken !== undefined && !tokens.has(id)) tokens.set(id, pageToken);
+    }
+  }
+  return { kind: "pages", tokens: [...tokens.values()] };
+}

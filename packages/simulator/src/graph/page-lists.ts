@@ -1,0 +1,92 @@
+import { toGraphRoute } from "#src/graph/endpoint.ts";
+import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
+import { graphError } from "#src/graph/errors.ts";
+import type { GraphHost } from "#src/graph/host.ts";
+import { pickFields } from "#src/graph/parameters.ts";
+import type { Reply } from "#src/http/call.ts";
+import type { Route } from "#src/platform.ts";
+import type { Table } from "#src/store/table.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+/**
+ * External ids of the accounts that a user selected in Facebook Login for the app, by the user's
+ * id.
+ */
+export type Choices = Table<readonly string[]>;
+
+/** The part of Facebook Login that the lists of Pages need. */
+interface PageOwner {
+  readonly host: GraphHost;
+  readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
+}
+
+/** The only Business portfolio of every simulated user. */
+const BUSINESS_ID = "900000000000001";
+
+/**
+ * The list in which a Page is: the user's role on a Page whose username begins with `portfolio` or
+ * `client` comes through a Business portfolio, and `/me/accounts` leaves such a Page out.
+ */
+function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
+  if (username.startsWith("portfolio")) {
+    return "owned_pages";
+  }
+  return username.startsWith("client") ? "client_pages" : "accounts";
+}
+
+/** A list of the selected Pages, each with a token that does not expire. */
+function pagesIn(
+  { host, pageView }: PageOwner,
+  choices: Choices,
+  list: ReturnType<typeof listOf>,
+  { token, parameters, now }: GraphCall,
+): Reply {
+  if (token.kind !== "user") {
+    return graphError({ code: 100, message: "A page token has no accounts." });
+  }
+  const chosen = choices.get(token.user) ?? [];
+  const data = chosen.flatMap((externalId) => {
+    const account = host.world.accounts.byId(host.platform, externalId);
+    if (account === undefined || listOf(account) !== list) {
+      return [];
+    }
+    const { user, scopes } = token;
+    const page = { kind: "page", account: externalId, user, scopes } as const;
+    const accessToken = host.tokens.issue({ ...page, issuedAt: now, expiresAt: null });
+    const view = pageView(account, accessToken);
+    return [pickFields(parameters, view, ["name", "access_token", "tasks"])];
+  });
+  return { status: 200, body: { data, paging: { cursors: { before: "b", after: "a" } } } };
+}
+
+/** The lists of a user's Pages: their own, and those of the Business portfolio. */
+export function pageListRoutes(owner: PageOwner, choices: Choices): readonly Route[] {
+  const { host } = owner;
+  const shared: Pick<GraphEndpoint, "method" | "operations"> = {
+    method: "GET",
+    operations: () => ["account"],
+  };
+  const ofBusiness = { ...shared, scope: "business_management" };
+  const listIn = (list: ReturnType<typeof listOf>) => (call: GraphCall) =>
+    pagesIn(owner, choices, list, call);
+  return [
+    toGraphRoute(host, {
+      ...shared,
+      path: "/me/accounts",
+      scope: "pages_show_list",
+      handle: listIn("accounts"),
+    }),
+    toGraphRoute(host, {
+      ...ofBusiness,
+      path: "/me/businesses",
+      handle: () => ({ status: 200, body: { data: [{ id: BUSINESS_ID, name: "Portfolio" }] } }),
+    }),
+    ...(["owned_pages", "client_pages"] as const).map((list) =>
+      toGraphRoute(host, {
+        ...ofBusiness,
+        path: `/${BUSINESS_ID}/${list}`,
+        handle: listIn(list),
+      }),
+    ),
+  ];
+}
