@@ -86,6 +86,48 @@ test("the link card of a page that redirects shows the title of the final page a
   });
 });
 
+const PICTURE = pngMedia(7).content;
+const WITH_PICTURE = `${PAGE}<meta property="og:image" content="/ship.png">`;
+
+/** Answers the linked page with a preview picture, and the picture in the given way. */
+function answerPicture(type: string, bytes: Uint8Array): typeof answer {
+  return (response, path) =>
+    path === "/ship.png"
+      ? response.writeHead(200, { "content-type": type }).end(bytes)
+      : response.writeHead(200, HTML).end(WITH_PICTURE);
+}
+
+test("a link card shows the picture that the linked page names", async () => {
+  answer = answerPicture("image/png", PICTURE);
+  expect((await publish(link())).embed).toMatchObject({
+    external: { title: "Häfen", thumb: { $type: "blob", mimeType: "image/png" } },
+  });
+});
+
+test.each<[string, string, Uint8Array]>([
+  ["larger than Bluesky accepts", "image/png", Buffer.alloc(1_000_001)],
+  ["not a picture", "text/html", PICTURE],
+])("a link card is shown without a picture that is %s", async (_, type, bytes) => {
+  answer = answerPicture(type, bytes);
+  const { embed } = await publish(link());
+  expect(embed).toMatchObject({ external: { title: "Häfen" } });
+  expect(embed).not.toMatchObject({ external: { thumb: expect.anything() as unknown } });
+});
+
+test("a picture that Bluesky may have deleted since its upload is left out of the prepared link card", async () => {
+  answer = answerPicture("image/png", PICTURE);
+  const publication = await platform.createPublication([], link(), (credentials) =>
+    createSession(platform.url, credentials),
+  );
+  const { handles } = await platform.prepare(bluesky, publication);
+  const { blob } = JSON.parse(handles.blobcard ?? "") as { blob: unknown };
+  const stale = { ...handles, blobcard: JSON.stringify({ blob, uploadedAt: 0 }) };
+  const again = await platform.prepare(bluesky, publication, { handles: stale });
+  expect(again.handles.record).toContain("Häfen");
+  expect(again.handles.record).not.toContain("thumb");
+  expect(again.handles.rkey).toBe(handles.rkey);
+});
+
 test("a Bluesky post with files has no link card, and the linked page is not read", async () => {
   const { embed } = await publish(link(), [pngMedia(1)]);
   expect(embed).toMatchObject({ $type: "app.bsky.embed.images" });

@@ -18,15 +18,18 @@ interface StoredBlob {
  */
 const MAX_AGE_MS = 20 * 60_000;
 
-function nameOf(index: number): string {
+/** Which uploaded file is meant: a file of the post by its index, or the picture of the link card. */
+export type BlobPlace = number | "card";
+
+function nameOf(index: BlobPlace): string {
   return `blob${index}`;
 }
 
-function read(handles: Handles, index: number): StoredBlob | undefined {
+function read(handles: Handles, index: BlobPlace): StoredBlob | undefined {
   return readJsonHandle(handles, nameOf(index)) as StoredBlob | undefined;
 }
 
-export function toBlobHandle(index: number, blob: unknown, uploadedAt: number): Handles {
+export function toBlobHandle(index: BlobPlace, blob: unknown, uploadedAt: number): Handles {
   const stored: StoredBlob = { blob, uploadedAt };
   return toJsonHandle(nameOf(index), stored);
 }
@@ -36,8 +39,8 @@ export function readBlob(handles: Handles, index: number): unknown {
   return read(handles, index)?.blob;
 }
 
-/** Whether Bluesky certainly still has the uploaded file (blob) of the post's file at this index. */
-export function isFresh(handles: Handles, index: number, now: number): boolean {
+/** Whether Bluesky certainly still has this uploaded file (blob). */
+export function isFresh(handles: Handles, index: BlobPlace, now: number): boolean {
   const stored = read(handles, index);
   return stored !== undefined && now - stored.uploadedAt < MAX_AGE_MS;
 }

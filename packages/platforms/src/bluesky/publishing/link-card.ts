@@ -11,6 +11,14 @@ export interface LinkCard {
   readonly uri: string;
   readonly title: string;
   readonly description: string;
+  /** Address of the picture that the page names for previews. */
+  readonly imageUrl?: string;
+}
+
+/** A picture of a link card. */
+export interface CardImage {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
 }
 
 /** Maximum time in milliseconds to read a linked web page; after it, the post is published without a link card. */
@@ -18,6 +26,10 @@ const READ_TIMEOUT_MS = 3_000;
 /** Maximum number of bytes that are read from a linked web page. */
 const MAX_BYTES = 256 * 1024;
 const MAX_REDIRECTS = 3;
+/** Maximum size in bytes of the picture of a link card (lexicon of app.bsky.embed.external). */
+const MAX_IMAGE_BYTES = 1_000_000;
+/** Media types of pictures that are shown in link cards. */
+const IMAGE_TYPE = /^image\/(?:jpeg|png|webp)\b/i;
 const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 1_000;
 
@@ -67,14 +79,25 @@ function readMeta(html: string): ReadonlyMap<string, string> {
 /** Creates the link card of a web page from its `meta` elements and its title. */
 export function toCard(uri: string, html: string): LinkCard {
   const meta = readMeta(html);
-  const title = meta.get("og:title") ?? meta.get("twitter:title") ?? TITLE.exec(html)?.[1] ?? "";
-  const description =
-    meta.get("og:description") ?? meta.get("twitter:description") ?? meta.get("description") ?? "";
+  const first = (...names: readonly string[]): string | undefined =>
+    names.map((name) => meta.get(name)).find((value) => value !== undefined);
+  const title = first("og:title", "twitter:title") ?? TITLE.exec(html)?.[1] ?? "";
+  const description = first("og:description", "twitter:description", "description") ?? "";
+  const imageUrl = toImageUrl(first("og:image", "twitter:image"), uri);
   return {
     uri,
     title: clean(title, MAX_TITLE) || new URL(uri).hostname,
     description: clean(description, MAX_DESCRIPTION),
+    ...(imageUrl === undefined ? {} : { imageUrl }),
   };
+}
+
+/** Returns the absolute address of a page's preview picture; the page may state it relative to its own address. */
+function toImageUrl(named: string | undefined, pageUrl: string): string | undefined {
+  const address = clean(named ?? "", 2_000);
+  return address !== "" && URL.canParse(address, pageUrl)
+    ? new URL(address, pageUrl).href
+    : undefined;
 }
 
 async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {
@@ -112,6 +135,38 @@ export async function fetchCard(
     const type = answer.headers["content-type"];
     const isPage = typeof type === "string" && /^text\/html\b/i.test(type);
     return answer.status === 200 && isPage ? toCard(uri, await readHead(answer.body)) : undefined;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/**
+ * Reads the picture of a link card. Without a picture that Bluesky accepts as it is, the card is shown without one.
+ *
+ * @throws The reason of `signal` when it is aborted.
+ */
+export async function fetchCardImage(
+  client: PageReader,
+  url: string,
+  signal: AbortSignal,
+): Promise<CardImage | undefined> {
+  try {
+    await using answer = await client.send({
+      method: "GET",
+      url,
+      headers: { accept: "image/jpeg, image/png, image/webp" },
+      redirects: MAX_REDIRECTS,
+      totalMs: READ_TIMEOUT_MS,
+      maxBytes: MAX_IMAGE_BYTES,
+      signal,
+    });
+    const type = answer.headers["content-type"];
+    if (answer.status !== 200 || typeof type !== "string" || !IMAGE_TYPE.test(type))
+      return undefined;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of answer.body) chunks.push(chunk);
+    return { contentType: (type.split(";")[0] ?? type).trim(), bytes: Buffer.concat(chunks) };
   } catch {
     signal.throwIfAborted();
     return undefined;

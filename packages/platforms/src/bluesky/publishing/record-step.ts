@@ -5,8 +5,9 @@ import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readBlob } from "./blob-state.ts";
-import { createFacets, findFirstLink, findMentions } from "./facets.ts";
-import { fetchCard, type PageReader } from "./link-card.ts";
+import { createCard, hasStaleThumb, withoutThumb } from "./card-embed.ts";
+import { createFacets, findMentions } from "./facets.ts";
+import type { PageReader } from "./link-card.ts";
 import { createTid } from "./tid.ts";
 import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
 
@@ -60,39 +61,41 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   return { embed: { $type: "app.bsky.embed.images", images } };
 }
 
-/** Creates the link card of a post without files: a preview of the first linked web page, if this page can be read. */
-async function createCard(
-  pages: PageReader,
-  { text: content, media }: Publication,
-  signal: AbortSignal,
-): Promise<JsonObject> {
-  const uri = findFirstLink(content);
-  if (uri === undefined || media.length > 0) return {};
-  const external = await fetchCard(pages, uri, signal);
-  return external === undefined ? {} : { embed: { $type: "app.bsky.embed.external", external } };
-}
-
 function read({ record }: Handles): JsonObject | undefined {
   return record === undefined ? undefined : (JSON.parse(record) as JsonObject);
 }
 
+/** A prepared record, and the uploaded files that it references besides those of the post. */
+interface PreparedRecord {
+  readonly record: JsonObject;
+  readonly handles: Handles;
+}
+
 async function createRecord(
-  { baseUrl, pages }: RecordOptions,
+  options: RecordOptions,
   publication: Publication,
   now: Date,
   signal: AbortSignal,
-): Promise<JsonObject | Failure> {
-  const dids = await resolveMentions(baseUrl, publication, signal);
+): Promise<PreparedRecord | Failure> {
+  const dids = await resolveMentions(options.baseUrl, publication, signal);
   if ("kind" in dids) return dids;
-  const card = await createCard(pages, publication, signal);
+  const { embed, handles } = await createCard(options, publication, signal);
   const facets = createFacets(publication.text, dids);
-  return {
+  const record = {
     $type: COLLECTION,
     text: publication.text,
     createdAt: now.toISOString(),
     ...(facets.length === 0 ? {} : { facets }),
-    ...card,
+    ...embed,
   };
+  return { record, handles };
+}
+
+/** Returns the stored record; a link card's picture that Bluesky may have deleted meanwhile is left out. */
+function readPrepared(handles: Handles): PreparedRecord | undefined {
+  const record = read(handles);
+  if (record === undefined) return undefined;
+  return { record: hasStaleThumb(record, handles) ? withoutThumb(record) : record, handles: {} };
 }
 
 /**
@@ -106,16 +109,18 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
     isDone: (handles) => {
       const record = read(handles);
       if (handles.rkey === undefined || record === undefined) return false;
-      // Only files can change a prepared record: a repeated upload can change the reference to a file. A link card
-      // stays the same.
-      if (post.media.length === 0) return true;
+      // Only files can change a prepared record: a repeated upload can change the reference to a file.
+      if (post.media.length === 0) return !hasStaleThumb(record, handles);
       return JSON.stringify(record.embed) === JSON.stringify(toEmbed(post, handles).embed);
     },
     run: async (publication, handles, signal) => {
       const now = new Date();
-      const record = read(handles) ?? (await createRecord(options, publication, now, signal));
-      if ("kind" in record) return record as Failure;
+      const prepared =
+        readPrepared(handles) ?? (await createRecord(options, publication, now, signal));
+      if ("kind" in prepared) return prepared;
+      const { record, handles: added } = prepared;
       return {
+        ...added,
         rkey: handles.rkey ?? createTid(now, Math.random()),
         record: JSON.stringify({ ...record, ...toEmbed(publication, handles) }),
       };
