@@ -19,9 +19,17 @@ export interface SettingValues {
    * a video, YouTube makes the video private.
    */
   readonly audited: boolean;
+  /** How long the insights of Facebook and Instagram lag behind a post's counters, in milliseconds. */
+  readonly insightsLagMs: number;
 }
 
-const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0, authorize: "ask", audited: true };
+const DEFAULTS: SettingValues = {
+  quotas: true,
+  latencyMs: 0,
+  authorize: "ask",
+  audited: true,
+  insightsLagMs: 0,
+};
 
 export class Settings {
   readonly #row: Table<SettingValues>;
