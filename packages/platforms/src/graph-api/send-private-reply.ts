@@ -52,7 +52,7 @@ export interface PrivateReplySender {
   readonly path: string;
   readonly own: GraphMeanings;
   /** Reads the comment, for refusals that do not tell their reason; undefined when it cannot be read. */
-  readState(signal: AbortSignal): Promise<CommentState | undefined>;
+  readonly readState: (signal: AbortSignal) => Promise<CommentState | undefined>;
 }
 
 function refused(code: TargetErrorCode, message: string): Failure {

@@ -1,15 +1,10 @@
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseParameter } from "#src/graph/errors.ts";
-import { pickFields } from "#src/graph/parameters.ts";
+import { idsIn, pickFields } from "#src/graph/parameters.ts";
 import type { Reply } from "#src/http/call.ts";
 
 /** Maximum number of ids in one Graph API call. */
 const MAX_IDS = 50;
-
-/** The ids in the parameter `ids` of a Graph API call. */
-export function idsIn(text: string): readonly string[] {
-  return text.split(",").filter((id) => id !== "");
-}
 
 function readAll(
   graphCall: GraphCall,
