@@ -1,14 +1,10 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { usesInstagramLogin } from "./login.ts";
 
 export interface InstagramSettings extends GraphApi {
   /** URL of the API host of accounts that were connected with Instagram Login; their tokens work only there. */
   readonly loginBaseUrl: string;
-}
-
-/** Whether the account was connected with Instagram Login, not with Facebook Login. */
-export function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
-  return attributes.login === "instagram";
 }
 
 /** Returns the API host that accepts the account's token. */

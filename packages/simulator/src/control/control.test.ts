@@ -136,6 +136,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     authorize: "ask",
     audited: true,
     insightsLagMs: 0,
+    tiktokWholeVideoBytes: 64_000_000,
   });
   const settings = {
     quotas: false,
@@ -143,6 +144,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     authorize: "deny",
     audited: false,
     insightsLagMs: 0,
+    tiktokWholeVideoBytes: 0,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -168,6 +170,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     authorize: "ask",
     audited: true,
     insightsLagMs: 0,
+    tiktokWholeVideoBytes: 64_000_000,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

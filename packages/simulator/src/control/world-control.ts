@@ -18,6 +18,7 @@ const SETTINGS_BODY = {
     authorize: { enum: ["ask", "approve", "deny"] },
     audited: { type: "boolean" },
     insightsLagMs: { type: "integer", minimum: 0 },
+    tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
   },
 };
 

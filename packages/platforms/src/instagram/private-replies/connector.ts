@@ -7,11 +7,8 @@ import {
   type CommentState,
 } from "#src/graph-api/send-private-reply.ts";
 import { text } from "#src/http/platform-answer.ts";
-import {
-  apiOfAccount,
-  usesInstagramLogin,
-  type InstagramSettings,
-} from "#src/instagram/api-of-account.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
 import { elapsedMs } from "#src/publishing/look-schedule.ts";

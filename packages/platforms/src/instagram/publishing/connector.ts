@@ -1,8 +1,5 @@
-import {
-  apiOfAccount,
-  type InstagramSettings,
-  usesInstagramLogin,
-} from "#src/instagram/api-of-account.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -27,8 +24,8 @@ const NOT_DELETED: DeletionOutcome = {
 
 /**
  * Instagram's publishing connector: a post is created as an invisible media container, which is then published once.
- * Instagram fetches images from their public URL; videos are uploaded. Whether the account was connected with Facebook
- * Login or Instagram Login decides the API host.
+ * Instagram fetches images from their public URL. Whether the account was connected with Facebook Login or Instagram
+ * Login decides the API host, and whether videos are uploaded or fetched.
  */
 export function createInstagramPublishingConnector(
   settings: InstagramSettings,
