@@ -1,6 +1,7 @@
 import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
 import type { CommentsConnector } from "./connector.ts";
 
 /** The connectors of the platforms that offer this; the others are missing. */
@@ -8,6 +9,7 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
+    x: createXCommentsConnector(settings.x),
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
   };
 }
