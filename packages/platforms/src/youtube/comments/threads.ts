@@ -9,6 +9,13 @@ export interface VideoComment {
   readonly comment: PlatformComment;
 }
 
+function toAuthor(snippet: unknown): Pick<PlatformComment, "authorId" | "authorUsername"> {
+  return {
+    authorId: text(object(snippet, "authorChannelId"), "value") ?? null,
+    authorUsername: text(snippet, "authorDisplayName")?.replace(/^@/, "") ?? null,
+  };
+}
+
 /**
  * Parses a comment of YouTube. YouTube states the moderation status only in lists, to the owner of the video, and not when
  * a comment is read by its id (developers.google.com/youtube/v3/docs/comments, read 2026-11-23).
@@ -27,8 +34,7 @@ export function toVideoComment(
   const comment = {
     id,
     text: text(snippet, "textOriginal") ?? text(snippet, "textDisplay") ?? "",
-    authorId: text(object(snippet, "authorChannelId"), "value") ?? null,
-    authorUsername: text(snippet, "authorDisplayName")?.replace(/^@/, "") ?? null,
+    ...toAuthor(snippet),
     createdAt,
     likeCount: number(snippet, "likeCount") ?? null,
     replyCount,
