@@ -10,8 +10,8 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
+    bluesky: createBlueskyCommentsConnector(settings.bluesky),
     x: createXCommentsConnector(settings.x),
     youtube: createYoutubeCommentsConnector(settings.youtube),
-    bluesky: createBlueskyCommentsConnector(settings.bluesky),
   };
 }
