@@ -1,4 +1,6 @@
 import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
+import { createFacebookCommentsConnector } from "#src/facebook/comments/connector.ts";
+import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
 import type { CommentsConnector } from "./connector.ts";
@@ -9,5 +11,7 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
+    facebook: createFacebookCommentsConnector(settings.facebook),
+    instagram: createInstagramCommentsConnector(settings.instagram),
   };
 }
