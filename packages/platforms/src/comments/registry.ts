@@ -3,6 +3,8 @@ import { createFacebookCommentsConnector } from "#src/facebook/comments/connecto
 import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
+import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
 import type { CommentsConnector } from "./connector.ts";
 
 /** The connectors of the platforms that offer this; the others are missing. */
@@ -10,6 +12,8 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
+    x: createXCommentsConnector(settings.x),
+    youtube: createYoutubeCommentsConnector(settings.youtube),
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
     facebook: createFacebookCommentsConnector(settings.facebook),
     instagram: createInstagramCommentsConnector(settings.instagram),
