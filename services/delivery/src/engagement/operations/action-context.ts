@@ -1,0 +1,21 @@
+import type { Clocks } from "#src/domain/send-guard.ts";
+import type { ActionRecorder } from "./action-recorder.ts";
+import type { EngagementDeps } from "./dependencies.ts";
+
+/** What the work on actions needs besides the dependencies of engagement. */
+export interface ActionDeps extends Pick<
+  EngagementDeps,
+  "sql" | "logger" | "accounts" | "settings"
+> {
+  readonly connectors: Pick<EngagementDeps["connectors"], "comments" | "privateReplies">;
+  readonly clocks: Clocks;
+  readonly random: () => number;
+}
+
+/** Dependencies that all workers of actions of the process share. */
+export interface ActionContext {
+  readonly deps: ActionDeps;
+  readonly recorder: ActionRecorder;
+  /** Aborted when the process stops: no call begins after that. */
+  readonly stopping: AbortSignal;
+}
