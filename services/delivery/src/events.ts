@@ -7,9 +7,9 @@ import {
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import { isRetryable } from "#src/domain/retry-wait.ts";
 import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
-import { isRetryable } from "#src/publishing/domain/retry-policy.ts";
 import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
 
 export const TOPIC = "delivery.events.v1";
