@@ -68,12 +68,15 @@ create unique index comment_actions_one_private_reply on comment_actions (accoun
   where type = 'private_reply';
 
 -- The indexes for claims leave out ended actions.
-create index comment_actions_open on comment_actions (account_id, wake_at)
+create index comment_actions_open on comment_actions (account_id, status, wake_at)
   where status in ('queued', 'working', 'unknown', 'reconciling');
 create index comment_actions_in_work on comment_actions (wake_at)
   where status in ('working', 'calling', 'reconciling');
--- Finds earlier actions on a comment, and the ids of replies that belong to actions.
+-- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
+-- Finds the actions that replies on the platform belong to, so that a reply is not adopted for another action.
+create index comment_actions_external on comment_actions (account_id, external_id)
+  where external_id is not null;
 
 -- One row per account that ever had an action. Claims look for due accounts here instead of reading due actions, so that a
 -- long backlog of one account costs the others nothing.
