@@ -73,14 +73,14 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
   // An account that another process is just claiming is skipped. The conditions are checked again under the lock.
   return sql`
-    select account_id, workspace_id
+    select account_id, workspace_id, wake_at
     from metrics_accounts
     where platform = ${platform}
     and wake_at <= now()
     and wake_at < 'infinity'
     and (${bucket.scope === "app"} or budget_until <= now() + ${milliseconds(sql, aheadMs)})
     order by wake_at
-    limit least(${maxAccounts}::int, (select calls from app))
+    limit ${maxAccounts}
     for no key update skip locked`;
 }
 
@@ -94,7 +94,13 @@ export async function claimDueTargets(
 ): Promise<readonly ClaimedAccount[]> {
   const rows = await sql<ClaimRow[]>`
     with app as materialized (${appCalls(sql, claim)}),
-    due as materialized (${dueAccounts(sql, claim)}),
+    locked as materialized (${dueAccounts(sql, claim)}),
+    due as materialized (
+      select account_id, workspace_id
+      from locked
+      order by wake_at
+      limit (select calls from app)
+    ),
     claimed as materialized (${dueTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
     used as (${useAppBudget(sql, claim)})
