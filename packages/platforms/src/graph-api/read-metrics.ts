@@ -6,11 +6,11 @@ import type {
   MetricsReading,
   PostMetrics,
 } from "#src/metrics/connector.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { GraphMeanings } from "./failures.ts";
 import type { GraphApi } from "./graph-request.ts";
-import { toMetricsFailure } from "./metrics-failure.ts";
 import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
 /** Maximum number of posts whose metrics one call reads. Each of them counts as a call towards Meta's limits. */

@@ -1,11 +1,11 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import type { MetricsFailure } from "#src/metrics/connector.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
+import type { MetricsFailure } from "./connector.ts";
 
 /** Wait in milliseconds after a rate limit that does not say how long it lasts. */
 const DEFAULT_WAIT_MS = 5 * 60_000;
 
-/** Maps a failed read of the Graph API to a failure of metrics. */
+/** Maps a failed read to a failure of metrics. */
 export function toMetricsFailure(failure: Failure | NoAnswer): MetricsFailure {
   const { kind, message } = failure;
   switch (kind) {
