@@ -1,0 +1,165 @@
+/**
+ * Measures how much scheduled refreshes of metrics delay publishing: the time from the request for a post until readers see
+ * it, alone and while the metrics of 100,000 published targets are due. The delivery service runs in two processes, one for
+ * publishing and one for engagement. Also prints the calls per platform beside its budget. Prints Markdown tables.
+ * `node bench/metrics-refresh.ts [seconds] [due targets]`
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { loadConfig } from "@postrider/shared/config";
+import postgres from "postgres";
+import { createMetricsConnectors } from "../packages/platforms/src/metrics/registry.ts";
+import { readPublishingSettings } from "../packages/platforms/src/publishing/settings.ts";
+import { toBucket } from "../services/delivery/src/engagement/domain/call-budget.ts";
+import { get, readCounters } from "./cost-counters.ts";
+import { insertDueTargets } from "./due-targets.ts";
+import { percentile } from "./measure.ts";
+import { startBenchSystem } from "./system.ts";
+
+const SECONDS = Number(process.argv[2] ?? 60);
+const DUE_TARGETS = Number(process.argv[3] ?? 100_000);
+const POSTS_PER_SECOND = 10;
+const ACCOUNTS = 20;
+/** Accounts per platform whose posts have due metrics. */
+const DUE_ACCOUNTS = 200;
+const GIVE_UP_MS = 60_000;
+const SETTLE_MS = 5_000;
+const PLATFORMS = ["bluesky", "facebook", "x"] as const;
+
+await using system = await startBenchSystem(
+  "postgres",
+  {},
+  {
+    replicas: 2,
+    replica: (service, index) =>
+      service === "delivery" ? { env: { ROLE: index === 0 ? "publishing" : "engagement" } } : {},
+  },
+);
+const { local } = system;
+const sql = postgres(local.databaseUrl, { onnotice: () => undefined, max: 1 });
+const accountIds = await system.connect("bluesky", ACCOUNTS);
+
+async function createPost(content: string, accountId: string): Promise<void> {
+  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ content, accountIds: [accountId] }),
+  });
+  await answer.arrayBuffer();
+  if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
+}
+
+/** Returns the delay of each visible post in milliseconds. */
+async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
+  const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
+  const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
+  return entries.flatMap(({ text, createdAt }) => {
+    const started = startedAt.get(text);
+    return started === undefined ? [] : [Date.parse(createdAt) - started];
+  });
+}
+
+async function measurePublishing(label: string, seconds: number): Promise<readonly number[]> {
+  const startedAt = new Map<string, number>();
+  const requests: Promise<void>[] = [];
+  const beganAt = performance.now();
+  for (let index = 0; index < POSTS_PER_SECOND * seconds; index += 1) {
+    await sleep(Math.max(0, beganAt + (index * 1000) / POSTS_PER_SECOND - performance.now()));
+    const content = `${label} ${index}`;
+    startedAt.set(content, Date.now());
+    requests.push(createPost(content, accountIds[index % ACCOUNTS] ?? ""));
+  }
+  await Promise.all(requests);
+  const endsAt = performance.now() + GIVE_UP_MS;
+  let delays = await listDelays(startedAt);
+  while (delays.length < startedAt.size && performance.now() < endsAt) {
+    await sleep(200);
+    delays = await listDelays(startedAt);
+  }
+  if (delays.length < startedAt.size)
+    throw new Error(`${delays.length} of ${startedAt.size} posts are visible`);
+  return delays;
+}
+
+/** Returns the scheduled calls of each platform so far, of all processes. */
+async function readCalls(): Promise<ReadonlyMap<string, number>> {
+  const calls = new Map<string, number>();
+  for (const { metricsUrl } of local.services.delivery ?? []) {
+    const text = await (await fetch(`${metricsUrl}/metrics`)).text();
+    for (const [, labels = "", value] of text.matchAll(
+      /^target_metrics_calls_total\{(.*)\} (\d+)$/gm,
+    )) {
+      const platform = /platform="(\w+)"/.exec(labels)?.[1];
+      if (platform !== undefined && labels.includes('trigger="schedule"'))
+        calls.set(platform, (calls.get(platform) ?? 0) + Number(value));
+    }
+  }
+  return calls;
+}
+
+async function countRefreshed(): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from posts.targets where metrics_refreshed_at is not null`;
+  return row?.count ?? 0;
+}
+
+await sleep(SETTLE_MS);
+await measurePublishing("warm-up", 5);
+const alone = await measurePublishing("alone", SECONDS);
+// The posts of the benchmark itself are not on the schedule.
+await sql`update delivery.target_metrics set due_at = 'infinity'`;
+const dueTargets = await insertDueTargets(system, sql, {
+  platforms: PLATFORMS,
+  accountsPerPlatform: DUE_ACCOUNTS,
+  targets: DUE_TARGETS,
+});
+await sleep(SETTLE_MS);
+const before = await readCounters(local, sql);
+const [callsBefore, refreshedBefore] = [await readCalls(), await countRefreshed()];
+const startedAt = performance.now();
+const beside = await measurePublishing("beside", SECONDS);
+const seconds = (performance.now() - startedAt) / 1000;
+const after = await readCounters(local, sql);
+const [calls, refreshed] = [await readCalls(), (await countRefreshed()) - refreshedBefore];
+const cpu = ["posts", "delivery", "postgres"].map((name) =>
+  Math.round((get(after, `cpu/${name}`) - get(before, `cpu/${name}`)) / seconds),
+);
+// The tables have grown, so publishing is measured alone once more.
+await sql`update delivery.metrics_accounts set limited_until = 'infinity'`;
+await sleep(SETTLE_MS);
+const aloneAgain = await measurePublishing("alone again", SECONDS);
+const aloneP99 = percentile([...alone, ...aloneAgain], 0.99);
+
+const toRow = (name: string, perSecond: number, delays: readonly number[], used = "") => {
+  const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
+  return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${(p99 / aloneP99).toFixed(2)} | ${used} |`;
+};
+const connectors = Object.values(
+  createMetricsConnectors(loadConfig({}, (read) => readPublishingSettings(read, { allow: [] }))),
+);
+const budgetRows = connectors.flatMap(({ platform, budget, maxPosts }) => {
+  const due = dueTargets.get(platform);
+  if (due === undefined) return [];
+  const made = (calls.get(platform) ?? 0) - (callsBefore.get(platform) ?? 0);
+  const { burst, intervalMs } = toBucket(budget);
+  const buckets = budget.scope === "app" ? 1 : DUE_ACCOUNTS;
+  const allowed = Math.floor(
+    buckets * (burst + ((seconds + SETTLE_MS / 1000) * 1000) / intervalMs),
+  );
+  const hours = budget.windowMs / 3_600_000;
+  return [
+    `| ${platform} | ${due} | ${budget.calls} per ${hours} h and ${budget.scope} | ${maxPosts} | ${made} | ${allowed} |`,
+  ];
+});
+await sql.end();
+process.stdout.write(`
+| metrics | refreshed per second | accepted to visible, p50 / p99 ms | p99 ratio | CPU ms per s: posts / delivery / Postgres |
+|---|---|---|---|---|
+${toRow("none due", 0, alone)}
+${toRow("none due, after the next row", 0, aloneAgain)}
+${toRow(`${DUE_TARGETS} targets due`, refreshed / seconds, beside, cpu.join(" / "))}
+
+| platform | due targets | budget of calls | posts per call | calls made in ${Math.round(seconds)} s | allowed |
+|---|---|---|---|---|---|
+${budgetRows.join("\n")}
+`);
+process.exit(0);
