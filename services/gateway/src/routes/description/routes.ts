@@ -5,6 +5,8 @@ import { EVENT_SCHEMAS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
 import { AccountList } from "#src/routes/accounts/schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
+import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
+import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
@@ -30,6 +32,8 @@ const SCHEMAS = [
   ...QUOTA_SCHEMAS,
   ...QUEUE_SLOT_SCHEMAS,
   ...WEBHOOK_SCHEMAS,
+  ...COMMENT_SCHEMAS,
+  ...AUTOMATION_SCHEMAS,
   ...EVENT_SCHEMAS,
 ];
 
