@@ -12,6 +12,7 @@ import { describeOptionalBodies } from "#src/routes/description/optional-bodies.
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { METRICS_SCHEMAS } from "#src/routes/posts/metrics-schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
@@ -29,6 +30,7 @@ const SCHEMAS = [
   ...MEDIA_SCHEMAS,
   ...POST_SCHEMAS,
   ...POST_REQUEST_SCHEMAS,
+  ...METRICS_SCHEMAS,
   ...QUOTA_SCHEMAS,
   ...QUEUE_SLOT_SCHEMAS,
   ...WEBHOOK_SCHEMAS,
