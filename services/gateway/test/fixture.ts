@@ -75,6 +75,8 @@ export interface Peers {
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
+  /** Maximum duration of a request in milliseconds. Default: 5 s. */
+  readonly requestTimeoutMs?: number;
   /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
   readonly maxLoopDelayMs?: number;
 }
@@ -131,7 +133,7 @@ export async function createTestServer(
     patience: peers.patience ?? {},
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
-    requestTimeoutMs: 5000,
+    requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });
   app.addHook("onClose", () => mediaBytes[Symbol.asyncDispose]());
