@@ -5,6 +5,7 @@ import {
   unavailable,
   unprocessable,
 } from "@postrider/shared/errors";
+import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   ACCOUNT_PATH,
@@ -122,6 +123,20 @@ test.each([
   const action = `${url}/${encoded}/actions`;
   const answer = await server.send({ method: "POST", url: action, payload: { type: "hide" } });
   expect([answer.statusCode, server.seen()]).toMatchObject([202, [{ mediaId: id, commentId: id }]]);
+});
+
+test("every percent-encoded text of 1 to 512 characters without NUL reaches the delivery service as the id of media and of a comment", async () => {
+  const possible = (text: string) => !text.includes("\0") && !/^\.\.?$/.test(text);
+  const id = fc.string({ unit: "binary", minLength: 1, maxLength: 200 }).filter(possible);
+  await fc.assert(
+    fc.asyncProperty(id, id, async (mediaId, commentId) => {
+      const [media, comment] = [encodeURIComponent(mediaId), encodeURIComponent(commentId)];
+      const url = `${ACCOUNT_PATH}/media/${media}/comments/${comment}/actions`;
+      await server.send({ method: "POST", url, payload: { type: "hide" } });
+      expect(server.seen()).toMatchObject([{ mediaId, commentId }]);
+    }),
+    { numRuns: 300 },
+  );
 });
 
 test.each([
