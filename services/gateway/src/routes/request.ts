@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyRequest } from "fastify";
+import { isPathDecodable } from "#src/http/incoming-request.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
@@ -10,6 +11,12 @@ import type { Caller } from "#src/routes/dependencies.ts";
  * not match because of the space.
  */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Maximum length, in characters, of a platform's id of media or of a comment. The longest ids are record keys of
+ * Bluesky. Source: https://atproto.com/specs/record-key, 2026-11-20.
+ */
+export const MAX_PLATFORM_ID_LENGTH = 512;
 
 /** Returns the caller of a request on a route with a scope. Admission sets the caller before the handler runs. */
 export function callerOf(request: FastifyRequest): Caller {
@@ -28,17 +35,38 @@ export function pathId(request: FastifyRequest<{ Params: { id: string } }>): str
 }
 
 /**
- * Returns the client's idempotency key and the fingerprint of the request body; undefined without an idempotency key.
+ * Returns a platform's id that stands in the path of a request. It can be any text except `.` and `..`, which would
+ * name another address of the platform.
+ *
+ * @param id The parameter of the path, decoded.
+ * @throws `not_found` for a text that no platform uses as an id. `invalid_request` for text that is not valid UTF-8 or
+ *   contains a NUL character.
+ */
+export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id: string): string {
+  if (!isPathDecodable(request.originalUrl))
+    throw invalidRequest([{ code: "invalid_utf8", path: "" }]);
+  if (id.includes("\0")) throw invalidRequest([{ code: "nul_character", path: "" }]);
+  const isPossible = id.length > 0 && id.length <= MAX_PLATFORM_ID_LENGTH && !/^\.\.?$/.test(id);
+  if (!isPossible) throw notFound();
+  return id;
+}
+
+/**
+ * Returns the client's idempotency key and the fingerprint of the request; undefined without an idempotency key.
+ *
+ * @param subject The ids in the path of the request, without which equal bodies would count as the same request.
  */
 export function readIdempotency(
   request: FastifyRequest,
+  subject: readonly string[] = [],
 ): { readonly key: string; readonly fingerprint: string } | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
     throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
   }
-  return { key, fingerprint: fingerprint(request.body) };
+  const { body } = request;
+  return { key, fingerprint: fingerprint(subject.length === 0 ? body : [...subject, body]) };
 }
 
 /**
