@@ -39,6 +39,65 @@ CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 
+create table delivery.comment_action_queues (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  wake_at timestamp with time zone,
+  not_before timestamp with time zone,
+  constraint comment_action_queues_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX comment_action_queues_wake ON delivery.comment_action_queues USING btree (platform, wake_at) WHERE (wake_at IS NOT NULL);
+
+create table delivery.comment_actions (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  media_id text not null,
+  comment_id text not null,
+  type text not null,
+  text text,
+  call_key text not null,
+  rule_id uuid,
+  run_id uuid,
+  send_before timestamp with time zone not null,
+  status text not null,
+  wake_at timestamp with time zone not null,
+  fence bigint not null default 0,
+  lease_owner uuid,
+  crash_count integer not null default 0,
+  retry_count integer not null default 0,
+  call_number integer not null default 0,
+  called_at timestamp with time zone,
+  call_until timestamp with time zone,
+  first_unknown_at timestamp with time zone,
+  open_unknowns integer not null default 0,
+  resend_count integer not null default 0,
+  looks integer not null default 0,
+  is_limited boolean not null default false,
+  doubted_at timestamp with time zone,
+  version bigint not null default 1,
+  external_id text,
+  further_ids text[] not null default '{}'::text[],
+  error_code text,
+  error_message text,
+  cause jsonb,
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint comment_actions_pkey PRIMARY KEY (id),
+  constraint comment_actions_check CHECK (((type = ANY (ARRAY['reply'::text, 'private_reply'::text])) = (text IS NOT NULL))),
+  constraint comment_actions_check1 CHECK (((type = 'private_reply'::text) = ((rule_id IS NOT NULL) AND (run_id IS NOT NULL)))),
+  constraint comment_actions_check2 CHECK (((status = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (finished_at IS NOT NULL))),
+  constraint comment_actions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
+);
+CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
+CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
+CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
+
 create table delivery.deletion_tasks (
   target_id uuid not null,
   deletion integer not null,
@@ -97,6 +156,17 @@ create table delivery.detail_questions (
   constraint detail_questions_pkey PRIMARY KEY (target_id, generation)
 );
 CREATE INDEX detail_questions_wake ON delivery.detail_questions USING btree (wake_at);
+
+create table delivery.idempotency_keys (
+  workspace_id uuid not null,
+  operation text not null,
+  key text not null,
+  fingerprint text not null,
+  response bytea not null,
+  created_at timestamp with time zone not null default now(),
+  constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key)
+);
+CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
 
 create table delivery.outbox (
   id bigint not null generated always as identity,

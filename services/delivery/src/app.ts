@@ -13,7 +13,6 @@ import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { startEngagement, type Engagement } from "#src/engagement/app.ts";
-import { TOPIC } from "#src/events.ts";
 import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
@@ -125,6 +124,6 @@ function connectPeers({ postsUrl, accountsUrl, media, identity }: Config) {
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({ sql, bus, topic: TOPIC, source: "/postrider/delivery", logger });
+  const relay = startRelay({ sql, bus, service: config.service, logger });
   return { bus, relay };
 }

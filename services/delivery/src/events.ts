@@ -5,14 +5,14 @@ import {
   TargetUpdatedSchema,
   type AttemptRecordSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
+import { isRetryable } from "#src/domain/retry-wait.ts";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
-import { isRetryable } from "#src/publishing/domain/retry-policy.ts";
 import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
-
-export const TOPIC = "delivery.events.v1";
 
 function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
@@ -108,4 +108,12 @@ export function toDeletionUpdated(
 /** Builds the event that reports the state of a post's deletion to the posts service. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
+}
+
+/** Builds the event that reports that an action on a comment ended. */
+export function commentActionCompleted(action: CommentAction): OutboxEvent {
+  const { workspaceId, accountId, id: actionId, version, finishedAt } = action;
+  const occurredAt = timestampFromDate(finishedAt ?? new Date(0));
+  const message = { workspaceId, actionId, version: BigInt(version), occurredAt };
+  return outboxEvent(CommentActionCompletedSchema, message, accountId);
 }

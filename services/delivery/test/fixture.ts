@@ -49,11 +49,11 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { expect } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
+import type { Clocks } from "#src/domain/send-guard.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import type { StoredHandles, TaskStatus } from "#src/publishing/domain/task.ts";
-import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks, type TaskClaims } from "#src/publishing/jobs/claim-tasks.ts";
 import type {

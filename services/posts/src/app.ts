@@ -132,13 +132,7 @@ function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, .
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({
-    sql,
-    bus,
-    topic: "posts.events.v1",
-    source: "/postrider/posts",
-    logger,
-  });
+  const relay = startRelay({ sql, bus, service: config.service, logger });
   const consumers = await Promise.all(
     Object.entries(eventHandlers).map(([topic, handlers]) =>
       startConsumer({

@@ -2,9 +2,10 @@ import type { CommentsConnectors } from "@postrider/platforms/comments/registry"
 import type { MetricsConnectors } from "@postrider/platforms/metrics/registry";
 import type { PrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
-import type { Sql } from "@postrider/shared/postgres";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
+import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
 export interface EngagementConnectors {
   readonly comments: CommentsConnectors;
@@ -30,6 +31,9 @@ export interface EngagementSettings {
   /** Factor for the waits before a platform is searched for a reply whose answer was lost; 1 in production. */
   readonly reconcileTimeScale: number;
 }
+
+/** Writes the ends of private replies to their runs, in the transaction that records these ends. */
+export type FinishRuns = (tx: TransactionSql, ended: readonly EndedPrivateReply[]) => Promise<void>;
 
 /** What the jobs and the RPCs of engagement need. */
 export interface EngagementDeps {

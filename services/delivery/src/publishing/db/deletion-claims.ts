@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { isInPlace } from "#src/db/data-place.ts";
 import type { DeletionTask, HeldDeletion } from "#src/publishing/domain/deletion.ts";
 import {
   CLAIM_WINDOW,
@@ -9,7 +10,6 @@ import {
   type NextWake,
 } from "./claim-limits.ts";
 import { deletionColumns, toHeldRow } from "./deletions.ts";
-import { isInPlace } from "./deployment.ts";
 
 export interface DeletionLimits extends ClaimLimits {
   /** The floor that the search for the next deletion task returned; null for a claim that reads all ready tasks. */

@@ -1,6 +1,7 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
+import { currentTable, currentTimeline } from "#src/db/data-place.ts";
 import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
 
 /**
@@ -22,30 +23,6 @@ export const ONE_RESTORE_HOURS = 24;
  * client repeats a request whose answer it never got, and the record of the first request may be lost.
  */
 const REPEATS_MINUTES = 15;
-
-function currentTable(sql: ISql) {
-  return sql`'deployment'::regclass::oid::bigint`;
-}
-
-/**
- * Selects the timeline of the Postgres write-ahead log to which the server writes now. `pg_control_checkpoint()` still returns
- * the older timeline shortly after a promotion.
- */
-function currentTimeline(sql: ISql) {
-  return sql`('x' || substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8))::bit(32)::int`;
-}
-
-/**
- * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database, table and timeline that
- * it records. If it is not, the data was copied or restored from a backup.
- */
-export function isInPlace(sql: ISql) {
-  return sql`
-    (d.system_identifier, d.database_oid, d.table_oid, d.timeline) = (
-      select p.system_identifier, p.database_oid, ${currentTable(sql)}, ${currentTimeline(sql)}
-      from (${deployments.currentPlace(sql)}) as p
-    )`;
-}
 
 /**
  * SQL expression: the earliest time at which the content of publish task `t` was due, over all publish requests

@@ -1,6 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { isInPlace } from "#src/db/data-place.ts";
 import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
-import { isDoubtful, isInPlace } from "./deployment.ts";
+import { isDoubtful } from "./deployment.ts";
 import { isPlatformHeld } from "./platform-brakes.ts";
 import { toHeldRows } from "./tasks.ts";
 

@@ -1,7 +1,8 @@
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
+import { isInPlace } from "#src/db/data-place.ts";
 import type { ClaimedTask, TaskKey } from "#src/publishing/domain/task.ts";
-import { isInPlace, ONE_RESTORE_HOURS } from "./deployment.ts";
+import { ONE_RESTORE_HOURS } from "./deployment.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /**

@@ -4,6 +4,7 @@ import type {
   TargetErrorCode,
   Unknown,
 } from "@postrider/platforms/publishing/outcome";
+import { DEFAULT_LIMIT_MS, nextRetryMs } from "#src/domain/retry-wait.ts";
 import {
   attemptWith,
   change,
@@ -11,7 +12,7 @@ import {
   type Decision,
   type TaskSnapshot,
 } from "./decision.ts";
-import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 import type { Task } from "./task.ts";
 
 /**

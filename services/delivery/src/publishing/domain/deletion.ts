@@ -4,7 +4,8 @@ import type {
   TargetErrorCode,
   Unknown,
 } from "@postrider/platforms/publishing/outcome";
-import { DEFAULT_LIMIT_MS, nextRetryMs, type RetryPolicy } from "./retry-policy.ts";
+import { DEFAULT_LIMIT_MS, nextRetryMs } from "#src/domain/retry-wait.ts";
+import type { RetryPolicy } from "./retry-policy.ts";
 
 /** Key of a request to delete a published target. */
 export interface DeletionKey {

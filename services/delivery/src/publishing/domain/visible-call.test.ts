@@ -1,6 +1,6 @@
 import { measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import { expect, test } from "vitest";
-import { createSendGuard, hashContent } from "./visible-call.ts";
+import { hashContent } from "./visible-call.ts";
 
 const content = { text: "One  two\n", title: undefined, mediaIds: ["a", "b"] };
 
@@ -23,45 +23,4 @@ test("the hash of a post of the maximum length takes processor time that is line
   const text = "\u0f73".repeat(63_206);
   expect(await measureCpuMs(() => hashContent({ ...content, text }))).toBeLessThan(500);
   expect(hashContent({ ...content, text })).toBe(hashContent({ ...content, text: ` ${text}` }));
-});
-
-function clocksAt() {
-  const now = { monotonic: 1_000, wall: 2_000 };
-  return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
-}
-
-test("a publishing call may be sent only within a twelfth of its maximum duration, and at most 5 s, after its worker requested its start", () => {
-  const { now, clocks } = clocksAt();
-  const short = createSendGuard(clocks, 6_000);
-  const long = createSendGuard(clocks, 600_000);
-
-  now.monotonic += 499;
-  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([true, true]);
-  now.monotonic += 1;
-  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([false, true]);
-  now.monotonic += 4_499;
-  expect(long.mayStillSend()).toBe(true);
-  now.monotonic += 1;
-  expect(long.mayStillSend()).toBe(false);
-});
-
-test.each([60_000, -60_000])(
-  "a publishing call is not sent when the wall clock jumps by %i ms before it",
-  (ms) => {
-    const { now, clocks } = clocksAt();
-    const guard = createSendGuard(clocks, 60_000);
-
-    now.wall += ms;
-
-    expect(guard.mayStillSend()).toBe(false);
-  },
-);
-
-test("the deadline of a publishing call is shortened by the time that passes before its first byte", () => {
-  const { now, clocks } = clocksAt();
-  const guard = createSendGuard(clocks, 60_000);
-
-  now.monotonic += 4_000;
-
-  expect(guard.timeoutMs).toBe(56_000);
 });

@@ -4,6 +4,7 @@ import { isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { withoutText } from "#src/domain/without-text.ts";
 import { deletionUpdated } from "#src/events.ts";
 import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
@@ -14,7 +15,6 @@ import {
   type DeletionResult,
   type DeletionTask,
 } from "#src/publishing/domain/deletion.ts";
-import { withoutText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 
 type RecorderDeps = Pick<PublishingDeps, "sql" | "logger" | "settings" | "random" | "onEvents">;

@@ -4,11 +4,11 @@ import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
+import type { Clocks } from "#src/domain/send-guard.ts";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { PostsClient } from "#src/publishing/clients/posts.ts";
 import type { HandleSealing } from "#src/publishing/db/handles.ts";
 import type { PublishingPolicy } from "#src/publishing/domain/retry-policy.ts";
-import type { Clocks } from "#src/publishing/domain/visible-call.ts";
 import type { Spool } from "#src/publishing/storage/spool.ts";
 
 export interface PublishingSettings extends PublishingPolicy {

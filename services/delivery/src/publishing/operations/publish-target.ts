@@ -2,10 +2,10 @@ import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { createSendGuard } from "#src/domain/send-guard.ts";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
-import { createSendGuard } from "#src/publishing/domain/visible-call.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import { markCall, onUnmarked } from "./mark-call.ts";
 import {

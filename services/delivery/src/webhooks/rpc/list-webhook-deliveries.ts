@@ -9,7 +9,7 @@ import { listDeliveries } from "#src/webhooks/db/history.ts";
 import { findSubscription } from "#src/webhooks/db/subscriptions.ts";
 import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { parsePage, toCursor } from "./parse-page.ts";
+import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
 

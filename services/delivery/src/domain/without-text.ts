@@ -1,0 +1,34 @@
+/** Text that is stored instead of a platform's message if the database refuses that message. */
+export const NOT_STORED = "the platform's message could not be stored";
+/** Maximum length of an id or link of a platform in an answer that is recorded without the platform's text. */
+const MAX_LENGTH = 2_048;
+/** Maximum wait that a platform can ask for in an answer that is recorded without the platform's text, in milliseconds. */
+const MAX_WAIT_MS = 24 * 60 * 60_000;
+/** Wait in milliseconds that is recorded if the wait that a platform asks for is not a number. */
+const DEFAULT_WAIT_MS = 60_000;
+
+/**
+ * Whether the text is short enough and Postgres accepts it in JSON: it has neither half a character nor the character
+ * U+0000.
+ */
+function isStorable(text: string): boolean {
+  return text.length <= MAX_LENGTH && text.isWellFormed() && !text.includes("\0");
+}
+
+function toStorable(name: string, value: unknown): unknown {
+  if (name === "message") return NOT_STORED;
+  if (typeof value === "string") return isStorable(value) ? value : null;
+  if (typeof value === "number")
+    return Number.isNaN(value) ? DEFAULT_WAIT_MS : Math.min(Math.max(value, 0), MAX_WAIT_MS);
+  if (name === "askLater" && typeof value === "object" && value !== null)
+    return Object.values(value).every((each) => typeof each === "string" && isStorable(each))
+      ? value
+      : undefined;
+  return value;
+}
+
+/** Returns a platform's answer without its message, and without ids, links and waits that cannot be stored. */
+export function withoutText<T extends object>(answer: T): T {
+  const entries = Object.entries(answer).map(([name, value]) => [name, toStorable(name, value)]);
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as T;
+}

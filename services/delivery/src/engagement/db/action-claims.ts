@@ -1,0 +1,282 @@
+import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
+import { wakeQueues } from "./action-queues.ts";
+import { actionColumns } from "./comment-actions.ts";
+import { isDoubtful } from "./restore-doubts.ts";
+
+/** A claimed action, with the database's time at its claim. */
+export interface ClaimedAction extends CommentAction {
+  readonly claimedAt: Date;
+}
+
+export interface ActionLimits {
+  /** Id of the process that takes the leases. It only informs operators; workers compare the fence. */
+  readonly owner: string;
+  readonly leaseMs: number;
+  /** Platforms for which this process has a connector. */
+  readonly platforms: readonly string[];
+  /** Maximum number of accounts per claim. */
+  readonly maxAccounts: number;
+  /** Maximum number of actions of one account in work at a time, over all processes. */
+  readonly maxPerAccount: number;
+  /** Number of actions of one platform in work, over all processes, from which no more are claimed. */
+  readonly maxPerPlatform: number;
+}
+
+/** How long a claim skips an account whose due actions cannot be claimed, if it is not known when they can be. */
+const RECHECK_SECONDS = 1;
+/** How long a claim skips an account that an operator's pause stops. */
+const PAUSED_RECHECK_SECONDS = 5;
+
+/**
+ * Returns the milliseconds until an action may be ready to be claimed, or until the deadline of a call that may be lost; 0 or
+ * less if that is now, null if no action waits.
+ */
+export async function findNextActionMs(
+  sql: ISql,
+  platforms: readonly string[],
+): Promise<number | null> {
+  const [next] = await sql<[{ waitMs: number | null }]>`
+    select extract(epoch from least(
+        (
+          select min(q.wake_at)
+          from unnest(${platforms as string[]}::text[]) as p(platform)
+          cross join lateral (
+            select wake_at
+            from comment_action_queues
+            where platform = p.platform
+            and wake_at is not null
+            order by wake_at
+            limit 1
+          ) as q
+        ),
+        (
+          select min(wake_at)
+          from comment_actions
+          where status in ('working', 'calling', 'reconciling')
+          and status = 'calling'
+        )
+      ) - now())::float8 * 1000 as wait_ms`;
+  return next.waitMs;
+}
+
+/** Locks the queues of accounts that may have a ready action. Queues that another process has locked are left to that process. */
+async function lockDueQueues(
+  tx: TransactionSql,
+  { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
+): Promise<readonly string[]> {
+  // A transaction that changes actions of these accounts, unseen by this one, waits at the lock until this transaction ends, and
+  // then lowers the times that this transaction writes. Skipping locked rows keeps a claim from ever waiting.
+  const rows = await tx<{ accountId: string }[]>`
+    select q.account_id
+    from (
+      select d.account_id, d.wake_at
+      from unnest(${platforms as string[]}::text[]) as p(platform)
+      cross join lateral (
+        select account_id, wake_at
+        from comment_action_queues
+        where platform = p.platform
+        and wake_at <= now()
+        order by wake_at
+        limit ${maxAccounts * 4}
+      ) as d
+      where p.platform not in (
+        select platform
+        from comment_actions
+        where status in ('working', 'calling', 'reconciling')
+        and wake_at > now()
+        group by platform
+        having count(*) >= ${maxPerPlatform}
+      )
+    ) as due
+    join comment_action_queues q on q.account_id = due.account_id
+    where q.wake_at <= now()
+    order by due.wake_at
+    limit ${maxAccounts}
+    for update of q skip locked`;
+  return rows.map(({ accountId }) => accountId);
+}
+
+/** SQL condition on a queue `q`: an operator paused its platform, account or workspace. */
+function isPaused(sql: ISql) {
+  return sql`
+    ((kind = 'platform' and key = q.platform)
+      or (kind = 'account' and key = q.account_id::text)
+      or (kind = 'workspace' and key = q.workspace_id::text))`;
+}
+
+/**
+ * SQL condition: action `a`, whose call has not begun, has to wait for another action on its comment: for an open call that cannot
+ * be told apart from its own, or for an earlier action that hides or shows the comment.
+ */
+function isBehind(sql: ISql) {
+  return sql`
+    exists (
+      select 1
+      from comment_actions e
+      where e.account_id = a.account_id
+      and e.comment_id = a.comment_id
+      and e.call_key = a.call_key
+      and e.id <> a.id
+      and (
+        e.status in ('calling', 'unknown', 'reconciling')
+        or (e.type in ('hide', 'unhide') and e.status in ('queued', 'working') and e.id < a.id)
+      )
+    )`;
+}
+
+/** Claims ready actions of the accounts whose queues this transaction has locked. */
+async function claimOf(
+  tx: TransactionSql,
+  accountIds: readonly string[],
+  { owner, leaseMs, maxPerAccount }: ActionLimits,
+): Promise<readonly ClaimedAction[]> {
+  // An action that another transaction is changing is skipped. The conditions are repeated because Postgres checks them again
+  // under the lock. A paused account is still searched for the replies of calls with unknown outcomes.
+  return await tx<ClaimedAction[]>`
+    with slots as materialized (
+      select q.account_id,
+        not exists (select 1 from pauses where ${isPaused(tx)}) as may_call,
+        greatest(0, ${maxPerAccount} - (
+          select count(*)
+          from comment_actions w
+          where w.status in ('working', 'calling', 'reconciling')
+          and w.wake_at > now()
+          and w.account_id = q.account_id
+        )) as free
+      from comment_action_queues q
+      where q.account_id in ${tx(accountIds)}
+      and coalesce(q.not_before <= now(), true)
+    ),
+    heads as (
+      select h.id
+      from slots s
+      cross join lateral (
+        select f.id, f.wake_at
+        from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
+          as of(status, calls)
+        cross join lateral (
+          select a.id, a.wake_at
+          from comment_actions a
+          cross join deployment d
+          where a.account_id = s.account_id
+          and a.status = of.status
+          and a.status in ('queued', 'working', 'unknown', 'reconciling')
+          and a.wake_at <= now()
+          and not ${isDoubtful(tx)}
+          and not (of.calls and ${isBehind(tx)})
+          order by a.wake_at
+          limit s.free
+        ) as f
+        where s.may_call or not of.calls
+        order by f.wake_at
+        limit s.free
+      ) as h
+    ),
+    taken as (
+      select a.id
+      from heads h
+      join comment_actions a on a.id = h.id
+      where a.status in ('queued', 'working', 'unknown', 'reconciling')
+      and a.wake_at <= now()
+      for update of a skip locked
+    )
+    update comment_actions a
+    set status = case when a.status in ('unknown', 'reconciling') then 'reconciling' else 'working' end,
+      wake_at = now() + ${leaseMs} * interval '1 millisecond',
+      crash_count = a.crash_count + case when a.status in ('working', 'reconciling') then 1 else 0 end,
+      fence = a.fence + 1,
+      lease_owner = ${owner}
+    from taken k
+    where a.id = k.id
+    returning ${actionColumns(tx)}, now() as claimed_at`;
+}
+
+/** Writes to locked queues when their next action may be ready. */
+async function scheduleQueues(tx: TransactionSql, accountIds: readonly string[]): Promise<void> {
+  await tx`
+    update comment_action_queues q
+    set wake_at = case
+        when n.wake_at is not null then greatest(
+          n.wake_at,
+          q.not_before,
+          now() + interval '1 second' * case
+            when exists (select 1 from pauses where ${isPaused(tx)}) then ${PAUSED_RECHECK_SECONDS}::float8
+            else ${RECHECK_SECONDS}::float8
+          end
+        )
+      end
+    from (
+      select o.account_id, (
+          select min(f.wake_at)
+          from unnest(array['queued', 'working', 'unknown', 'reconciling']) as of(status)
+          cross join lateral (
+            select a.wake_at
+            from comment_actions a
+            where a.account_id = o.account_id
+            and a.status = of.status
+            and a.status in ('queued', 'working', 'unknown', 'reconciling')
+            order by a.wake_at
+            limit 1
+          ) as f
+        ) as wake_at
+      from comment_action_queues o
+      where o.account_id in ${tx(accountIds)}
+    ) as n
+    where q.account_id = n.account_id`;
+}
+
+/**
+ * Claims ready actions. The claim only makes it rare that two workers work for one comment; the unique indexes of
+ * `comment_actions` make it impossible to send an action twice.
+ *
+ * @returns The claimed actions, and whether another claim may find more of them right now.
+ */
+export async function claimActions(
+  tx: TransactionSql,
+  limits: ActionLimits,
+): Promise<{ readonly actions: readonly ClaimedAction[]; readonly hasMore: boolean }> {
+  const accountIds = await lockDueQueues(tx, limits);
+  if (accountIds.length === 0) return { actions: [], hasMore: false };
+  const actions = await claimOf(tx, accountIds, limits);
+  await scheduleQueues(tx, accountIds);
+  return { actions, hasMore: accountIds.length === limits.maxAccounts };
+}
+
+/** A call whose worker did not report its outcome before the deadline of the call. */
+export interface LostCall {
+  readonly id: string;
+  readonly callNumber: number;
+  readonly cause: CommentAction["cause"];
+}
+
+/** Lists calls whose deadline has passed, although their outcome is not recorded. */
+export async function listLostCalls(sql: ISql, limit: number): Promise<readonly LostCall[]> {
+  return await sql<LostCall[]>`
+    select id, call_number, cause
+    from comment_actions
+    where status in ('working', 'calling', 'reconciling')
+    and status = 'calling'
+    and wake_at <= now()
+    order by wake_at
+    limit ${limit}`;
+}
+
+/** Releases an action, unless another worker has claimed it. It can be claimed again after `delayMs`. */
+export async function releaseAction(
+  sql: Sql,
+  { id, fence }: HeldAction,
+  delayMs: number,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`
+      update comment_actions
+      set status = case status when 'reconciling' then 'unknown' else 'queued' end,
+        wake_at = now() + ${Math.round(delayMs)} * interval '1 millisecond',
+        lease_owner = null
+      where id = ${id}
+      and fence = ${fence}
+      and status in ('working', 'reconciling')`;
+    await wakeQueues(tx, [id]);
+  });
+}

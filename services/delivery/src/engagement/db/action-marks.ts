@@ -1,0 +1,75 @@
+import type { ISql } from "@postrider/shared/postgres";
+import { isInPlace } from "#src/db/data-place.ts";
+import type { HeldAction } from "#src/engagement/domain/comment-action.ts";
+import { isDoubtful } from "./restore-doubts.ts";
+import { isRuleActive } from "./rule-conditions.ts";
+
+/** SQL condition: action `a` is manual, or the rule of the private reply is still active. */
+function isWanted(sql: ISql) {
+  return sql`(a.type <> 'private_reply' or ${isRuleActive(sql)})`;
+}
+
+/**
+ * Records, before the call is sent, that the call of an action begins: its status is `calling`, and no process acts on it before
+ * `call_until`.
+ *
+ * @param callMs Maximum duration of the call, in milliseconds.
+ * @returns The number of the call; undefined if it may not begin, see `explainUnmarked`.
+ * @throws A unique violation if an open call on the same comment cannot be told apart from this one.
+ */
+export async function markActionCall(
+  sql: ISql,
+  { id, fence }: HeldAction,
+  callMs: number,
+): Promise<number | undefined> {
+  // The deployment is checked here too, because the database can be replaced between the claim and the mark.
+  const [marked] = await sql<{ callNumber: number }[]>`
+    update comment_actions a
+    set status = 'calling',
+      -- Whole milliseconds, so that a process that reads the instant and writes it back does not change it.
+      called_at = date_trunc('milliseconds', now()),
+      call_until = date_trunc('milliseconds', now()) + (${callMs}::int + 1) * interval '1 millisecond',
+      wake_at = date_trunc('milliseconds', now()) + (${callMs}::int + 1) * interval '1 millisecond',
+      call_number = a.call_number + 1,
+      version = a.version + 1
+    from deployment d
+    where a.id = ${id}
+    and a.fence = ${fence}
+    and a.status = 'working'
+    and a.send_before > now()
+    and ${isInPlace(sql)}
+    and not ${isDoubtful(sql)}
+    and ${isWanted(sql)}
+    returning a.call_number`;
+  return marked?.callNumber;
+}
+
+/** Why a call may not begin. */
+export type Unmarked =
+  /** Another worker has claimed the action. */
+  | "lost"
+  /** The time `send_before` has passed. */
+  | "missed"
+  /** The rule of the private reply is no longer active. */
+  | "rule_inactive"
+  /** The data was restored from a backup or is a copy. */
+  | "held"
+  /** An open call on the same comment cannot be told apart from this one, and has to end first. */
+  | "busy";
+
+/** Determines why a call may not begin. */
+export async function explainUnmarked(sql: ISql, { id, fence }: HeldAction): Promise<Unmarked> {
+  const [row] = await sql<{ reason: Unmarked }[]>`
+    select case
+        when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
+        when a.send_before <= now() then 'missed'
+        when not ${isWanted(sql)} then 'rule_inactive'
+        else 'busy'
+      end as reason
+    from comment_actions a
+    cross join deployment d
+    where a.id = ${id}
+    and a.fence = ${fence}
+    and a.status = 'working'`;
+  return row?.reason ?? "lost";
+}

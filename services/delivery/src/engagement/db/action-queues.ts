@@ -1,0 +1,40 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+
+/**
+ * Makes the queues of the accounts of these actions due now, so that the next claim looks for actions there. Call it as the last
+ * write of a transaction that has stored or changed the actions: a claim may hold the row of a queue, and this function waits for
+ * it. Thus a claim either sees the changed actions, or its later time of the queue is lowered again.
+ */
+export async function wakeQueues(tx: TransactionSql, actionIds: readonly string[]): Promise<void> {
+  if (actionIds.length === 0) return;
+  // Rows are locked in the order of the accounts, so that two transactions cannot deadlock.
+  await tx`
+    insert into comment_action_queues as q (account_id, workspace_id, platform, wake_at)
+    select distinct on (account_id) account_id, workspace_id, platform, now()
+    from comment_actions
+    where id in ${tx(actionIds)}
+    order by account_id
+    on conflict (account_id) do update
+    set wake_at = least(q.wake_at, excluded.wake_at)`;
+}
+
+/** Stops the actions of accounts from being claimed until an instant, because of a limit of the platform. */
+export async function holdQueues(
+  tx: TransactionSql,
+  holds: readonly { readonly accountId: string; readonly until: Date }[],
+): Promise<void> {
+  if (holds.length === 0) return;
+  const rows = holds.map(({ accountId, until }) => ({
+    account_id: accountId,
+    until: until.toISOString(),
+  }));
+  await tx`
+    update comment_action_queues q
+    set not_before = greatest(q.not_before, h.until)
+    from (
+      select account_id, max(until) as until
+      from jsonb_to_recordset(${tx.json(rows)}) as r(account_id uuid, until timestamptz)
+      group by account_id
+    ) as h
+    where q.account_id = h.account_id`;
+}

@@ -1,0 +1,105 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { currentCause } from "@postrider/shared/telemetry/cause";
+import type {
+  ActionType,
+  CommentAction,
+  NewManualAction,
+  NewPrivateReply,
+} from "#src/engagement/domain/comment-action.ts";
+import { wakeQueues } from "./action-queues.ts";
+
+/** An action that is to be stored. */
+export interface ActionRow extends Omit<NewManualAction, "type"> {
+  readonly type: ActionType;
+  /** Identifies the action among those on the same comment; see `callKeyOf`. */
+  readonly callKey: string;
+  /** The rule of a private reply; null for manual actions. */
+  readonly ruleId: NewPrivateReply["ruleId"] | null;
+  readonly runId: NewPrivateReply["runId"] | null;
+  /** No call starts after this instant; null = 24 hours after the request. */
+  readonly sendBefore: Date | null;
+}
+
+/** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `a`. */
+export function actionColumns(sql: ISql) {
+  return sql`
+    a.id, a.workspace_id, a.account_id, a.platform, a.media_id, a.comment_id, a.type, a.text, a.run_id,
+    a.send_before, a.status, a.wake_at, a.fence, a.crash_count, a.retry_count, a.call_number, a.called_at,
+    a.call_until, a.first_unknown_at, a.open_unknowns, a.resend_count, a.looks, a.is_limited, a.version,
+    a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
+}
+
+function toRow(action: ActionRow) {
+  return {
+    id: action.id,
+    workspace_id: action.workspaceId,
+    account_id: action.accountId,
+    platform: action.platform,
+    media_id: action.mediaId,
+    comment_id: action.commentId,
+    type: action.type,
+    text: action.text,
+    call_key: action.callKey,
+    rule_id: action.ruleId,
+    run_id: action.runId,
+    send_before: action.sendBefore?.toISOString() ?? null,
+  };
+}
+
+/**
+ * Stores actions, which can then be claimed. A private reply to a comment that has one already is left out.
+ *
+ * @returns The ids of the stored actions.
+ */
+export async function insertActions(
+  tx: TransactionSql,
+  actions: readonly ActionRow[],
+): Promise<ReadonlySet<string>> {
+  if (actions.length === 0) return new Set();
+  // The unique index decides which of two private replies to one comment is stored, also between transactions. The rows are
+  // inserted in the order of the comments, so that two transactions cannot deadlock there.
+  const inserted = await tx<{ id: string; accountId: string }[]>`
+    insert into comment_actions (
+      id, workspace_id, account_id, platform, media_id, comment_id, type, text, call_key, rule_id, run_id,
+      send_before, status, wake_at, cause
+    )
+    select id, workspace_id, account_id, platform, media_id, comment_id, type, text, call_key, rule_id, run_id,
+      coalesce(send_before, now() + interval '24 hours'), 'queued', now(), ${tx.json(currentCause())}
+    from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as r(
+      id uuid, workspace_id uuid, account_id uuid, platform text, media_id text, comment_id text, type text, text text,
+      call_key text, rule_id uuid, run_id uuid, send_before timestamptz
+    )
+    order by account_id, comment_id, id
+    on conflict (account_id, comment_id) where type = 'private_reply' do nothing
+    returning id, account_id`;
+  await wakeQueues(
+    tx,
+    inserted.map(({ id }) => id),
+  );
+  return new Set(inserted.map(({ id }) => id));
+}
+
+/** Returns a manual action of a workspace; undefined if there is none with this id. */
+export async function findManualAction(
+  sql: ISql,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+): Promise<CommentAction | undefined> {
+  const [action] = await listManualActions(sql, [{ workspaceId, id }]);
+  return action;
+}
+
+/** Returns the manual actions with the given ids. A reference with the id of another workspace finds no action. */
+export async function listManualActions(
+  sql: ISql,
+  refs: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<readonly CommentAction[]> {
+  const rows = refs.map(({ workspaceId, id }) => ({ workspace_id: workspaceId, id }));
+  return await sql<CommentAction[]>`
+    select ${actionColumns(sql)}
+    from comment_actions a
+    where a.type <> 'private_reply'
+    and (a.id, a.workspace_id) in (
+      select id, workspace_id
+      from jsonb_to_recordset(${sql.json(rows)}) as r(id uuid, workspace_id uuid)
+    )`;
+}

@@ -1,0 +1,101 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+/**
+ * How long after a restore from a backup a new action may repeat one that the restore lost, in minutes: a client repeats a
+ * request whose answer it never got.
+ */
+const REPEATS_MINUTES = 15;
+/** Number of hours that are searched for a call that the restored data lacks, if the age of the backup is not known. */
+const UNKNOWN_AGE_HOURS = 24;
+/** How long after a restore each check for uncertain actions reads all open actions, in minutes; later, a thorough check does. */
+const RECENT_MINUTES = 30;
+const BATCH = 500;
+const MESSAGE =
+  "the data was restored from a backup; the action may have been carried out before that";
+
+/**
+ * SQL condition: a restore from a backup made it uncertain whether action `a` was carried out, and the platform has not been
+ * searched since then. The table `deployment` has the alias `d`. Hiding can be repeated, so it is never uncertain.
+ */
+export function isDoubtful(sql: ISql) {
+  return sql`
+    (d.restored_at is not null
+      and a.type in ('reply', 'private_reply')
+      and a.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
+      and (a.doubted_at is null or a.doubted_at < d.restored_at))`;
+}
+
+/** SQL condition: another action with the call key of action `a` has, or may have, an open call. */
+function isBehindOpenCall(sql: ISql) {
+  return sql`
+    exists (
+      select 1
+      from comment_actions e
+      where e.account_id = a.account_id
+      and e.comment_id = a.comment_id
+      and e.call_key = a.call_key
+      and e.id <> a.id
+      and e.status in ('calling', 'unknown', 'reconciling')
+    )`;
+}
+
+/**
+ * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a call that the restored data does
+ * not contain may have carried it out. The platform is searched only when every call that was open at the restore has ended. The
+ * raised fence stops a worker that still holds the action from beginning a call.
+ *
+ * @param callMs Maximum duration of a call, in milliseconds.
+ * @param isThorough Whether to look also long after the restore, which reads all open actions.
+ */
+export async function doubtActions(sql: ISql, callMs: number, isThorough: boolean): Promise<void> {
+  // Of several actions whose calls cannot be told apart, one at a time becomes uncertain. The next one waits until it has ended.
+  await sql`
+    with doubtful as (
+      select distinct on (a.account_id, a.comment_id, a.call_key) a.id
+      from comment_actions a
+      cross join deployment d
+      where a.status in ('queued', 'working', 'unknown', 'reconciling')
+      and a.wake_at <= now()
+      and ${isDoubtful(sql)}
+      and not ${isBehindOpenCall(sql)}
+      -- Postgres evaluates this once, before it reads an action.
+      and (
+        select r.restored_at is not null
+          and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
+        from deployment r
+      )
+      order by a.account_id, a.comment_id, a.call_key, a.id
+      limit ${BATCH}
+    ),
+    locked as (
+      select a.id
+      from doubtful k
+      join comment_actions a on a.id = k.id
+      where a.status in ('queued', 'working', 'unknown', 'reconciling')
+      for update of a skip locked
+    )
+    update comment_actions a
+    set status = 'unknown',
+      wake_at = greatest(now(), d.restored_at + ${callMs} * interval '1 millisecond'),
+      doubted_at = d.restored_at,
+      fence = a.fence + 1,
+      lease_owner = null,
+      -- The recorded outcome of an earlier call does not decide whether the action was carried out.
+      call_number = a.call_number + 1,
+      call_until = greatest(a.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),
+      first_unknown_at = least(a.first_unknown_at, case
+        when a.created_at < d.restored_at and a.open_unknowns = 0 and d.data_until is not null
+          then greatest(a.created_at, d.data_until)
+        when a.created_at < d.restored_at then a.created_at
+        else coalesce(d.data_until, d.restored_at - ${UNKNOWN_AGE_HOURS} * interval '1 hour')
+      end),
+      -- If the data contains no call of the action, sending it after proved absence does not count as a resend.
+      is_limited = a.is_limited or a.open_unknowns = 0,
+      open_unknowns = a.open_unknowns + 1,
+      looks = 0,
+      error_code = 'outcome_unknown',
+      error_message = ${MESSAGE},
+      version = a.version + 1
+    from locked k, deployment d
+    where a.id = k.id`;
+}

@@ -1,0 +1,138 @@
+import type { Failure, Unknown } from "@postrider/platforms/publishing/outcome";
+import type { Verdict } from "@postrider/platforms/publishing/verdict";
+import type { RetryWaits } from "#src/domain/retry-wait.ts";
+import type { ActionErrorCode, CommentAction } from "./comment-action.ts";
+
+/** How the call of an action ended. */
+export type ActionOutcome =
+  /** The platform carried out the action. `externalId` is the id of a reply or message, if the platform returned one. */
+  | { readonly kind: "done"; readonly externalId: string | null }
+  | Failure
+  | Unknown
+  | { readonly kind: "not_sent" };
+
+/** A failure of something that an action needs before its call; the call was not sent. */
+export type StepFailure = Extract<Failure, { kind: "retryable" }>;
+
+/**
+ * What a worker learned about an action. The outcome of a call counts no matter which worker reports it. Everything else counts
+ * only while the reporting worker holds the action.
+ */
+export type Learned =
+  /** A call ended with this outcome. */
+  | { readonly kind: "called"; readonly callNumber: number; readonly outcome: ActionOutcome }
+  /** No worker reported how the call ended, although `callUntil` has passed. */
+  | { readonly kind: "call_lost"; readonly callNumber: number }
+  /**
+   * The database did not answer whether it recorded that a call begins, so the worker did not send the call. `callNumber` is the
+   * number that the call would have.
+   */
+  | { readonly kind: "mark_lost"; readonly fence: number; readonly callNumber: number }
+  /** The platform was searched for the reply of a call with an unknown outcome. */
+  | { readonly kind: "looked"; readonly fence: number; readonly verdict: Verdict }
+  | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
+  /** The action fails for a reason that does not come from the platform. */
+  | {
+      readonly kind: "given_up";
+      readonly fence: number;
+      readonly code: ActionErrorCode;
+      readonly message: string;
+    };
+
+/** Something that a worker learned, with the id of the action. */
+export type ActionEvent = Learned & { readonly id: string };
+
+/** Settings that decide when an action is tried again. */
+export interface ActionPolicy extends RetryWaits {
+  /** How long a worker keeps an action while it renews an access token, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** What the database stores about an action when a decision is made, the database's time, and a number in [0, 1). */
+export interface ActionSnapshot {
+  readonly action: CommentAction;
+  readonly now: Date;
+  readonly random: number;
+}
+
+/** What must be written after an event about an action. */
+export interface ActionDecision {
+  /** The new state, with its version increased by one. */
+  readonly action: CommentAction;
+  /** The instant until which no call is made for the account, because of a limit of the platform. */
+  readonly holdUntil?: Date;
+  /** Set if the worker that reported the event keeps the action, and calls again with a newer access token. */
+  readonly isContinued?: true;
+}
+
+export function after(now: Date, ms: number): Date {
+  return new Date(now.getTime() + ms);
+}
+
+export function later(a: Date, b: Date): Date {
+  return a > b ? a : b;
+}
+
+/** Returns the decision to store this state of the action. The worker recorded a result, so it has not crashed. */
+export function change(action: CommentAction): ActionDecision {
+  return { action: { ...action, version: action.version + 1, crashCount: 0 } };
+}
+
+interface Fault {
+  readonly code: ActionErrorCode;
+  readonly message: string;
+}
+
+/** Puts an action back into the queue. */
+export function requeue(action: CommentAction, wakeAt: Date, fault?: Fault): CommentAction {
+  return {
+    ...action,
+    status: "queued",
+    wakeAt,
+    errorCode: fault?.code ?? null,
+    errorMessage: fault?.message ?? null,
+  };
+}
+
+/**
+ * Ends an action without success. While an earlier call may have been carried out, the error is `outcome_unknown`: with another
+ * error, a person could request the action again and send it twice.
+ */
+export function fail({ action, now }: ActionSnapshot, { code, message }: Fault): ActionDecision {
+  const isOpen = action.openUnknowns > 0 && code !== "outcome_unknown";
+  return change({
+    ...action,
+    status: "failed",
+    errorCode: isOpen ? "outcome_unknown" : code,
+    errorMessage: isOpen ? `${code}: ${message}` : message,
+    finishedAt: now,
+  });
+}
+
+/**
+ * Ends an action with success, also one that had failed. If the action has succeeded before, the id of the further reply is
+ * stored, so that it is not adopted for another action.
+ *
+ * @returns Undefined if that is stored already.
+ */
+export function succeed(
+  { action, now }: ActionSnapshot,
+  externalId: string | null,
+): ActionDecision | undefined {
+  if (action.status !== "succeeded")
+    return change({
+      ...action,
+      status: "succeeded",
+      externalId,
+      openUnknowns: 0,
+      errorCode: null,
+      errorMessage: null,
+      finishedAt: now,
+    });
+  const { furtherIds } = action;
+  const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
+  if (isKnown) return undefined;
+  // An earlier call whose answer had no id, for example one that a search found, may be the same reply.
+  if (action.externalId === null) return change({ ...action, externalId });
+  return change({ ...action, furtherIds: [...furtherIds, externalId] });
+}

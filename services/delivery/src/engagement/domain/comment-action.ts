@@ -1,0 +1,116 @@
+import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+
+/** What an action does: the manual ones, and the private reply of an automation. */
+export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
+
+export type ActionStatus =
+  /** The action waits for its time `wakeAt`. */
+  | "queued"
+  /** A worker holds the lease of the action; its call has not begun. */
+  | "working"
+  /** The call is recorded as begun: until `callUntil`, the worker may send it or may have sent it. */
+  | "calling"
+  /** A call ended with an unknown outcome; the action waits for the next search of the platform. */
+  | "unknown"
+  /** A worker searches the platform for the reply of a call. */
+  | "reconciling"
+  | "succeeded"
+  | "failed";
+
+/** Why an action failed. Manual actions fail with the codes of targets only. */
+export type ActionErrorCode =
+  | TargetErrorCode
+  /** The rule of a private reply is no longer active. */
+  | "rule_inactive"
+  /** The operator does not allow private replies (`AUTOMATION_SENDING`). */
+  | "sending_blocked";
+
+/** Id of an action together with the fence of its worker. If the stored fence differs, another worker has claimed it. */
+export interface HeldAction {
+  readonly id: string;
+  readonly fence: number;
+}
+
+/** An action on a comment, as it is stored. */
+export interface CommentAction extends HeldAction {
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly mediaId: string;
+  readonly commentId: string;
+  readonly type: ActionType;
+  /** Text of the reply or private reply; null for the other types. */
+  readonly text: string | null;
+  /** The run that a private reply belongs to; null for manual actions. */
+  readonly runId: string | null;
+  /** No call starts after this instant. */
+  readonly sendBefore: Date;
+  readonly status: ActionStatus;
+  /** No process acts on the action before this instant. */
+  readonly wakeAt: Date;
+  readonly crashCount: number;
+  readonly retryCount: number;
+  readonly callNumber: number;
+  readonly calledAt: Date | null;
+  readonly callUntil: Date | null;
+  /** When the first call with an unknown outcome began. Searches of the platform start from this time. */
+  readonly firstUnknownAt: Date | null;
+  /** Number of calls whose outcome is unknown. While it is above 0, the platform may have carried out the action. */
+  readonly openUnknowns: number;
+  readonly resendCount: number;
+  readonly looks: number;
+  /** Whether sending again after proved absence does not count as a resend. */
+  readonly isLimited: boolean;
+  readonly version: number;
+  readonly externalId: string | null;
+  /** The ids that further calls returned, if the platform carried out the action more than once. */
+  readonly furtherIds: readonly string[];
+  readonly errorCode: ActionErrorCode | null;
+  readonly errorMessage: string | null;
+  /** Headers of the request or event that caused the action. */
+  readonly cause: Readonly<Record<string, string>> | null;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+interface NewActionBase {
+  /** A UUIDv7. */
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly mediaId: string;
+  readonly commentId: string;
+}
+
+/** A manual action that is to be stored. */
+export interface NewManualAction extends NewActionBase {
+  readonly type: "reply" | "hide" | "unhide";
+  /** Text of a reply; null for the other types. */
+  readonly text: string | null;
+}
+
+/** A private reply that is to be stored. */
+export interface NewPrivateReply extends NewActionBase {
+  readonly text: string;
+  readonly ruleId: string;
+  readonly runId: string;
+  /** The instant after which the platform no longer accepts a private reply to the comment. */
+  readonly sendBefore: Date;
+}
+
+/** The end of a private reply, from which its run gets its status. A late success can end an action a second time. */
+export interface EndedPrivateReply {
+  readonly id: string;
+  readonly runId: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly result:
+    | { readonly kind: "sent" }
+    | { readonly kind: "failed"; readonly code: ActionErrorCode; readonly message: string };
+}
+
+/** Whether an action with this status has ended. */
+export function isEnded(status: ActionStatus): status is "succeeded" | "failed" {
+  return status === "succeeded" || status === "failed";
+}

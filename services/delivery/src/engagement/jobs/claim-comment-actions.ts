@@ -1,0 +1,165 @@
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import { startLoop } from "@postrider/shared/process/loop";
+import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import {
+  claimActions,
+  findNextActionMs,
+  listLostCalls,
+  type ClaimedAction,
+} from "#src/engagement/db/action-claims.ts";
+import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
+import {
+  actionLeaseMs,
+  type ActionContext,
+  type ActionDeps,
+} from "#src/engagement/operations/action-context.ts";
+import { ActionRecorder } from "#src/engagement/operations/action-recorder.ts";
+import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
+import { workActions } from "#src/engagement/operations/work-actions.ts";
+
+export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
+  /** Says whether this process may act on its data. */
+  readonly guard: Pick<DeploymentGuard, "isOwn">;
+  /** Id of this process, recorded with its leases of actions. */
+  readonly owner: string;
+  readonly finishRuns: FinishRuns;
+}
+
+/**
+ * Carries out actions on comments until it is disposed of. Disposing waits until open calls end and their outcomes are recorded.
+ */
+export interface ActionClaims extends AsyncDisposable {
+  /** Claims ready actions now instead of at the next poll. */
+  nudge(): void;
+}
+
+const POLL_MS = 500;
+/** Interval in milliseconds at which the process looks for lost calls and for actions that a restore made uncertain. */
+const LOOK_MS = 500;
+/** Interval in milliseconds at which actions that a restore made uncertain are looked for long after the restore. */
+const THOROUGH_LOOK_MS = 30_000;
+/** Maximum number of actions in work in this process at a time. */
+const MAX_IN_WORK = 64;
+/** Maximum number of actions of one account in work over all processes. */
+const MAX_PER_ACCOUNT = 4;
+/** Number of actions of one platform in work over all processes from which no more are claimed, so that others are not delayed. */
+const MAX_PER_PLATFORM = 48;
+/** Maximum number of lost calls that are recorded per look. */
+const MAX_LOSSES = 100;
+/** How long after the deadline of a call a stopping process still waits for its outcome. After that, the call counts as lost. */
+const CALL_MARGIN_MS = 2_000;
+
+export function startClaimCommentActions(options: ClaimActionsOptions): ActionClaims {
+  const claims = new Claims(options);
+  const loop = startLoop({
+    idleMs: POLL_MS,
+    work: () => claims.pass(),
+    onError: (error) =>
+      options.logger.warn(
+        { err: error },
+        "actions on comments could not be claimed; claiming is tried again",
+      ),
+  });
+  claims.onFree = () => loop.nudge();
+  return {
+    nudge: () => loop.nudge(),
+    [Symbol.asyncDispose]: () => claims.stop(loop),
+  };
+}
+
+class Claims {
+  onFree: () => void = () => undefined;
+  readonly #options: ClaimActionsOptions;
+  readonly #context: ActionContext;
+  readonly #platforms: readonly string[];
+  readonly #stopping = new AbortController();
+  readonly #batches = new Set<Promise<void>>();
+  #inWork = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #thoroughAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ClaimActionsOptions) {
+    const { comments, privateReplies } = options.connectors;
+    this.#options = options;
+    this.#platforms = [...new Set([...Object.keys(comments), ...Object.keys(privateReplies)])];
+    this.#context = {
+      deps: options,
+      recorder: new ActionRecorder(options),
+      stopping: this.#stopping.signal,
+    };
+  }
+
+  /** Claims actions once. Returns when the loop must claim again. */
+  async pass(): Promise<boolean | number> {
+    const { sql, guard } = this.#options;
+    const nextMs = await findNextActionMs(sql, this.#platforms);
+    if (nextMs === null) return POLL_MS;
+    if (nextMs > 0) return Math.min(POLL_MS, Math.ceil(nextMs));
+    if (!(await guard.isOwn())) return POLL_MS;
+    await this.#lookForLosses();
+    return await this.#claimReady();
+  }
+
+  /** Claims ready actions and starts the work on them. Returns true if there may be more ready actions. */
+  async #claimReady(): Promise<boolean | number> {
+    const { sql, owner, settings } = this.#options;
+    const maxAccounts = Math.ceil((MAX_IN_WORK - this.#inWork) / MAX_PER_ACCOUNT);
+    if (maxAccounts <= 0) return POLL_MS;
+    const limits = {
+      owner,
+      leaseMs: actionLeaseMs(settings),
+      platforms: this.#platforms,
+      maxAccounts,
+      maxPerAccount: MAX_PER_ACCOUNT,
+      maxPerPlatform: MAX_PER_PLATFORM,
+    };
+    const { actions, hasMore } = await sql.begin((tx) => claimActions(tx, limits));
+    if (actions.length > 0) this.#work(actions);
+    return hasMore || POLL_MS;
+  }
+
+  #work(actions: readonly ClaimedAction[]): void {
+    this.#inWork += actions.length;
+    const batch = workActions(this.#context, actions, () => {
+      this.#inWork -= 1;
+      this.onFree();
+    }).finally(() => this.#batches.delete(batch));
+    this.#batches.add(batch);
+  }
+
+  /** Records the calls whose workers were lost, and looks for actions that a restore made uncertain. */
+  async #lookForLosses(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return;
+    this.#lookedAt = now;
+    const { sql, settings } = this.#options;
+    const lost = await listLostCalls(sql, MAX_LOSSES);
+    await Promise.all(
+      lost.map(({ cause, ...call }) =>
+        runInContext(contextOf(causeOf(cause ?? {})), () =>
+          this.#context.recorder.record({ kind: "call_lost", ...call }),
+        ),
+      ),
+    );
+    const isThorough = now - this.#thoroughAt >= THOROUGH_LOOK_MS;
+    await doubtActions(sql, settings.visibleCallMs, isThorough);
+    if (isThorough) this.#thoroughAt = now;
+  }
+
+  async stop(loop: AsyncDisposable): Promise<void> {
+    // The signal is aborted first, so that no call begins from now on. The current pass of the loop may still claim actions and
+    // then releases them.
+    this.#stopping.abort();
+    await loop[Symbol.asyncDispose]();
+    const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;
+    await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
+    await this.#context.recorder.drain();
+  }
+}
+
+async function onAbort(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
+import { Batcher } from "@postrider/shared/process/batcher";
+import { causeOf } from "@postrider/shared/telemetry/cause";
+import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
+import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
+import type { ActionDecision, ActionEvent } from "#src/engagement/domain/action-decision.ts";
+import {
+  isEnded,
+  type CommentAction,
+  type EndedPrivateReply,
+} from "#src/engagement/domain/comment-action.ts";
+import { decideAction } from "#src/engagement/domain/decide-action.ts";
+import { withoutPlatformText } from "#src/engagement/domain/storable-event.ts";
+import { commentActionCompleted } from "#src/events.ts";
+import { actionLeaseMs } from "./action-context.ts";
+import { countEnd, refusedResultsTotal } from "./action-metrics.ts";
+import type { EngagementDeps, FinishRuns } from "./dependencies.ts";
+
+interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents"> {
+  readonly settings: Pick<EngagementDeps["settings"], "retryMs" | "leaseMs">;
+  readonly random: () => number;
+  readonly finishRuns: FinishRuns;
+}
+
+interface Recorded {
+  /** Whether the worker that reported the event keeps the action. */
+  readonly isContinued: boolean;
+}
+
+/** How long events about actions are collected before they are recorded in one transaction, in milliseconds. */
+const WINDOW_MS = 2;
+/** Maximum number of events about actions per transaction. */
+const MAX_EVENTS = 100;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 5_000;
+/** How many times the recorder tries to record an event that the database or our code refuses, in each form of the event. */
+const TRIES_PER_FORM = 3;
+
+/**
+ * Records the events that the workers of the process report about actions, and the decisions that follow from them, with the ends of
+ * runs and the events of the bus. While the database is unavailable, the recorder tries again until the process ends, because the
+ * outcome of a call is stored nowhere else.
+ */
+export class ActionRecorder {
+  readonly #deps: RecorderDeps;
+  readonly #batcher: Batcher<ActionEvent, Recorded>;
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    this.#batcher = new Batcher({
+      windowMs: WINDOW_MS,
+      maxItems: MAX_EVENTS,
+      flush: (events) => this.#recordAll(events),
+    });
+  }
+
+  /** Resolves when the event is recorded, however long the database is unavailable. */
+  record(event: ActionEvent): Promise<Recorded> {
+    return this.#batcher.submit(event);
+  }
+
+  drain(): Promise<void> {
+    return this.#batcher.drain();
+  }
+
+  async #recordAll(events: readonly ActionEvent[]): Promise<readonly Recorded[]> {
+    try {
+      return await this.#untilAvailable(events);
+    } catch (error) {
+      this.#logRefusal(error, events);
+      // Each event is recorded in a transaction of its own, so that a refused event does not hold back the others.
+      return await Promise.all(events.map((event) => this.#recordAlone(event)));
+    }
+  }
+
+  /**
+   * Records a refused event: unchanged, because another transaction may have caused the refusal, and then without the platform's
+   * text. An event that is refused in each form is lost: when the lease or the call ends, another worker continues as after a
+   * crash.
+   */
+  async #recordAlone(event: ActionEvent): Promise<Recorded> {
+    const forms = [event, withoutPlatformText(event)];
+    for (const form of forms.flatMap((each) => Array<ActionEvent>(TRIES_PER_FORM).fill(each))) {
+      await sleep(FIRST_PAUSE_MS);
+      try {
+        const [recorded] = await this.#untilAvailable([form]);
+        return recorded ?? { isContinued: false };
+      } catch (error) {
+        this.#logRefusal(error, [form]);
+      }
+    }
+    refusedResultsTotal.inc();
+    return { isContinued: false };
+  }
+
+  /** Writes until the database is available. Throws if the database or our code refuses the write. */
+  async #untilAvailable(events: readonly ActionEvent[]): Promise<readonly Recorded[]> {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
+      try {
+        return await this.#write(events);
+      } catch (error) {
+        if (!isInfrastructureError(error)) throw error;
+        this.#deps.logger.error(
+          { err: error, count: events.length },
+          "the outcomes of comment actions could not be recorded; recording is retried until it succeeds",
+        );
+        await sleep(pauseMs);
+      }
+    }
+  }
+
+  #logRefusal(error: unknown, events: readonly ActionEvent[]): void {
+    const [first] = events;
+    this.#deps.logger.error(
+      { err: error, count: events.length, actionId: first?.id, event: first?.kind },
+      "the outcomes of comment actions could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
+    );
+  }
+
+  async #write(events: readonly ActionEvent[]): Promise<readonly Recorded[]> {
+    const { sql, onEvents } = this.#deps;
+    const decisions = await sql.begin((tx) => this.#decideAndWrite(tx, events));
+    const ended = listEnded([...decisions.values()]);
+    if (ended.length > 0) onEvents();
+    for (const action of ended) countEnd(action);
+    return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
+  }
+
+  async #decideAndWrite(tx: TransactionSql, events: readonly ActionEvent[]) {
+    const { actions, now } = await lockActions(tx, [...new Set(events.map(({ id }) => id))]);
+    const decisions = this.#decide(actions, now, events);
+    const made = [...decisions.values()];
+    if (made.length === 0) return decisions;
+    const changed = new Map(made.map(({ action }) => [action.id, action]));
+    await updateActions(tx, [...changed.values()]);
+    const ended = listEnded(made);
+    await appendEvents(tx, ended.filter(isManual).map(toEvent));
+    const replies = ended.flatMap(toEndedReply);
+    if (replies.length > 0) await this.#deps.finishRuns(tx, replies);
+    await wakeQueues(tx, [...changed.keys()]);
+    const holds = made.flatMap(({ action, holdUntil }) =>
+      holdUntil === undefined ? [] : [{ accountId: action.accountId, until: holdUntil }],
+    );
+    await holdQueues(tx, holds);
+    return decisions;
+  }
+
+  /** Decides about the events one after the other; each decision takes into account what the earlier ones changed. */
+  #decide(
+    stored: readonly CommentAction[],
+    now: Date,
+    events: readonly ActionEvent[],
+  ): ReadonlyMap<ActionEvent, ActionDecision> {
+    const { settings, random } = this.#deps;
+    const policy = { retryMs: settings.retryMs, leaseMs: actionLeaseMs(settings) };
+    const actions = new Map(stored.map((action) => [action.id, action]));
+    const decisions = new Map<ActionEvent, ActionDecision>();
+    for (const event of events) {
+      const action = actions.get(event.id);
+      // A restore from a backup may have removed the action.
+      if (action === undefined) continue;
+      const decision = decideAction({ action, now, random: random() }, event, policy);
+      if (decision === undefined) continue;
+      decisions.set(event, decision);
+      actions.set(event.id, decision.action);
+    }
+    return decisions;
+  }
+}
+
+/** Returns the actions that the decisions ended, each once in its last state. */
+function listEnded(decisions: readonly ActionDecision[]): readonly CommentAction[] {
+  const ended = decisions.map(({ action }) => action).filter(({ status }) => isEnded(status));
+  return [...new Map(ended.map((action) => [action.id, action])).values()];
+}
+
+function isManual({ type }: CommentAction): boolean {
+  return type !== "private_reply";
+}
+
+function toEvent(action: CommentAction) {
+  return causedBy(commentActionCompleted(action), action.cause && causeOf(action.cause));
+}
+
+function toEndedReply(action: CommentAction): readonly EndedPrivateReply[] {
+  const { id, runId, workspaceId, accountId, status, errorCode, errorMessage } = action;
+  if (runId === null) return [];
+  const code = errorCode ?? "internal_error";
+  const result =
+    status === "succeeded"
+      ? ({ kind: "sent" } as const)
+      : ({ kind: "failed", code, message: errorMessage ?? "" } as const);
+  return [{ id, runId, workspaceId, accountId, result }];
+}

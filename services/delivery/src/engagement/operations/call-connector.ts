@@ -1,0 +1,92 @@
+import type { CommentsConnector } from "@postrider/platforms/comments/connector";
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
+import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import type { PlatformId } from "@postrider/platforms/registry";
+import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import type { EngagementConnectors } from "./dependencies.ts";
+
+/** The calls of an action's platform. */
+export interface ActionCalls {
+  /** Sends the call of the action, once. */
+  send(access: AccountAccess, guard: SendGuard): Promise<ActionOutcome>;
+  /** Searches the platform for the reply of a call with an unknown outcome. */
+  look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
+}
+
+/** Platforms have no better code for a comment that no longer exists: the same action would be refused again. */
+const COMMENT_GONE = {
+  kind: "refused",
+  code: "content_rejected",
+  message: "the comment does not exist any more",
+} as const;
+
+type Connectors = Pick<EngagementConnectors, "comments" | "privateReplies">;
+
+/** Returns the calls of an action's platform; undefined if this process does not know them. */
+export function findCalls(connectors: Connectors, action: CommentAction): ActionCalls | undefined {
+  const platform = action.platform as PlatformId;
+  if (action.type === "private_reply") {
+    const connector = connectors.privateReplies[platform];
+    return connector === undefined ? undefined : privateReplyCalls(connector, action);
+  }
+  const connector = connectors.comments[platform];
+  if (connector === undefined) return undefined;
+  return action.type === "reply"
+    ? replyCalls(connector, action)
+    : visibilityCalls(connector, action);
+}
+
+function toOutcome(outcome: Outcome): ActionOutcome {
+  switch (outcome.kind) {
+    case "published":
+      return { kind: "done", externalId: outcome.externalId };
+    case "pending":
+      return { kind: "unknown", message: "the platform has not finished the call" };
+    default:
+      return outcome;
+  }
+}
+
+function replyCalls(connector: CommentsConnector, action: CommentAction): ActionCalls {
+  const { id: requestId, mediaId, commentId } = action;
+  const request = { requestId, mediaId, commentId, text: action.text ?? "" };
+  return {
+    send: async (access, guard) => toOutcome(await connector.reply(access, request, guard)),
+    look: (access, call, signal) => connector.reconcileReply(access, request, call, signal),
+  };
+}
+
+function privateReplyCalls(connector: PrivateRepliesConnector, action: CommentAction): ActionCalls {
+  const { mediaId, commentId } = action;
+  const request = { mediaId, commentId, text: action.text ?? "" };
+  return {
+    send: async (access, guard) => toOutcome(await connector.send(access, request, guard)),
+    look: async (access, call, signal) => {
+      const verdict = await connector.reconcile(access, request, call, signal);
+      if (verdict.kind !== "missing") return verdict;
+      return { kind: "cannot_tell", message: COMMENT_GONE.message };
+    },
+  };
+}
+
+function visibilityCalls(
+  connector: CommentsConnector,
+  { mediaId, commentId, type }: CommentAction,
+): ActionCalls {
+  const comment = { mediaId, commentId, hidden: type === "hide" };
+  return {
+    send: async (access, guard) => {
+      if (!guard.mayStillSend()) return { kind: "not_sent" };
+      const signal = AbortSignal.timeout(guard.timeoutMs);
+      const result = await connector.setHidden(access, comment, signal);
+      if (result.kind === "missing") return COMMENT_GONE;
+      return result.kind === "done" ? { kind: "done", externalId: null } : result;
+    },
+    // The call is repeated instead, see `decideAction`.
+    look: () => Promise.resolve({ kind: "repeat" }),
+  };
+}

@@ -1,0 +1,65 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
+import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
+import type { ActionContext } from "./action-context.ts";
+import type { ActionCalls } from "./call-connector.ts";
+import type { ActionEnd } from "./send-action.ts";
+
+/** Wait in milliseconds before a search that failed is repeated. */
+const LOOK_AGAIN_MS = 60_000;
+
+function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownCall {
+  const { firstUnknownAt, calledAt, callUntil, createdAt, looks, claimedAt } = action;
+  return {
+    calledAt: firstUnknownAt ?? calledAt ?? createdAt,
+    callUntil: callUntil ?? createdAt,
+    looks,
+    now: claimedAt,
+    timeScale: deps.settings.reconcileTimeScale,
+    isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalIds),
+    // The unique index of open calls allows one reply with this text to the comment at a time.
+    hasSimilarPost: () => Promise.resolve(false),
+  };
+}
+
+/** Searches the platform for the reply of a call with an unknown outcome. */
+export async function lookForReply(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
+): Promise<ActionEnd> {
+  const { id, fence } = action;
+  const { accountStatus } = credential;
+  if (accountStatus !== "active") {
+    const isReconnect = accountStatus === "reconnect_required";
+    const code = isReconnect ? "account_reconnect_required" : "account_disconnected";
+    const message = "the platform cannot be searched for the outcome of the call";
+    return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
+  }
+  const verdict = await look(context, action, (call, signal) =>
+    calls.look(credential, call, signal),
+  );
+  if (context.stopping.aborted && verdict.kind === "look_again")
+    return { kind: "release", delayMs: 0 };
+  return { kind: "learned", event: { id, kind: "looked", fence, verdict } };
+}
+
+async function look(
+  context: ActionContext,
+  action: ClaimedAction,
+  search: (call: UnknownCall, signal: AbortSignal) => Promise<Verdict>,
+): Promise<Verdict> {
+  const { logger, settings } = context.deps;
+  const signal = AbortSignal.any([context.stopping, AbortSignal.timeout(settings.leaseMs)]);
+  try {
+    return await search(toUnknownCall(context, action), signal);
+  } catch (error) {
+    logger.warn(
+      { err: error, actionId: action.id },
+      "the platform could not be searched for the outcome of a comment action; the search is repeated later",
+    );
+    const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
+    return { kind: "look_again", afterMs, isIncomplete: true };
+  }
+}

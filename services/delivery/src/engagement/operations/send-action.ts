@@ -1,0 +1,152 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import { isUniqueViolation } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { createSendGuard } from "#src/domain/send-guard.ts";
+import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
+import { explainUnmarked, markActionCall, type Unmarked } from "#src/engagement/db/action-marks.ts";
+import type { ActionEvent, ActionOutcome } from "#src/engagement/domain/action-decision.ts";
+import { withCredential } from "./account-access.ts";
+import type { ActionContext } from "./action-context.ts";
+import type { ActionCalls } from "./call-connector.ts";
+
+/** How the work on an action ended. */
+export type ActionEnd =
+  /** The worker learned something that its caller must record. */
+  | { readonly kind: "learned"; readonly event: ActionEvent }
+  /** The action can be claimed again after `delayMs`; this does not count as a try. */
+  | { readonly kind: "release"; readonly delayMs: number }
+  /** Everything is recorded, or another worker has claimed the action. */
+  | { readonly kind: "done" };
+
+type TokenRefused = { readonly kind: "token_refused" };
+
+/** Average time in milliseconds for which an action waits for another open call on its comment. */
+const BUSY_MS = 250;
+
+/**
+ * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token is
+ * renewed once; the second call gets a mark of its own.
+ */
+export async function sendAction(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, credential }: { readonly calls: ActionCalls; readonly credential: Credential },
+): Promise<ActionEnd> {
+  const { id, fence } = action;
+  let { callNumber } = action;
+  const end = await withCredential(context.deps, action, credential, async (access) => {
+    const sent = await sendOnce(context, { ...action, callNumber }, { calls, access });
+    callNumber += 1;
+    return sent;
+  });
+  switch (end.kind) {
+    case "unusable": {
+      const { code } = end;
+      const message = "the platform cannot be called in the name of the account";
+      return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
+    }
+    case "unavailable": {
+      const { message } = end;
+      const failure = { kind: "retryable", code: "platform_unavailable", message } as const;
+      return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
+    }
+    default:
+      return end;
+  }
+}
+
+interface Call {
+  readonly calls: ActionCalls;
+  readonly access: AccountAccess;
+}
+
+async function sendOnce(
+  context: ActionContext,
+  action: ClaimedAction,
+  { calls, access }: Call,
+): Promise<ActionEnd | TokenRefused> {
+  const { deps, stopping, recorder } = context;
+  const { id } = action;
+  if (stopping.aborted) return { kind: "release", delayMs: 0 };
+  failpoint("delivery.before-action-mark");
+  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time for
+  // the call.
+  const callMs = deps.settings.visibleCallMs;
+  const guard = createSendGuard(deps.clocks, callMs);
+  const callNumber = await mark(context, action, callMs);
+  if (typeof callNumber !== "number") return callNumber;
+  failpoint("delivery.after-action-mark");
+  // A process that is stopping or was delayed does not send the call.
+  const isStale = stopping.aborted || !guard.mayStillSend();
+  const outcome: ActionOutcome = isStale
+    ? { kind: "not_sent" }
+    : await send(context, action, () => calls.send(access, guard));
+  failpoint("delivery.after-action-call");
+  const { isContinued } = await recorder.record({ id, kind: "called", callNumber, outcome });
+  return outcome.kind === "token_refused" && isContinued
+    ? { kind: "token_refused" }
+    : { kind: "done" };
+}
+
+/** Sends the call. An error that the connector throws does not tell what the platform did, so the outcome is unknown. */
+async function send(
+  { deps }: ActionContext,
+  { id }: ClaimedAction,
+  call: () => Promise<ActionOutcome>,
+): Promise<ActionOutcome> {
+  try {
+    return await call();
+  } catch (error) {
+    deps.logger.error(
+      { err: error, actionId: id },
+      "the call of a comment action threw an error; its outcome is unknown",
+    );
+    return { kind: "unknown", message: "internal error" };
+  }
+}
+
+/** Records that the call begins. Returns its number, or how the work ends if the call may not begin. */
+async function mark(
+  { deps }: ActionContext,
+  action: ClaimedAction,
+  callMs: number,
+): Promise<number | ActionEnd> {
+  const { id, fence, callNumber } = action;
+  try {
+    const marked = await markActionCall(deps.sql, action, callMs);
+    if (marked !== undefined) return marked;
+  } catch (error) {
+    if (isUniqueViolation(error)) return onUnmarked(deps.random(), action, "busy");
+    deps.logger.warn(
+      { err: error, actionId: id },
+      "the database did not answer whether the call of a comment action may begin; the call is not sent, and the action is tried again",
+    );
+    return {
+      kind: "learned",
+      event: { id, kind: "mark_lost", fence, callNumber: callNumber + 1 },
+    };
+  }
+  return onUnmarked(deps.random(), action, await explainUnmarked(deps.sql, action));
+}
+
+function onUnmarked(random: number, { id, fence }: ClaimedAction, reason: Unmarked): ActionEnd {
+  switch (reason) {
+    case "lost":
+      return { kind: "done" };
+    case "busy":
+    case "held":
+      return { kind: "release", delayMs: BUSY_MS * (1 + random) };
+    case "missed":
+    case "rule_inactive": {
+      const message =
+        reason === "missed"
+          ? "it is too late to call the platform"
+          : "the rule is not active any more";
+      return {
+        kind: "learned",
+        event: { id, kind: "given_up", fence, code: reason, message },
+      };
+    }
+  }
+}
