@@ -1,10 +1,17 @@
+import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
+import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
 import type { CommentsConnector } from "./connector.ts";
 
 /** The connectors of the platforms that offer this; the others are missing. */
 export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsConnector>>>;
 
-export function createCommentsConnectors(_settings: PublishingSettings): CommentsConnectors {
-  return {};
+export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
+  return {
+    x: createXCommentsConnector(settings.x),
+    youtube: createYoutubeCommentsConnector(settings.youtube),
+    bluesky: createBlueskyCommentsConnector(settings.bluesky),
+  };
 }
