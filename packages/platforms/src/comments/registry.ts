@@ -1,4 +1,6 @@
 import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
+import { createFacebookCommentsConnector } from "#src/facebook/comments/connector.ts";
+import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
 import { createXCommentsConnector } from "#src/x/comments/connector.ts";
@@ -13,5 +15,7 @@ export function createCommentsConnectors(settings: PublishingSettings): Comments
     x: createXCommentsConnector(settings.x),
     youtube: createYoutubeCommentsConnector(settings.youtube),
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
+    facebook: createFacebookCommentsConnector(settings.facebook),
+    instagram: createInstagramCommentsConnector(settings.instagram),
   };
 }

@@ -135,6 +135,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     latencyMs: 0,
     authorize: "ask",
     audited: true,
+    insightsLagMs: 0,
     tiktokWholeVideoBytes: 64_000_000,
   });
   const settings = {
@@ -142,6 +143,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     latencyMs: 60,
     authorize: "deny",
     audited: false,
+    insightsLagMs: 0,
     tiktokWholeVideoBytes: 0,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
@@ -167,6 +169,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     latencyMs: 0,
     authorize: "ask",
     audited: true,
+    insightsLagMs: 0,
     tiktokWholeVideoBytes: 64_000_000,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
