@@ -1,22 +1,23 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
+import { create } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { CommentSchema, type Comment } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/** Builds the message of a comment, as its platform showed it. */
-export function toComment(comment: PlatformComment): MessageInitShape<typeof CommentSchema> {
-  const { id, text, authorId, authorUsername, createdAt, likeCount, replyCount, hidden } = comment;
+/** Returns a comment as other services see it. */
+export function toComment(comment: PlatformComment): Comment {
+  const { id, text, authorId, authorUsername, likeCount, replyCount, hidden } = comment;
+  const hasAuthor = authorId !== null || authorUsername !== null;
   const author = {
     ...(authorId === null ? {} : { id: authorId }),
     ...(authorUsername === null ? {} : { username: authorUsername }),
   };
-  return {
+  return create(CommentSchema, {
     id,
     text,
-    ...(authorId === null && authorUsername === null ? {} : { author }),
-    createdAt: timestampFromDate(createdAt),
+    ...(hasAuthor ? { author } : {}),
+    createdAt: timestampFromDate(comment.createdAt),
     ...(likeCount === null ? {} : { likeCount: BigInt(likeCount) }),
     ...(replyCount === null ? {} : { replyCount: BigInt(replyCount) }),
     hidden: hidden ?? false,
-  };
+  });
 }
