@@ -103,9 +103,9 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
   };
 }
 
-/** The handlers of all consumers, for events that failed, were parked and are delivered again. */
+/** The handlers of all consumers, once each, for events that failed, were parked and are delivered again. */
 function listHandlers(): readonly EventHandler[] {
-  return [...postsHandlers, ...Object.values(webhookHandlers).flat()];
+  return [...new Set([...postsHandlers, ...Object.values(webhookHandlers).flat()])];
 }
 
 /** Fails unless the configuration has every key with which stored values are encrypted. */

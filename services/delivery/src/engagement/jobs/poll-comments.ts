@@ -4,7 +4,11 @@ import { startLoop } from "@postrider/shared/process/loop";
 import { claimAccounts, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import type { AutomationDeps } from "#src/engagement/operations/automation-dependencies.ts";
-import { pollDuration, pollLateness, sendingEnabled } from "#src/engagement/operations/automation-metrics.ts";
+import {
+  pollDuration,
+  pollLateness,
+  sendingEnabled,
+} from "#src/engagement/operations/automation-metrics.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
 
 /** Interval in milliseconds at which a process looks for accounts that are due to be polled. */

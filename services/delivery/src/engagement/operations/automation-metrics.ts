@@ -1,4 +1,9 @@
-import { createAgeGauge, createCounter, createDurationHistogram, createGauge } from "@postrider/shared/telemetry/metrics";
+import {
+  createAgeGauge,
+  createCounter,
+  createDurationHistogram,
+  createGauge,
+} from "@postrider/shared/telemetry/metrics";
 import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
 
 /** Counts polls of accounts, by how they ended. */

@@ -40,7 +40,13 @@ async function readNamed(
   ids: readonly string[],
   mediaCursor: string | null,
 ) {
-  const from = mediaCursor === null ? 0 : Math.max(0, ids.findIndex((id) => id > mediaCursor));
+  const from =
+    mediaCursor === null
+      ? 0
+      : Math.max(
+          0,
+          ids.findIndex((id) => id > mediaCursor),
+        );
   const part = ids.slice(from, from + NAMED_CALLS * MEDIA_PER_CALL);
   const media: OwnedMedia[] = [];
   for (let at = 0; at < part.length; at += MEDIA_PER_CALL) {

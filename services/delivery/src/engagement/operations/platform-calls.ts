@@ -1,7 +1,12 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { fetchCredentials, type AccountRef } from "#src/clients/accounts.ts";
-import { withCredential, type AccessDeps, type Unavailable, type Unusable } from "./account-access.ts";
+import {
+  withCredential,
+  type AccessDeps,
+  type Unavailable,
+  type Unusable,
+} from "./account-access.ts";
 
 type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
 

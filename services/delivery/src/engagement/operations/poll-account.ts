@@ -19,8 +19,8 @@ import type { AutomationDeps } from "./automation-dependencies.ts";
 import { pollsTotal } from "./automation-metrics.ts";
 import { listAccountMedia } from "./list-account-media.ts";
 import { PlatformCalls } from "./platform-calls.ts";
-import type { MediaRead, Poll } from "./poll.ts";
 import { toPollFailure, type PollFailure } from "./poll-failure.ts";
+import type { MediaRead, Poll } from "./poll.ts";
 import { readMediaComments } from "./read-media-comments.ts";
 
 /** Maximum number of pages of comments that one poll of an account reads, so that one account cannot use up its platform's budget. */

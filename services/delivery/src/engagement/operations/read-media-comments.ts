@@ -3,8 +3,8 @@ import { readFloor } from "#src/engagement/domain/media-watch.ts";
 import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import { commentsRead } from "./automation-metrics.ts";
-import type { MediaRead, Poll } from "./poll.ts";
 import { toPollFailure, type PollFailure } from "./poll-failure.ts";
+import type { MediaRead, Poll } from "./poll.ts";
 import { recordComments } from "./record-comments.ts";
 
 /** Maximum number of comments per page. */
