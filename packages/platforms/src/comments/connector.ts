@@ -16,7 +16,8 @@ export interface PlatformComment {
   readonly likeCount: number | null;
   /** Null when the platform does not say. */
   readonly replyCount: number | null;
-  readonly hidden: boolean;
+  /** Null when the platform does not say (X): then only Postrider's own last action on the comment tells. */
+  readonly hidden: boolean | null;
 }
 
 /**

@@ -63,7 +63,7 @@ async function send(
       bodyTimeout: CALL_TIMEOUT_MS,
       dispatcher: call.isForeign === true ? foreignAgent : agent,
     });
-    const text = await readText(answer.body);
+    const text = await readText(answer.body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
   } catch (error) {
     if (outgoing.failure !== undefined) throw outgoing.failure;
@@ -71,12 +71,12 @@ async function send(
   }
 }
 
-async function readText(body: Dispatcher.ResponseData["body"]): Promise<string> {
+async function readText(body: Dispatcher.ResponseData["body"], maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error("the answer is too large");
+    if (size > maxBytes) throw new Error("the answer is too large");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -11,7 +11,7 @@ export interface PlatformAnswer {
 }
 
 /**
- * Maximum size in bytes of a platform's answer. Normal answers are far smaller; a larger answer comes from a broken or
+ * Maximum size in bytes of a platform's answer, unless the call states another one. Normal answers are far smaller; a larger answer comes from a broken or
  * hostile host.
  */
 export const MAX_ANSWER_BYTES = 1024 * 1024;

@@ -18,6 +18,8 @@ export interface PlatformRequest {
    * exactly one secret is then kept, and a secret inside a longer text is redacted.
    */
   readonly returnsTokens?: boolean;
+  /** Maximum size in bytes of the platform's answer, for calls whose normal answers are large. */
+  readonly maxAnswerBytes?: number;
 }
 
 /** Minimum length of a secret that is redacted in answers; shorter secrets would match ordinary words. */

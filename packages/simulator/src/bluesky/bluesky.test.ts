@@ -282,6 +282,28 @@ test("a simulated Bluesky thread shows a post with the comments of its readers",
     query("app.bsky.feed.getPostThread", `uri=${encodeURIComponent(at)}`, accessJwt);
   const thread = (await read(uri())).body["thread"];
   expect(thread?.["post"]?.["record"]).toMatchObject({ text: "talk to me" });
-  expect(itemsOf(thread?.["replies"]).map((reply) => reply["post"]?.["uri"])).toEqual([id]);
+  expect(itemsOf(thread?.["replies"]).map((reply) => reply["post"]?.["uri"])).toEqual([
+    expect.stringMatching(new RegExp(`^at://did:plc:[a-z2-7]{24}/${COLLECTION}/${textOf(id)}$`)),
+  ]);
   expect((await read(uri().replace(RKEY, "3lbmissing2222"))).body["error"]).toBe("NotFound");
+});
+
+test("the simulated Bluesky refuses a threadgate with more than 300 hidden replies or without a post", async () => {
+  const gate = (value: object) =>
+    procedure(
+      "com.atproto.repo.putRecord",
+      {
+        repo: account.externalId,
+        collection: "app.bsky.feed.threadgate",
+        rkey: RKEY,
+        record: { createdAt: new Date().toISOString(), ...value },
+      },
+      accessJwt,
+    );
+  const hiddenReplies = Array.from({ length: 301 }, () => uri());
+  expect((await gate({ post: uri(), hiddenReplies })).body["message"]).toBe(
+    "Invalid app.bsky.feed.threadgate record: array too big (maximum 300, got 301) at $.hiddenReplies",
+  );
+  expect((await gate({ hiddenReplies: [] })).status).toBe(400);
+  expect((await gate({ post: uri(), hiddenReplies: [uri()] })).status).toBe(200);
 });

@@ -5,6 +5,7 @@ import { statusError, xrpcError } from "#src/bluesky/errors.ts";
 import { createNetwork, findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
 import { READ_METHODS } from "#src/bluesky/read-methods.ts";
+import { didOf } from "#src/bluesky/readers.ts";
 import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
 import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
 import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
@@ -19,8 +20,7 @@ const DEFAULT_DOMAIN = "bsky.social";
 const NAME = /^[a-z0-9](?:[a-z0-9-]{1,16}[a-z0-9])$/i;
 const HANDLE = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 const MAX_HANDLE = 253;
-const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
-const DID_CHARACTERS = 24;
+const DID_BYTES = 24;
 const SIMULATED_WAIT_SECONDS = 1;
 
 /**
@@ -43,11 +43,6 @@ function usernameFault(username: string): string | undefined {
     : "a handle with a dot must be a domain name";
 }
 
-function newDid(): string {
-  const letters = [...randomBytes(DID_CHARACTERS)].map((byte) => DID_ALPHABET[byte & 31]);
-  return `did:plc:${letters.join("")}`;
-}
-
 function issueAccount(network: BlueskyNetwork, username: string | undefined): IssuedAccount {
   const { accounts } = network.world;
   const nameOf = (words: readonly string[], number: number) =>
@@ -61,7 +56,7 @@ function issueAccount(network: BlueskyNetwork, username: string | undefined): Is
     accounts.byUsername("bluesky", handle) ??
     accounts.add({
       platform: "bluesky",
-      externalId: newDid(),
+      externalId: didOf(randomBytes(DID_BYTES)),
       username: handle,
       displayName: invented.displayName,
     });
@@ -140,6 +135,6 @@ export function createBluesky(world: World): Platform {
     errorReply,
     refusal,
     notFound: () => statusError(501),
-    newCommentId: (now) => `at://${newDid()}/app.bsky.feed.post/${network.tids.next(now)}`,
+    newCommentId: (now) => network.tids.next(now),
   };
 }

@@ -1,18 +1,10 @@
-import { cidOf } from "#src/bluesky/cid.ts";
 import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { uriOf } from "#src/bluesky/records.ts";
+import { AT_URI, uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
 import type { Account } from "#src/world/accounts.ts";
-import type { Comment, MetricValues } from "#src/world/reactions.ts";
-
-/**
- * Matches an AT URI. The groups of the match are the authority, the collection and the record key.
- */
-export const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
-
-const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
+import type { MetricValues } from "#src/world/reactions.ts";
 
 interface ViewedPost {
   readonly uri: string;
@@ -23,7 +15,8 @@ interface ViewedPost {
   readonly metrics: MetricValues;
 }
 
-function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost): unknown {
+/** A post as the AppView of Bluesky shows it. */
+export function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost): unknown {
   return {
     uri,
     cid,
@@ -39,12 +32,18 @@ function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost):
   };
 }
 
-interface FoundPost {
+/** A post of a simulated account with its stored record. */
+export interface FoundPost {
   readonly account: Account;
   readonly record: StoredRecord;
 }
 
-function findPost(network: BlueskyNetwork, uri: string, asOf: number): FoundPost | undefined {
+/** Finds the post of a simulated account by its URI. */
+export function findPost(
+  network: BlueskyNetwork,
+  uri: string,
+  asOf: number,
+): FoundPost | undefined {
   const [, authority = "", collection = "", rkey = ""] = AT_URI.exec(uri) ?? [];
   const account = collection === POST_COLLECTION ? findActor(network, authority) : undefined;
   const record =
@@ -54,7 +53,12 @@ function findPost(network: BlueskyNetwork, uri: string, asOf: number): FoundPost
   return account === undefined || record === undefined ? undefined : { account, record };
 }
 
-function recordPostView(network: BlueskyNetwork, { account, record }: FoundPost): unknown {
+/** A post of a simulated account, with `replyCount` replies unless a test has set another number. */
+export function recordPostView(
+  network: BlueskyNetwork,
+  { account, record }: FoundPost,
+  replyCount = 0,
+): unknown {
   const { externalId: did, username: handle, displayName } = account;
   const uri = uriOf(record);
   return postView({
@@ -63,7 +67,10 @@ function recordPostView(network: BlueskyNetwork, { account, record }: FoundPost)
     author: { did, handle, displayName },
     record: record.value,
     indexedAt: record.createdAt,
-    metrics: network.world.reactions.metricsOf("bluesky", record.rkey),
+    metrics: {
+      comments: replyCount,
+      ...network.world.reactions.metricsOf("bluesky", record.rkey),
+    },
   });
 }
 
@@ -71,51 +78,4 @@ function recordPostView(network: BlueskyNetwork, { account, record }: FoundPost)
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
   const found = findPost(network, uri, asOf);
   return found === undefined ? [] : [recordPostView(network, found)];
-}
-
-/**
- * A reader's comment as a reply in a Bluesky thread. The author's DID comes from the comment's id.
- */
-function commentView({ id, author, text, createdAt }: Comment, root: StoredRecord): unknown {
-  const parent = { uri: uriOf(root), cid: root.cid };
-  const record = {
-    $type: POST_COLLECTION,
-    text,
-    createdAt: new Date(createdAt).toISOString(),
-    reply: { root: parent, parent },
-  };
-  const did = AT_URI.exec(id)?.[1] ?? "";
-  const handle = author.includes(".") ? author : `${author}.bsky.social`;
-  return {
-    $type: THREAD_VIEW,
-    post: postView({
-      uri: id,
-      cid: cidOf(record),
-      author: { did, handle, displayName: author },
-      record,
-      indexedAt: createdAt,
-      metrics: {},
-    }),
-    replies: [],
-  };
-}
-
-/**
- * A Bluesky post with its comments, newest first; undefined when the post does not exist at the
- * instant `asOf`.
- */
-export function threadView(network: BlueskyNetwork, uri: string, asOf: number): unknown {
-  const found = findPost(network, uri, asOf);
-  if (found === undefined) {
-    return undefined;
-  }
-  const comments = network.world.reactions
-    .commentsOn("bluesky", found.record.rkey)
-    .filter((comment) => comment.createdAt <= asOf)
-    .reverse();
-  return {
-    $type: THREAD_VIEW,
-    post: recordPostView(network, found),
-    replies: comments.map((comment) => commentView(comment, found.record)),
-  };
 }

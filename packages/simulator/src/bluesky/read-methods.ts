@@ -3,13 +3,15 @@ import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
-import { AT_URI, threadView, viewOf } from "#src/bluesky/post-view.ts";
-import { uriOf } from "#src/bluesky/records.ts";
+import { viewOf } from "#src/bluesky/post-view.ts";
+import { AT_URI, uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
+import { threadView } from "#src/bluesky/thread-view.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 
 const MAX_URIS = 25;
+const MAX_DEPTH = 1000;
 
 function requireRepo(network: BlueskyNetwork, call: Call): Account {
   const repo = queryText(call, "repo");
@@ -76,8 +78,12 @@ function getPosts(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
 function getPostThread(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   requireAuth(network, xrpc, "access");
   const uri = queryText(xrpc.call, "uri");
+  const depth = Number(xrpc.call.query.get("depth") ?? "6");
+  if (!Number.isInteger(depth) || depth < 0 || depth > MAX_DEPTH) {
+    refuseInput(`Params/depth must be an integer from 0 to ${MAX_DEPTH}`);
+  }
   const thread = AT_URI.test(uri)
-    ? threadView(network, uri, xrpc.asOf)
+    ? threadView(network, uri, { depth, asOf: xrpc.asOf })
     : refuseInput("Params/uri must be a valid at-uri");
   return thread === undefined
     ? refuse(400, "NotFound", `Post not found: ${uri}`)

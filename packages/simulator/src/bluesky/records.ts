@@ -15,6 +15,11 @@ export interface StoredRecord {
   readonly deletedAt: number | null;
 }
 
+/**
+ * Matches an AT URI. The groups of the match are the authority, the collection and the record key.
+ */
+export const AT_URI = /^at:\/\/([^/]+)\/([^/]+)\/([^/]+)$/;
+
 /** The records of all Bluesky repositories, by owner, collection and record key. */
 export class Records {
   readonly #rows: Table<StoredRecord>;

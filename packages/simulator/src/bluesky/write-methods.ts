@@ -9,10 +9,11 @@ import type { BlueskyNetwork } from "#src/bluesky/network.ts";
 import { checkPostRecord } from "#src/bluesky/post-record.ts";
 import { uriOf } from "#src/bluesky/records.ts";
 import type { StoredRecord } from "#src/bluesky/records.ts";
+import { THREADGATE_COLLECTION, checkThreadgate } from "#src/bluesky/threadgate-record.ts";
 import { isTid } from "#src/bluesky/tid.ts";
-import type { Operation } from "#src/faults/rule.ts";
-import { isRecord, jsonObject } from "#src/http/call.ts";
-import type { Call, Reply } from "#src/http/call.ts";
+import { writeOperations } from "#src/bluesky/write-operations.ts";
+import { isRecord } from "#src/http/call.ts";
+import type { Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 
@@ -49,7 +50,8 @@ function checkedKey(collection: string, rkey: string): string {
   if (!RECORD_KEY.test(rkey)) {
     return refuseInput("Input/rkey must be a valid Record Key");
   }
-  return collection === POST_COLLECTION && !isTid(rkey)
+  const needsTid = [POST_COLLECTION, THREADGATE_COLLECTION].includes(collection);
+  return needsTid && !isTid(rkey)
     ? refuseInput(`Invalid TID string (got "${rkey}") at $.rkey`)
     : rkey;
 }
@@ -65,6 +67,9 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
   }
   if (collection === POST_COLLECTION) {
     checkPostRecord(value);
+  }
+  if (collection === THREADGATE_COLLECTION) {
+    checkThreadgate(value);
   }
   return value;
 }
@@ -199,25 +204,6 @@ function deleteRecord(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
     network.world.posts.change(post, { deletedAt: now });
   }
   return { status: 200, body: { commit: commitOf(network, uriOf(current), current.cid, now) } };
-}
-
-/**
- * The operation names of a call that writes a Bluesky record: `reply` for a reply to a reader's
- * comment, `publish` and `create` for every other post, also for a reply to the account's own post.
- */
-function writeOperations(
-  call: Call,
-  { world }: BlueskyNetwork,
-): readonly [Operation, ...Operation[]] {
-  const input = jsonObject(call) ?? {};
-  if (input["collection"] !== POST_COLLECTION) {
-    return ["other"];
-  }
-  const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
-  const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
-  const answersReader =
-    typeof parent === "string" && world.reactions.comment("bluesky", parent) !== undefined;
-  return answersReader ? ["reply"] : ["publish", "create"];
 }
 
 const REPO = "com.atproto.repo";

@@ -1,38 +1,26 @@
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
-import { describeStatus, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import type { JsonObject } from "#src/http/platform-answer.ts";
+import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
-import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { deletePost } from "./delete-post.ts";
-import { toFailure } from "./failures.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
 import { createImageStep } from "./image-step.ts";
 import type { PageReader } from "./link-card.ts";
+import { putPost } from "./put-post.ts";
 import { reconcile } from "./reconcile.ts";
 import { createRecordStep } from "./record-step.ts";
 import type { BlueskyUrls } from "./video-calls.ts";
 import { createVideoStep } from "./video-step.ts";
-import { COLLECTION, isOwnersHost, toPermalink, toRequest } from "./xrpc.ts";
+import { isOwnersHost } from "./xrpc.ts";
 
 export interface BlueskySettings extends BlueskyUrls {
   /** Rules for the addresses from which web pages may be read for link cards. Default: every public address. */
   readonly outbound?: OutboundRules;
-}
-
-function toOutcome(answer: PlatformAnswer, publication: Publication, rkey: string): Outcome {
-  if (answer.status === 200 && text(answer.json, "uri") !== undefined) {
-    return { kind: "published", externalId: rkey, permalink: toPermalink(publication, rkey) };
-  }
-  const name = text(answer.json, "error");
-  if (name === undefined || answer.status < 400 || answer.status >= 500 || name === "InvalidSwap") {
-    return { kind: "unknown", message: shorten(name ?? describeStatus(answer)) };
-  }
-  return toFailure(answer, name);
 }
 
 /**
@@ -58,18 +46,12 @@ async function publish(
 ): Promise<Outcome> {
   const { rkey, record } = handles;
   if (rkey === undefined || record === undefined) throw new Error("the record was not prepared");
-  const body = {
-    repo: publication.externalId,
-    collection: COLLECTION,
-    rkey,
-    record: JSON.parse(record) as unknown,
-    swapRecord: null,
-  };
-  const sent = await sendOnce(
-    toRequest(baseUrl, publication, "com.atproto.repo.putRecord", body),
+  return await putPost(
+    baseUrl,
+    publication,
+    { rkey, record: JSON.parse(record) as JsonObject },
     guard,
   );
-  return sent.kind === "answer" ? toOutcome(sent, publication, rkey) : toUnanswered(sent);
 }
 
 /**

@@ -1,40 +1,19 @@
-import { callPlatform } from "#src/http/call-platform.ts";
-import { type JsonObject, text } from "#src/http/platform-answer.ts";
+import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { readBlob } from "./blob-state.ts";
-import { createFacets, findFirstLink, findMentions } from "./facets.ts";
+import { createFacets, findFirstLink } from "./facets.ts";
 import { fetchCard, type PageReader } from "./link-card.ts";
+import { resolveMentions } from "./mentions.ts";
 import { createTid } from "./tid.ts";
-import { COLLECTION, hostOf, isForeign } from "./xrpc.ts";
+import { COLLECTION } from "./xrpc.ts";
 
 /** The URL of the default host of Bluesky repositories, and the HTTP client that reads linked web pages. */
 interface RecordOptions {
   readonly baseUrl: string;
   readonly pages: PageReader;
-}
-
-/** Resolves the Bluesky handles that the text mentions to DIDs, and leaves out handles that do not resolve. */
-async function resolveMentions(
-  baseUrl: string,
-  publication: Publication,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, string> | Failure> {
-  const dids = new Map<string, string>();
-  for (const { handle } of findMentions(publication.text)) {
-    const host = hostOf(baseUrl, publication);
-    const url = `${host}/xrpc/com.atproto.identity.resolveHandle?handle=${encodeURIComponent(handle)}`;
-    const answer = await callPlatform(
-      { method: "GET", url, isForeign: isForeign(publication) },
-      signal,
-    );
-    if (answer.kind === "no_answer") return platformUnavailable(answer.message);
-    const did = text(answer.json, "did");
-    if (answer.status === 200 && did !== undefined) dids.set(handle, did);
-  }
-  return dids;
 }
 
 function aspectRatioOf({ width, height }: PublicationMedia): JsonObject {
@@ -82,7 +61,7 @@ async function createRecord(
   now: Date,
   signal: AbortSignal,
 ): Promise<JsonObject | Failure> {
-  const dids = await resolveMentions(baseUrl, publication, signal);
+  const dids = await resolveMentions(baseUrl, publication, publication.text, signal);
   if ("kind" in dids) return dids;
   const card = await createCard(pages, publication, signal);
   const facets = createFacets(publication.text, dids);

@@ -1,0 +1,101 @@
+import type { CommentRef, Missing } from "#src/comments/connector.ts";
+import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { readThread, recordKeyOf, type Thread } from "./thread.ts";
+import { readThreadgate, startedThread, writeThreadgate } from "./threadgate.ts";
+import type { XrpcResult } from "./xrpc-result.ts";
+
+/** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
+const MAX_HIDDEN = 300;
+/**
+ * Maximum number of writes of the threadgate for one request, if another program changes the threadgate between each reading
+ * and writing.
+ */
+const MAX_WRITES = 5;
+
+type HideRequest = CommentRef & { readonly hidden: boolean };
+type HideResult = { readonly kind: "done" } | Missing | Failure | Unknown;
+
+const DONE: HideResult = { kind: "done" };
+const NOT_THE_AUTHOR: HideResult = {
+  kind: "refused",
+  code: "permission_missing",
+  message: "only the author of the first post of a thread can hide replies in it",
+};
+const TOO_MANY: HideResult = {
+  kind: "refused",
+  code: "platform_quota",
+  message: `Bluesky hides at most ${MAX_HIDDEN} replies of a post; show another reply again first`,
+};
+
+/**
+ * Finds the URI of a comment. A hidden comment that its author has deleted since then is found in the list of hidden
+ * replies only, so that it can still be taken out of this list.
+ */
+function findUri(
+  { replies }: Thread,
+  hidden: readonly string[],
+  commentId: string,
+): string | undefined {
+  const reply = replies.find(({ comment }) => comment.id === commentId);
+  return reply?.ref.uri ?? hidden.find((uri) => recordKeyOf(uri) === commentId);
+}
+
+/** Returns the hidden replies after the request, or its result when nothing must be written. */
+function toHidden(
+  thread: Thread,
+  hidden: readonly string[],
+  request: HideRequest,
+): { readonly kind: "change"; readonly hidden: readonly string[] } | HideResult {
+  const uri = findUri(thread, hidden, request.commentId);
+  if (uri === undefined) return { kind: "missing" };
+  if (hidden.includes(uri) === request.hidden) return DONE;
+  if (!request.hidden) return { kind: "change", hidden: hidden.filter((each) => each !== uri) };
+  return hidden.length < MAX_HIDDEN ? { kind: "change", hidden: [...hidden, uri] } : TOO_MANY;
+}
+
+/** Maps the result of writing the threadgate; a write without a clear answer may have changed it. */
+function toHideResult(written: XrpcResult): HideResult | { readonly kind: "swapped" } {
+  if (written.kind === "result") return DONE;
+  if (written.name === "InvalidSwap") return { kind: "swapped" };
+  const { failure } = written;
+  return failure.kind === "retryable" && failure.isLimit !== true
+    ? { kind: "unknown", message: failure.message }
+    : failure;
+}
+
+async function changeThreadgate(
+  baseUrl: string,
+  account: AccountAccess,
+  { thread, request }: { readonly thread: Thread; readonly request: HideRequest },
+  signal: AbortSignal,
+): Promise<ReturnType<typeof toHideResult>> {
+  const { root } = thread;
+  const gate = await readThreadgate(baseUrl, account, root, signal);
+  if (gate.kind !== "threadgate") return gate;
+  const wanted = toHidden(thread, gate.hidden, request);
+  if (wanted.kind !== "change") return wanted;
+  return toHideResult(
+    await writeThreadgate(baseUrl, account, { root, gate }, wanted.hidden, signal),
+  );
+}
+
+/**
+ * Hides a reply or shows it again: reads the threadgate, changes its list of hidden replies and writes it back, on the
+ * condition that it has not changed in between.
+ */
+export async function setHidden(
+  baseUrl: string,
+  account: AccountAccess,
+  request: HideRequest,
+  signal: AbortSignal,
+): Promise<HideResult> {
+  const thread = await readThread(baseUrl, account, request.mediaId, signal);
+  if (thread.kind !== "thread") return thread;
+  if (!startedThread(account, thread.root)) return NOT_THE_AUTHOR;
+  for (let write = 0; write < MAX_WRITES; write += 1) {
+    const result = await changeThreadgate(baseUrl, account, { thread, request }, signal);
+    if (result.kind !== "swapped") return result;
+  }
+  return platformUnavailable("another program keeps changing the hidden replies of the post");
+}

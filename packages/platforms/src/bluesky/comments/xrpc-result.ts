@@ -1,0 +1,50 @@
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import {
+  describeStatus,
+  type JsonObject,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toFailure } from "../publishing/failures.ts";
+import { hostOf, isForeign } from "../publishing/xrpc.ts";
+
+/** The result of a Bluesky call that makes nothing visible. */
+export type XrpcResult =
+  | { readonly kind: "result"; readonly json: JsonObject }
+  /** `name` is the name of Bluesky's error; empty when the answer contains none. */
+  | { readonly kind: "failed"; readonly name: string; readonly failure: Failure };
+
+/** Maps Bluesky's answer to a call that can be repeated safely to its result. */
+export function toResult(answer: PlatformAnswer | NoAnswer): XrpcResult {
+  if (answer.kind === "no_answer")
+    return { kind: "failed", name: "", failure: platformUnavailable(answer.message) };
+  if (answer.status === 200 && answer.json !== undefined)
+    return { kind: "result", json: answer.json };
+  const name = text(answer.json, "error") ?? "";
+  const isParsedRefusal = name !== "" && answer.status >= 400 && answer.status < 500;
+  const failure = isParsedRefusal
+    ? toFailure(answer, name)
+    : platformUnavailable(name === "" ? describeStatus(answer) : name);
+  return { kind: "failed", name, failure };
+}
+
+/** Calls a query of Bluesky's XRPC API in the name of the account. */
+export async function queryBluesky(
+  baseUrl: string,
+  account: AccountAccess,
+  query: {
+    readonly method: string;
+    readonly parameters: URLSearchParams;
+    readonly maxAnswerBytes?: number;
+  },
+  signal: AbortSignal,
+): Promise<XrpcResult> {
+  const { method, parameters, ...limits } = query;
+  const url = `${hostOf(baseUrl, account)}/xrpc/${method}?${parameters.toString()}`;
+  const headers = bearer(account.accessToken);
+  const call = { method: "GET", url, headers, isForeign: isForeign(account), ...limits } as const;
+  return toResult(await callPlatform(call, signal));
+}

@@ -1,0 +1,376 @@
+import { newId } from "@postrider/shared/ids";
+import { describe, expect, test } from "vitest";
+import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
+import { identifyReply } from "#src/bluesky/comments/reply.ts";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { ReplyRequest } from "#src/comments/connector.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { addComment, readAllTexts, readPage } from "../comment-fixtures.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
+import { createSession } from "./create-session.ts";
+
+const platform = await startTestPlatform("bluesky");
+const publishing = createBlueskyPublishingConnector({
+  baseUrl: platform.url,
+  videoBaseUrl: platform.url,
+});
+const bluesky = createBlueskyCommentsConnector({ baseUrl: platform.url });
+const GATE = "app.bsky.feed.threadgate";
+
+interface Owned {
+  readonly account: Publication;
+  readonly mediaId: string;
+}
+
+/** Creates an account with one published post. */
+async function publishPost(text = "talk to me"): Promise<Owned> {
+  const account = await platform.createPublication([], text, (credentials) =>
+    createSession(platform.url, credentials),
+  );
+  const outcome = await platform.publish(publishing, account);
+  if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not published");
+  return { account, mediaId: outcome.externalId };
+}
+
+const comment = ({ account, mediaId }: Owned, text: string, given = {}) =>
+  addComment(platform, account, { mediaId, text, ...given });
+const toReply = (mediaId: string, commentId: string, text = "thank you"): ReplyRequest => ({
+  mediaId,
+  commentId,
+  text,
+  requestId: newId(),
+});
+const hide = ({ account, mediaId }: Owned, commentId: string, hidden = true) =>
+  bluesky.setHidden(account, { mediaId, commentId, hidden }, signal);
+const reconcile = (account: AccountAccess, request: ReplyRequest) =>
+  bluesky.reconcileReply(account, request, unknownCall(), signal);
+
+async function listTexts(text: string): Promise<readonly string[]> {
+  return (await platform.visible()).map((post) => post.text).filter((each) => each === text);
+}
+
+async function writeGate({ account, mediaId }: Owned, value: object): Promise<void> {
+  const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.putRecord`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      authorization: `Bearer ${account.accessToken}`,
+    },
+    body: JSON.stringify({
+      repo: account.externalId,
+      collection: GATE,
+      rkey: mediaId,
+      record: {
+        post: `at://${account.externalId}/app.bsky.feed.post/${mediaId}`,
+        createdAt: "2026-11-20T10:00:00.000Z",
+        ...value,
+      },
+    }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+async function readGate({ account, mediaId }: Owned) {
+  const query = `repo=${account.externalId}&collection=${GATE}&rkey=${mediaId}`;
+  const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.getRecord?${query}`);
+  return ((await answer.json()) as { value: Record<string, unknown> }).value;
+}
+
+describe("reading Bluesky comments", () => {
+  test("the Bluesky connector lists the replies to a post with the record key as id, and the author's handle and DID", async () => {
+    const owned = await publishPost();
+    const createdAt = "2026-11-20T10:00:00.000Z";
+    const id = await comment(owned, "nice", { createdAt });
+    expect(await readPage(bluesky, owned.account, owned.mediaId)).toEqual({
+      kind: "page",
+      comments: [
+        {
+          id,
+          text: "nice",
+          authorId: expect.stringMatching(/^did:plc:[a-z2-7]{24}$/),
+          authorUsername: "eve.bsky.social",
+          createdAt: new Date(createdAt),
+          likeCount: 0,
+          replyCount: 0,
+          hidden: false,
+        },
+      ],
+      next: undefined,
+    });
+    const ref = { mediaId: owned.mediaId, commentId: id };
+    expect(await bluesky.readComment(owned.account, ref, signal)).toMatchObject({
+      kind: "comment",
+      comment: { id, text: "nice" },
+    });
+  });
+
+  test("the Bluesky connector pages through comments from the newest to the oldest, and a comment written meanwhile moves no page", async () => {
+    const owned = await publishPost();
+    for (const minute of [10, 11, 12, 13, 14]) {
+      await comment(owned, `at ${minute}`, { createdAt: `2026-11-20T10:${minute}:00.000Z` });
+    }
+    expect(await readAllTexts(bluesky, owned.account, owned.mediaId, 2)).toEqual([
+      ["at 14", "at 13"],
+      ["at 12", "at 11"],
+      ["at 10"],
+    ]);
+    const { next } = await readPage(bluesky, owned.account, owned.mediaId, { limit: 2 });
+    await comment(owned, "newer");
+    const second = await readPage(bluesky, owned.account, owned.mediaId, { limit: 2, after: next });
+    expect(second.comments.map(({ text }) => text)).toEqual(["at 12", "at 11"]);
+  });
+
+  test("a page of Bluesky comments that ends with the last comment has no cursor", async () => {
+    const owned = await publishPost();
+    await comment(owned, "first");
+    await comment(owned, "second");
+    const { next } = await readPage(bluesky, owned.account, owned.mediaId, { limit: 2 });
+    expect(next).toBeUndefined();
+  });
+
+  test("the Bluesky connector reports media of another account, unknown media and unknown comments as missing", async () => {
+    const owned = await publishPost();
+    const other = await publishPost("mine");
+    const id = await comment(owned, "nice");
+    const list = (mediaId: string) =>
+      bluesky.listComments(other.account, { mediaId, limit: 10, after: undefined }, signal);
+    expect(await list(owned.mediaId)).toEqual({ kind: "missing" });
+    expect(await list("3lbmissing2222")).toEqual({ kind: "missing" });
+    expect(await list(`../${owned.mediaId}`)).toEqual({ kind: "missing" });
+    const read = (mediaId: string, commentId: string) =>
+      bluesky.readComment(other.account, { mediaId, commentId }, signal);
+    expect(await read(other.mediaId, id)).toEqual({ kind: "missing" });
+    expect(await read(owned.mediaId, id)).toEqual({ kind: "missing" });
+    expect(await hide({ ...other, mediaId: owned.mediaId }, id)).toEqual({ kind: "missing" });
+  });
+
+  test.each([
+    ["status", { status: 401 }, { kind: "token_refused" }],
+    ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
+    ["status", { status: 429 }, { kind: "retryable", code: "rate_limited", retryAfterMs: 1000 }],
+    ["status", { status: 502 }, { kind: "retryable", code: "platform_unavailable" }],
+    ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
+    ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
+  ])(
+    "reading Bluesky comments maps the simulated fault %s %j to the failure %j",
+    async (mode, extra, failure) => {
+      const owned = await publishPost();
+      await platform.addFault("comments", mode, extra);
+      const query = { mediaId: owned.mediaId, limit: 10, after: undefined };
+      expect(await bluesky.listComments(owned.account, query, signal)).toMatchObject(failure);
+    },
+  );
+});
+
+describe("replying on Bluesky", () => {
+  test("a Bluesky reply references the comment and the post, and is listed in neither's place", async () => {
+    const owned = await publishPost();
+    const id = await comment(owned, "nice");
+    const request = toReply(owned.mediaId, id, "thanks, see https://example.com");
+    const { rkey, createdAt } = identifyReply(request.requestId);
+    expect(await bluesky.reply(owned.account, request, guard)).toEqual({
+      kind: "published",
+      externalId: rkey,
+      permalink: `https://bsky.app/profile/${owned.account.externalId}/post/${rkey}`,
+    });
+    const query = `repo=${owned.account.externalId}&collection=app.bsky.feed.post&rkey=${rkey}`;
+    const answer = await fetch(`${platform.url}/xrpc/com.atproto.repo.getRecord?${query}`);
+    expect(((await answer.json()) as { value: unknown }).value).toMatchObject({
+      createdAt: createdAt.toISOString(),
+      reply: {
+        root: { uri: expect.stringContaining(`${owned.account.externalId}/`) },
+        parent: { uri: expect.stringMatching(new RegExp(`/${id}$`)) },
+      },
+      facets: [{ index: { byteStart: 12, byteEnd: 31 } }],
+    });
+    const { comments } = await readPage(bluesky, owned.account, owned.mediaId);
+    expect(comments).toMatchObject([{ id, replyCount: 1 }]);
+  });
+
+  test.each(["drop_after_commit", "status_after_commit", "garbage_body", "commit_late"])(
+    "a Bluesky reply whose answer is lost by the simulated fault %s becomes visible once",
+    async (mode) => {
+      const owned = await publishPost();
+      const request = toReply(owned.mediaId, await comment(owned, "nice"));
+      await platform.addFault("reply", mode, mode === "commit_late" ? { delayMs: 50 } : {});
+      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
+      const verdict = await reconcile(owned.account, request);
+      expect(verdict.kind).toBe(mode === "commit_late" ? "repeat" : "present");
+      const { rkey } = identifyReply(request.requestId);
+      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({
+        kind: "published",
+        externalId: rkey,
+      });
+      await expect.poll(() => reconcile(owned.account, request)).toMatchObject({ kind: "present" });
+      expect(await listTexts(request.text)).toHaveLength(1);
+    },
+  );
+
+  test("the outcome of a Bluesky reply that cannot be read yet is resolved by repeating the call", async () => {
+    const owned = await publishPost();
+    const request = toReply(owned.mediaId, await comment(owned, "nice"));
+    await platform.addFault("reply", "drop_after_commit");
+    await bluesky.reply(owned.account, request, guard);
+    await platform.addFault("status", "drop_before");
+    expect(await reconcile(owned.account, request)).toEqual({ kind: "repeat" });
+    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({ kind: "published" });
+    expect(await listTexts(request.text)).toHaveLength(1);
+  });
+
+  test("two requests for the same Bluesky reply write two records", async () => {
+    const owned = await publishPost();
+    const id = await comment(owned, "nice");
+    await bluesky.reply(owned.account, toReply(owned.mediaId, id), guard);
+    await bluesky.reply(owned.account, toReply(owned.mediaId, id), guard);
+    expect(await listTexts("thank you")).toHaveLength(2);
+  });
+
+  test("a Bluesky record with other content under the key of a reply is not taken for the reply", async () => {
+    const owned = await publishPost();
+    const request = toReply(owned.mediaId, await comment(owned, "nice"));
+    await bluesky.reply(owned.account, request, guard);
+    expect(await reconcile(owned.account, { ...request, text: "other" })).toMatchObject({
+      kind: "refused",
+      code: "internal_error",
+    });
+  });
+
+  test("a Bluesky reply to a comment that does not exist is refused without a call that writes", async () => {
+    const owned = await publishPost();
+    const request = toReply(owned.mediaId, "3lbmissing2222");
+    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({
+      kind: "refused",
+      code: "content_rejected",
+    });
+    expect((await platform.calls()).at(-1)).toBe("GET getPostThread");
+  });
+
+  test("a Bluesky reply is not sent when its recorded start is too old", async () => {
+    const owned = await publishPost();
+    const request = toReply(owned.mediaId, await comment(owned, "nice"));
+    const late = { ...guard, mayStillSend: () => false };
+    expect(await bluesky.reply(owned.account, request, late)).toEqual({ kind: "not_sent" });
+    expect(await listTexts(request.text)).toEqual([]);
+  });
+
+  test.each([
+    [{ status: 401 }, { kind: "token_refused" }],
+    [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
+    [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
+  ])("a Bluesky reply that is answered with %j ends as %j", async (answer, outcome) => {
+    const owned = await publishPost();
+    const request = toReply(owned.mediaId, await comment(owned, "nice"));
+    await platform.addFault("reply", "status", answer);
+    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
+  });
+});
+
+describe("hiding Bluesky comments", () => {
+  const listHidden = async ({ account, mediaId }: Owned) =>
+    (await readPage(bluesky, account, mediaId)).comments
+      .filter(({ hidden }) => hidden)
+      .map(({ id }) => id);
+
+  test("a hidden Bluesky comment stays in the list and can be shown again", async () => {
+    const owned = await publishPost();
+    const rude = await comment(owned, "rude");
+    await comment(owned, "nice");
+    expect(await hide(owned, rude)).toEqual({ kind: "done" });
+    expect(await hide(owned, rude)).toEqual({ kind: "done" });
+    expect(await listHidden(owned)).toEqual([rude]);
+    const ref = { mediaId: owned.mediaId, commentId: rude };
+    expect(await bluesky.readComment(owned.account, ref, signal)).toMatchObject({
+      comment: { hidden: true },
+    });
+    expect(await hide(owned, rude, false)).toEqual({ kind: "done" });
+    expect(await hide(owned, rude, false)).toEqual({ kind: "done" });
+    expect(await listHidden(owned)).toEqual([]);
+  });
+
+  test("hiding a Bluesky comment keeps the rules of the threadgate and the other hidden replies", async () => {
+    const owned = await publishPost();
+    const [first, second] = [await comment(owned, "rude"), await comment(owned, "ruder")];
+    const allow = [{ $type: `${GATE}#followingRule` }];
+    await writeGate(owned, { allow });
+    await hide(owned, first);
+    await hide(owned, second);
+    expect(await readGate(owned)).toMatchObject({
+      createdAt: "2026-11-20T10:00:00.000Z",
+      allow,
+      hiddenReplies: [
+        expect.stringMatching(new RegExp(`/${first}$`)),
+        expect.stringMatching(new RegExp(`/${second}$`)),
+      ],
+    });
+  });
+
+  test("Bluesky comments that are hidden at the same time are all hidden", async () => {
+    const owned = await publishPost();
+    const ids: string[] = [];
+    for (const text of ["a", "b", "c", "d"]) ids.push(await comment(owned, text));
+    const results = await Promise.all(ids.map((id) => hide(owned, id)));
+    expect(results).toEqual(ids.map(() => ({ kind: "done" })));
+    expect((await listHidden(owned)).toSorted()).toEqual(ids.toSorted());
+  });
+
+  test("hiding a Bluesky comment gives up when each of five writes names an old version of the threadgate", async () => {
+    const owned = await publishPost();
+    const rude = await comment(owned, "rude");
+    await platform.control("POST", "clock", { advanceMs: 60_000 });
+    await writeGate(owned, {});
+    // Stale reads do not return the threadgate yet, so every write names the wrong version.
+    const stale = { platform: "bluesky", mode: "stale_reads", delayMs: 30_000 };
+    await platform.control("POST", "faults", stale);
+    const before = (await platform.calls()).length;
+    expect(await hide(owned, rude)).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    expect((await platform.calls()).slice(before)).toEqual([
+      "GET getPostThread",
+      ...Array.from({ length: 5 }, () => ["GET getRecord", "POST putRecord"]).flat(),
+    ]);
+  });
+
+  test("the 301st hidden Bluesky comment of a post is refused", async () => {
+    const owned = await publishPost();
+    const rude = await comment(owned, "rude");
+    const hiddenReplies = Array.from(
+      { length: 300 },
+      (_, index) => `at://did:plc:reader/app.bsky.feed.post/3lbexample${String(index)}`,
+    );
+    await writeGate(owned, { hiddenReplies });
+    expect(await hide(owned, rude)).toMatchObject({ kind: "refused", code: "platform_quota" });
+  });
+
+  test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the hidden replies", async () => {
+    const owned = await publishPost();
+    await writeGate(owned, { hiddenReplies: ["at://did:plc:reader/app.bsky.feed.post/3lbgone"] });
+    expect(await hide(owned, "3lbgone", false)).toEqual({ kind: "done" });
+    expect(await readGate(owned)).toMatchObject({ hiddenReplies: [] });
+  });
+
+  test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
+    "hiding a Bluesky comment whose answer is lost by the simulated fault %s is unknown, and repeating it succeeds",
+    async (mode) => {
+      const owned = await publishPost();
+      const rude = await comment(owned, "rude");
+      await platform.addFault("hide", mode);
+      expect(await hide(owned, rude)).toMatchObject({ kind: "unknown" });
+      expect(await hide(owned, rude)).toEqual({ kind: "done" });
+      expect(await listHidden(owned)).toEqual([rude]);
+    },
+  );
+
+  test.each([
+    [{ status: 401 }, { kind: "token_refused" }],
+    [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
+    [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
+  ])("hiding a Bluesky comment that is answered with %j ends as %j", async (answer, result) => {
+    const owned = await publishPost();
+    const rude = await comment(owned, "rude");
+    await platform.addFault("hide", "status", answer);
+    expect(await hide(owned, rude)).toMatchObject(result);
+  });
+});

@@ -1,0 +1,30 @@
+import { POST_COLLECTION } from "#src/bluesky/lexicon-checks.ts";
+import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { findComment } from "#src/bluesky/readers.ts";
+import { THREADGATE_COLLECTION } from "#src/bluesky/threadgate-record.ts";
+import type { Operation } from "#src/faults/rule.ts";
+import { isRecord, jsonObject } from "#src/http/call.ts";
+import type { Call } from "#src/http/call.ts";
+
+/**
+ * The operation names of a call that writes a Bluesky record: `hide` for a threadgate, `reply` for a
+ * reply to a reader's comment, `publish` and `create` for every other post, also for a reply to the
+ * account's own post.
+ */
+export function writeOperations(
+  call: Call,
+  { world }: BlueskyNetwork,
+): readonly [Operation, ...Operation[]] {
+  const input = jsonObject(call) ?? {};
+  if (input["collection"] === THREADGATE_COLLECTION) {
+    return ["hide"];
+  }
+  if (input["collection"] !== POST_COLLECTION) {
+    return ["other"];
+  }
+  const reply = isRecord(input["record"]) ? input["record"]["reply"] : undefined;
+  const parent = isRecord(reply) && isRecord(reply["parent"]) ? reply["parent"]["uri"] : undefined;
+  const answersReader =
+    typeof parent === "string" && findComment(world.reactions, parent) !== undefined;
+  return answersReader ? ["reply"] : ["publish", "create"];
+}
