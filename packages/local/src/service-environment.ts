@@ -102,6 +102,8 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
     // All features, so that each can be tried.
     PLATFORM_FEATURES: "comments,messages,metrics",
+    // The simulated Facebook publishes unpublished posts later, which not every real Page may do.
+    FACEBOOK_TWO_PHASE: "on",
   };
 }
 

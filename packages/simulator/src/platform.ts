@@ -36,6 +36,26 @@ export interface IssuedAccount {
   readonly credentials: Readonly<Record<string, string | number>>;
 }
 
+/** A comment, or a reply to a comment, as the control API shows it. */
+export interface ShownComment {
+  readonly id: string;
+  /** Id of the post that has the comment, or of the comment that the reply answers. */
+  readonly mediaId: string;
+  readonly author: string;
+  readonly text: string;
+  readonly hidden: boolean;
+  /** In Unix milliseconds of the simulator's clock. */
+  readonly createdAt: number;
+}
+
+/** A private reply to the author of a comment, as the control API shows it. */
+export interface SentPrivateReply {
+  readonly commentId: string;
+  readonly text: string;
+  /** In Unix milliseconds of the simulator's clock. */
+  readonly sentAt: number;
+}
+
 /**
  * A simulated social platform. To add a platform, write a folder with a factory of this type and
  * list the factory in `platforms.ts`.
@@ -79,10 +99,17 @@ export interface Platform {
   readonly refusal: (operation: string, call: Call) => Reply;
   readonly notFound: () => Reply;
   /**
-   * Generates the id of a reader's comment; absent when the platform does not let apps read
-   * comments.
+   * Generates the id of a reader's comment on a post; absent when the platform does not let apps
+   * read comments.
    */
-  readonly newCommentId?: (now: number) => string;
+  readonly newCommentId?: (now: number, postId: string) => string;
+  /**
+   * The comments on an account's posts and the account's replies, as the account's owner sees them;
+   * absent when the control API does not show them.
+   */
+  readonly commentsOf?: (account: Account) => readonly ShownComment[];
+  /** The private replies that an account has sent; absent when the platform has none. */
+  readonly privateRepliesOf?: (account: Account) => readonly SentPrivateReply[];
 }
 
 export type PlatformFactory = (world: World) => Platform;

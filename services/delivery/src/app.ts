@@ -13,6 +13,8 @@ import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { startEngagement, type Engagement } from "#src/engagement/app.ts";
+import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
+import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
 import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
@@ -22,6 +24,9 @@ import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
 import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
+
+/** How webhooks read what engagement owns; the two parts do not import each other. */
+const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */
 interface Parts {
@@ -51,7 +56,8 @@ export async function startApp(config: Config): Promise<App> {
   const worksFor = (part: keyof Parts) => config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
-  if (worksFor("webhooks")) parts.webhooks = await startWebhooks(common);
+  if (worksFor("webhooks"))
+    parts.webhooks = await startWebhooks({ ...common, engagement: ENGAGEMENT_READER });
   if (worksFor("engagement"))
     parts.engagement = await startEngagement({ ...common, guard, onEvents });
   return {

@@ -1,6 +1,10 @@
 import { createBlueskyCommentsConnector } from "#src/bluesky/comments/connector.ts";
+import { createFacebookCommentsConnector } from "#src/facebook/comments/connector.ts";
+import { createInstagramCommentsConnector } from "#src/instagram/comments/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
+import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
 import type { CommentsConnector } from "./connector.ts";
 
 /** The connectors of the platforms that offer this; the others are missing. */
@@ -8,6 +12,10 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
+    x: createXCommentsConnector(settings.x),
+    youtube: createYoutubeCommentsConnector(settings.youtube),
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
+    facebook: createFacebookCommentsConnector(settings.facebook),
+    instagram: createInstagramCommentsConnector(settings.instagram),
   };
 }

@@ -1,3 +1,5 @@
+import { createFacebookPrivateRepliesConnector } from "#src/facebook/private-replies/connector.ts";
+import { createInstagramPrivateRepliesConnector } from "#src/instagram/private-replies/connector.ts";
 import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
 import type { PrivateRepliesConnector } from "./connector.ts";
@@ -8,7 +10,10 @@ export type PrivateRepliesConnectors = Readonly<
 >;
 
 export function createPrivateRepliesConnectors(
-  _settings: PublishingSettings,
+  settings: PublishingSettings,
 ): PrivateRepliesConnectors {
-  return {};
+  return {
+    facebook: createFacebookPrivateRepliesConnector(settings.facebook),
+    instagram: createInstagramPrivateRepliesConnector(settings.instagram),
+  };
 }

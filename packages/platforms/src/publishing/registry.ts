@@ -6,10 +6,8 @@ import {
   createFacebookPublishingConnector,
   type FacebookSettings,
 } from "#src/facebook/publishing/connector.ts";
-import {
-  createInstagramPublishingConnector,
-  type InstagramSettings,
-} from "#src/instagram/publishing/connector.ts";
+import type { InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { createInstagramPublishingConnector } from "#src/instagram/publishing/connector.ts";
 import type { PlatformId } from "#src/registry.ts";
 import {
   createTelegramPublishingConnector,

@@ -1,5 +1,6 @@
 import type { FastifyError, FastifyInstance } from "fastify";
 import { registerAccounts } from "#src/control/accounts.ts";
+import { registerComments } from "#src/control/comments.ts";
 import { ControlError } from "#src/control/errors.ts";
 import { registerFaults } from "#src/control/faults.ts";
 import { registerInspection } from "#src/control/inspection.ts";
@@ -24,6 +25,7 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
       // restart of the simulator.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
+      registerComments(scope, world, platforms);
       registerFaults(scope, world, platforms);
       registerInspection(scope, world, platforms);
       registerReactions(scope, world, platforms);

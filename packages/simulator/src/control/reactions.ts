@@ -55,6 +55,14 @@ function requirePost(world: World, account: Account, id: string): void {
   }
 }
 
+/** Requires a post of the account, or a comment on one: readers also reply to comments. */
+function requireCommentable(world: World, account: Account, id: string): void {
+  const parent = world.reactions.comment(account.platform, id);
+  if (parent?.account !== account.externalId) {
+    requirePost(world, account, id);
+  }
+}
+
 export function registerReactions(
   scope: FastifyInstance,
   world: World,
@@ -70,10 +78,10 @@ export function registerReactions(
         throw new ControlError(400, `the simulated ${platform} has no comments`);
       }
       const account = requireAccount(world, platforms, platform, request.body.account);
-      requirePost(world, account, mediaId);
+      requireCommentable(world, account, mediaId);
       const now = world.clock.now();
       const createdAt = instantOf(request.body.createdAt, "createdAt") ?? now;
-      const id = newCommentId(now);
+      const id = newCommentId(now, mediaId);
       const owner = account.externalId;
       world.reactions.addComment({
         id,
@@ -91,6 +99,6 @@ export function registerReactions(
   scope.post<{ Body: MetricsBody }>("/metrics", { schema: { body: METRICS_BODY } }, (request) => {
     const { platform, account: idOrUsername, id, ...values } = request.body;
     requirePost(world, requireAccount(world, platforms, platform, idOrUsername), id);
-    return world.reactions.setMetrics(platform, id, values);
+    return world.reactions.setMetrics(platform, id, values, world.clock.now());
   });
 }

@@ -17,6 +17,8 @@ const SETTINGS_BODY = {
     latencyMs: { type: "integer", minimum: 0 },
     authorize: { enum: ["ask", "approve", "deny"] },
     audited: { type: "boolean" },
+    insightsLagMs: { type: "integer", minimum: 0 },
+    tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
   },
 };
 

@@ -1,91 +1,57 @@
-import { checkPage } from "#src/facebook/feed.ts";
+import { commentView, newCommentId } from "#src/facebook/comment-view.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { timeView } from "#src/facebook/views.ts";
+import { requireScope } from "#src/graph/endpoint.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
+import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { PAGING, pageOf } from "#src/graph/paging.ts";
 import { pickFields } from "#src/graph/parameters.ts";
-import { isRecord } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 import type { Post } from "#src/world/posts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
-const REPLY_WINDOW_MS = 7 * 86_400_000;
 const SUCCESS: Reply = { status: 200, body: { success: true } };
 
 /**
- * A Facebook user id derived from the author's name, because readers have no accounts in the
- * simulator.
- */
-function authorId(author: string): string {
-  const digits = Buffer.from(author).reduce(
-    (sum, byte) => (sum * 31n + BigInt(byte)) % 10n ** 15n,
-    7n,
-  );
-  return `3${digits.toString().padStart(15, "0")}`;
-}
-
-function acceptsPrivateReply(
-  network: FacebookNetwork,
-  { id, createdAt }: Comment,
-  now: number,
-): boolean {
-  return !network.answered.has(id) && now - createdAt <= REPLY_WINDOW_MS;
-}
-
-export function commentView(
-  network: FacebookNetwork,
-  comment: Comment,
-  { account, now }: GraphCall,
-): Readonly<Record<string, unknown>> {
-  const isOwn = comment.author === account.username;
-  const parent = network.world.reactions.comment("facebook", comment.mediaId);
-  return {
-    id: comment.id,
-    from: isOwn
-      ? { id: account.externalId, name: account.displayName }
-      : { id: authorId(comment.author), name: comment.author },
-    message: comment.text,
-    created_time: timeView(comment.createdAt),
-    is_hidden: network.hidden.get(comment.id) ?? false,
-    can_hide: !isOwn,
-    can_comment: true,
-    can_reply_privately: !isOwn && acceptsPrivateReply(network, comment, now),
-    private_reply_conversation: network.answered.has(comment.id)
-      ? { id: `t_${comment.id}` }
-      : undefined,
-    parent: parent === undefined ? undefined : { id: parent.id },
-    permalink_url: `https://www.facebook.com/${comment.mediaId}?comment_id=${comment.id}`,
-    like_count: 0,
-    comment_count: network.world.reactions.commentsOn("facebook", comment.id).length,
-  };
-}
-
-/**
- * Finds the visible Facebook post whose id is in the path. The id of a video can also have the form
+ * Finds the Page's visible Facebook post with the given id. The id of a video can also have the form
  * `<page>_<video>`.
  */
 export function findVisiblePost(
-  network: FacebookNetwork,
-  { id, account }: GraphCall,
+  { world }: FacebookNetwork,
+  { account }: Pick<GraphCall, "account">,
+  id: string,
 ): Post | undefined {
-  const { posts } = network.world;
   const post =
-    posts.get(account, id) ?? posts.get(account, id.replace(`${account.externalId}_`, ""));
+    world.posts.get(account, id) ??
+    world.posts.get(account, id.replace(`${account.externalId}_`, ""));
   return post?.deletedAt === null ? post : undefined;
+}
+
+/** A comment on one of the Page's posts, or a reply to it; undefined when it does not exist. */
+export function findComment(
+  network: FacebookNetwork,
+  graphCall: Pick<GraphCall, "account">,
+  id: string,
+): Comment | undefined {
+  const { reactions } = network.world;
+  const comment = reactions.comment("facebook", id);
+  const top = reactions.comment("facebook", comment?.mediaId ?? "") ?? comment;
+  const post = findVisiblePost(network, graphCall, top?.mediaId ?? "");
+  return post === undefined ? undefined : comment;
 }
 
 /** Lists the comments on a Facebook post or the replies to a Facebook comment. */
 function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters, id, asOf } = graphCall;
-  parameters.checkNames(["filter", "order", "summary", ...PAGING]);
-  const { reactions } = network.world;
-  const parent = findVisiblePost(network, graphCall) ?? reactions.comment("facebook", id);
-  const all = reactions
+  parameters.checkNames(["filter", "order", ...PAGING]);
+  if (parameters.has("filter")) {
+    parameters.oneOf("filter", ["toplevel"]);
+  }
+  const isNewestFirst = parameters.text("order") === "reverse_chronological";
+  const parent = findVisiblePost(network, graphCall, id) ?? findComment(network, graphCall, id);
+  const all = network.world.reactions
     .commentsOn("facebook", parent?.id ?? refuseObject(id))
     .filter((comment) => comment.createdAt <= asOf);
-  const ordered = parameters.text("order") === "reverse_chronological" ? all.toReversed() : all;
-  const { items, paging } = pageOf(ordered, graphCall);
+  const { items, paging } = pageOf(isNewestFirst ? all.toReversed() : all, graphCall);
   const data = items.map((comment) =>
     pickFields(parameters, commentView(network, comment, graphCall), ["created_time", "message"]),
   );
@@ -107,18 +73,18 @@ export function listComments(network: FacebookNetwork): GraphEndpoint {
   };
 }
 
-function reply(network: FacebookNetwork, { parameters, id, account, now }: GraphCall): Reply {
+function reply(network: FacebookNetwork, graphCall: GraphCall): Reply {
+  const { parameters, id, account, now } = graphCall;
   parameters.checkNames(["message"]);
   const text = parameters.required("message");
-  const parent = network.world.reactions.comment("facebook", id);
-  if (parent?.account !== account.externalId) {
-    return refuseObject(id);
-  }
-  const made = network.world.reactions.addComment({
-    id: newCommentId(network, now),
+  const comment = findComment(network, graphCall, id) ?? refuseObject(id);
+  const { reactions } = network.world;
+  const top = reactions.comment("facebook", comment.mediaId) ?? comment;
+  const made = reactions.addComment({
+    id: newCommentId(network, now, top.mediaId),
     platform: "facebook",
     account: account.externalId,
-    mediaId: parent.id,
+    mediaId: top.id,
     author: account.username,
     text,
     createdAt: now,
@@ -142,49 +108,17 @@ export function replyToComment(network: FacebookNetwork): GraphEndpoint {
  * the Page has no comment with the id in the path.
  */
 export function hideComment(network: FacebookNetwork, graphCall: GraphCall): Reply | undefined {
-  const { parameters, id, account } = graphCall;
-  const comment = network.world.reactions.comment("facebook", id);
-  if (comment?.account !== account.externalId) {
+  const { parameters, id, account, token } = graphCall;
+  const comment = findComment(network, graphCall, id);
+  if (comment === undefined) {
     return undefined;
   }
+  requireScope(token, "pages_manage_engagement");
   parameters.checkNames(["is_hidden"]);
   parameters.required("is_hidden");
+  if (comment.author === account.username) {
+    return refuseParameter("The Page cannot hide its own comment.");
+  }
   network.hidden.put(id, parameters.flag("is_hidden", false));
   return SUCCESS;
-}
-
-function sendMessage(network: FacebookNetwork, graphCall: GraphCall): Reply {
-  const { parameters, now, account } = graphCall;
-  checkPage(graphCall);
-  parameters.checkNames(["recipient", "message", "messaging_type"]);
-  const recipient = parameters.json("recipient");
-  const message = parameters.json("message");
-  const id = isRecord(recipient) ? String(recipient["comment_id"]) : "";
-  const text = isRecord(message) ? message["text"] : undefined;
-  const comment = network.world.reactions.comment("facebook", id);
-  if (typeof text !== "string" || text === "" || comment?.account !== account.externalId) {
-    return refuseParameter("The comment or the text of the message is missing.");
-  }
-  if (!acceptsPrivateReply(network, comment, now)) {
-    const refusal = "A private reply can be sent once, within 7 days of the comment.";
-    return refuseGraph({ code: 10_900, subcode: 2_534_014, message: refusal });
-  }
-  network.answered.put(id, text);
-  const body = { recipient_id: authorId(comment.author), message_id: `m_${id}` };
-  return { status: 200, body };
-}
-
-/** `POST /{page}/messages`: sends a Facebook private reply, at most once per comment. */
-export function sendPrivateReply(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/messages",
-    operations: () => ["reply"],
-    scope: "pages_messaging",
-    handle: (graphCall) => sendMessage(network, graphCall),
-  };
-}
-
-export function newCommentId(network: FacebookNetwork, now: number): string {
-  return `${network.world.snowflakes.next(now)}_${network.world.snowflakes.next(now)}`;
 }

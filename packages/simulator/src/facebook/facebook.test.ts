@@ -325,12 +325,11 @@ describe("Facebook comments and insights", () => {
     const { post } = await comment();
     const given = { platform: "facebook", account: page.username, id: post };
     await simulator.control("/metrics", { ...given, views: 12, likes: 3 });
-    const metrics = (names: string) => call("GET", `${post}/insights?metric=${names}`);
+    const metrics = (names: string) => call("GET", `${post}?fields=insights.metric(${names})`);
     const { body } = await metrics("post_media_view,post_reactions_by_type_total");
-    expect(itemsOf(body["data"]).map((one) => itemsOf(one["values"])[0]?.["value"])).toEqual([
-      12,
-      { like: 3 },
-    ]);
+    expect(
+      itemsOf(body["insights"]?.["data"]).map((one) => itemsOf(one["values"])[0]?.["value"]),
+    ).toEqual([12, { like: 3 }]);
     expect(errorOf(await metrics("post_media_view,post_impressions"))).toEqual([
       400,
       100,

@@ -1,15 +1,11 @@
-import {
-  newCommentId,
-  listComments,
-  replyToComment,
-  sendPrivateReply,
-} from "#src/facebook/comments.ts";
+import { newCommentId, shownComments } from "#src/facebook/comment-view.ts";
+import { listComments, replyToComment } from "#src/facebook/comments.ts";
 import { createFeedPost } from "#src/facebook/feed.ts";
-import { readInsights } from "#src/facebook/insights.ts";
 import { createNetwork } from "#src/facebook/network.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { deleteNode, readNode, updateNode } from "#src/facebook/node.ts";
+import { deleteNode, readNode, readNodes, updateNode } from "#src/facebook/node.ts";
 import { createPhoto } from "#src/facebook/photos.ts";
+import { sendPrivateReply } from "#src/facebook/private-reply.ts";
 import { listPublishedPosts } from "#src/facebook/published-posts.ts";
 import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
 import { SCOPES } from "#src/facebook/scopes.ts";
@@ -87,12 +83,12 @@ export function createFacebook(world: World): Platform {
     createVideo(network),
     createReel(network),
     listPublishedPosts(network),
-    readInsights(network),
     listComments(network),
     replyToComment(network),
     sendPrivateReply(network),
     revokeGrant(network),
     readNode(network),
+    readNodes(network),
     updateNode(network),
     deleteNode(network),
   ];
@@ -123,6 +119,8 @@ export function createFacebook(world: World): Platform {
     errorReply: (status, call) => statusReply(network, accountOf(network, call), status),
     refusal: (operation) => (operation === "refresh" ? TOKEN_REFUSAL : REFUSAL),
     notFound: () => graphError({ code: 2500, message: "Unknown path components" }),
-    newCommentId: (now) => newCommentId(network, now),
+    newCommentId: (now, postId) => newCommentId(network, now, postId),
+    commentsOf: (account) => shownComments(network, account),
+    privateRepliesOf: ({ externalId }) => network.privateReplies.sentBy(externalId),
   };
 }

@@ -1,8 +1,8 @@
-import { findVisiblePost } from "#src/facebook/comments.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
-import type { Reply } from "#src/http/call.ts";
+import { requireScope } from "#src/graph/endpoint.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import { refuseParameter } from "#src/graph/errors.ts";
+import type { Expansion } from "#src/graph/fields.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 
 /**
@@ -23,36 +23,32 @@ const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
   }),
 };
 
-function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
-  const { parameters, id } = graphCall;
-  parameters.checkNames(["metric", "period"]);
-  const post = findVisiblePost(network, graphCall) ?? refuseObject(id);
-  const values = network.world.reactions.metricsOf("facebook", post.id);
-  const data = parameters
-    .required("metric")
-    .split(",")
-    .map((name) => {
-      const count = METRICS[name];
-      return count === undefined
-        ? refuseParameter("The value must be a valid insights metric")
-        : {
-            name,
-            period: "lifetime",
-            values: [{ value: count(values) }],
-            id: `${id}/insights/${name}/lifetime`,
-          };
-    });
-  return { status: 200, body: { data } };
+function insightsOf(
+  { world }: FacebookNetwork,
+  { asOf, token }: GraphCall,
+  postId: string,
+  names: string,
+): unknown {
+  requireScope(token, "read_insights");
+  const instant = asOf - world.settings.values.insightsLagMs;
+  const values = world.reactions.metricsAt("facebook", postId, instant);
+  const data = names.split(",").map((name) => {
+    const count = METRICS[name];
+    const value = count?.(values) ?? refuseParameter("The value must be a valid insights metric");
+    const id = `${postId}/insights/${name}/lifetime`;
+    return { name, period: "lifetime", values: [{ value }], id };
+  });
+  return { data };
 }
 
-/** `GET /{post}/insights`: reads metrics of a Facebook post. */
-export function readInsights(network: FacebookNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id/insights",
-    operations: () => ["metrics"],
-    reads: true,
-    scope: "read_insights",
-    handle: (graphCall) => list(network, graphCall),
-  };
+/**
+ * The field `insights` of a Facebook post, with the names in its modifier `metric`. Insights lag behind
+ * the post's counters.
+ */
+export function insightsField(
+  network: FacebookNetwork,
+  graphCall: GraphCall,
+  postId: string,
+): Expansion {
+  return ({ modifiers }) => insightsOf(network, graphCall, postId, modifiers.get("metric") ?? "");
 }

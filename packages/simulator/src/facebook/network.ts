@@ -1,4 +1,5 @@
 import type { GraphHost } from "#src/graph/host.ts";
+import { PrivateReplies } from "#src/graph/private-replies.ts";
 import { Uploads } from "#src/graph/rupload.ts";
 import { GraphTokens } from "#src/graph/tokens.ts";
 import type { Table } from "#src/store/table.ts";
@@ -62,11 +63,7 @@ export interface FacebookNetwork extends GraphHost {
   readonly uploads: Uploads;
   /** Maps the id of a Facebook comment to whether the Page has hidden it. */
   readonly hidden: Table<boolean>;
-  /**
-   * Maps the id of a Facebook comment to the Page's private reply. Each comment has at most one
-   * private reply.
-   */
-  readonly answered: Table<string>;
+  readonly privateReplies: PrivateReplies;
 }
 
 export function createNetwork(world: World): FacebookNetwork {
@@ -81,7 +78,7 @@ export function createNetwork(world: World): FacebookNetwork {
     sessions: store.table<string>("facebook.sessions"),
     uploads: new Uploads(host),
     hidden: store.table<boolean>("facebook.hidden"),
-    answered: store.table<string>("facebook.answered"),
+    privateReplies: new PrivateReplies(store, "facebook"),
   };
 }
 

@@ -1,4 +1,6 @@
-import { commentView, hideComment } from "#src/facebook/comments.ts";
+import { commentView } from "#src/facebook/comment-view.ts";
+import { findComment, hideComment } from "#src/facebook/comments.ts";
+import { insightsField } from "#src/facebook/insights.ts";
 import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
 import { existsAt } from "#src/facebook/network.ts";
 import { publishPost, publishVideo } from "#src/facebook/publishing.ts";
@@ -7,7 +9,11 @@ import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { pickFields } from "#src/graph/parameters.ts";
+import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+
+/** A field that only calls for the metrics of posts request. */
+const COUNTERS = "reactions";
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -39,33 +45,46 @@ function findVideo(
   return video?.page === account.externalId && existsAt(video, asOf) ? video : undefined;
 }
 
-function viewOf(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   if (id === "me" || id === account.externalId) {
     return pageView(account);
   }
   const post = findPost(network, graphCall, asOf);
   if (post !== undefined) {
-    return postView(network, post, asOf);
+    const insights = insightsField(network, graphCall, post.id);
+    return { ...postView(network, post, asOf), insights };
   }
   const video = findVideo(network, graphCall, asOf);
   if (video !== undefined) {
-    return videoView(network, video, asOf);
+    const insights = insightsField(network, graphCall, video.id);
+    return { ...videoView(network, video, asOf), insights };
   }
   const photo = network.photos.get(id);
   if (photo?.page === account.externalId && existsAt(photo, asOf)) {
     return photoView(photo);
   }
-  const comment = network.world.reactions.comment("facebook", id);
-  return comment?.account === account.externalId
-    ? commentView(network, comment, graphCall)
-    : undefined;
+  const comment = findComment(network, graphCall, id);
+  return comment === undefined || comment.createdAt > asOf
+    ? undefined
+    : commentView(network, comment, graphCall);
+}
+
+function viewOf(network: FacebookNetwork, graphCall: GraphCall): View {
+  return findView(network, graphCall) ?? refuseObject(graphCall.id);
+}
+
+/** `GET /?ids=`: reads several Facebook posts, videos or comments. */
+export function readNodes(network: FacebookNetwork): GraphEndpoint {
+  return readSeveralNodes("pages_read_engagement", COUNTERS, (graphCall) =>
+    viewOf(network, graphCall),
+  );
 }
 
 function read(network: FacebookNetwork, graphCall: GraphCall): Reply {
-  const { parameters, id } = graphCall;
+  const { parameters } = graphCall;
   parameters.checkNames([]);
-  const view = viewOf(network, graphCall) ?? refuseObject(id);
+  const view = viewOf(network, graphCall);
   const body = pickFields(
     parameters,
     view,
@@ -79,7 +98,8 @@ export function readNode(network: FacebookNetwork): GraphEndpoint {
   return {
     method: "GET",
     path: "/:id",
-    operations: ({ params }) => (params["id"] === "me" ? ["account"] : ["status"]),
+    operations: ({ params, query }) =>
+      params["id"] === "me" ? ["account"] : readOperations(query, COUNTERS),
     reads: true,
     scope: "pages_read_engagement",
     handle: (graphCall) => read(network, graphCall),

@@ -47,11 +47,13 @@ function summary(count: number): unknown {
  * The counters of a Facebook post that are fields of the post itself, so that reading them needs no
  * call to `insights`.
  */
-function counters(network: FacebookNetwork, id: string): View {
-  const { likes = 0, comments = 0, shares } = network.world.reactions.metricsOf("facebook", id);
+function counters({ world }: FacebookNetwork, id: string, asOf: number): View {
+  const { reactions } = world;
+  const { likes = 0, comments = 0, shares } = reactions.metricsAt("facebook", id, asOf);
+  const shown = reactions.countComments("facebook", id, asOf);
   return {
     reactions: summary(likes),
-    comments: summary(comments),
+    comments: summary(Math.max(comments, shown)),
     shares: shares === undefined || shares === 0 ? undefined : { count: shares },
   };
 }
@@ -61,11 +63,12 @@ export function postView(network: FacebookNetwork, post: FacebookPost, asOf: num
   return {
     id: post.id,
     message: post.message === "" ? undefined : post.message,
+    from: { id: post.page },
     created_time: timeView(post.publishedAt ?? post.createdAt),
     is_published: isReached(post.publishedAt, asOf),
     permalink_url: `https://www.facebook.com/${post.page}/posts/${number}`,
     attachments: attachments(post),
-    ...counters(network, post.id),
+    ...counters(network, post.id, asOf),
   };
 }
 
@@ -86,11 +89,12 @@ export function videoView(network: FacebookNetwork, video: FacebookVideo, asOf: 
     id: video.id,
     title: video.title === "" ? undefined : video.title,
     description: video.description === "" ? undefined : video.description,
+    from: { id: video.page },
     created_time: timeView(video.createdAt),
     published: isReached(video.publishedAt, asOf),
     permalink_url: path,
     status: statusView(network, video, asOf),
-    ...counters(network, video.id),
+    ...counters(network, video.id, asOf),
   };
 }
 
@@ -101,11 +105,12 @@ export function videoPostView(network: FacebookNetwork, video: FacebookVideo, as
   return {
     id: `${video.page}_${video.id}`,
     message: description,
+    from: { id: video.page },
     created_time: timeView(video.publishedAt ?? video.createdAt),
     is_published: view["published"],
     permalink_url: `https://www.facebook.com${String(path)}`,
     attachments: { data: [attachment] },
-    ...counters(network, video.id),
+    ...counters(network, video.id, asOf),
   };
 }
 

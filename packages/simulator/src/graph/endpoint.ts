@@ -1,8 +1,8 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { graphError, tokenError } from "#src/graph/errors.ts";
+import { graphError, refuseGraph, tokenError } from "#src/graph/errors.ts";
 import type { GraphHost } from "#src/graph/host.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
-import { parametersOf } from "#src/graph/parameters.ts";
+import { idsIn, parametersOf } from "#src/graph/parameters.ts";
 import type { GraphToken } from "#src/graph/tokens.ts";
 import { spendCall, withUsage } from "#src/graph/usage.ts";
 import { answering } from "#src/http/call.ts";
@@ -91,11 +91,14 @@ function answeringText(read: () => string): string {
 }
 
 /**
- * The permission that a Graph API endpoint requires. Its name depends on the host, because
- * Instagram Login has its own permission names.
+ * Refuses the call when its token lacks a permission. The permissions of Instagram Login have names
+ * of their own.
  */
-function scopeOf({ scope }: GraphEndpoint, { isInstagramLogin }: GraphFlavour): string | undefined {
-  return isInstagramLogin ? scope?.replace(/^instagram_/, "instagram_business_") : scope;
+export function requireScope({ kind, scopes }: GraphToken, scope: string): void {
+  const name = kind === "instagram" ? scope.replace(/^instagram_/, "instagram_business_") : scope;
+  if (!scopes.includes(name)) {
+    refuseGraph({ code: 200, message: `Requires the ${name} permission` }, 403);
+  }
 }
 
 function authenticated(
@@ -112,9 +115,8 @@ function authenticated(
   if ((token.kind === "instagram") !== endpoint.isInstagramLogin) {
     return graphError({ code: 190, message: "Invalid OAuth access token - Cannot parse" }, 401);
   }
-  const scope = scopeOf(endpoint, endpoint);
-  if (scope !== undefined && !token.scopes.includes(scope)) {
-    return graphError({ code: 200, message: `Requires the ${scope} permission` }, 403);
+  if (endpoint.scope !== undefined) {
+    requireScope(token, endpoint.scope);
   }
   const account = host.world.accounts.byId(host.platform, token.account);
   return account === undefined ? tokenError(467) : { account, token };
@@ -134,7 +136,8 @@ function handle(
   if ("status" in caller) {
     return caller;
   }
-  const spending = spendCall(host, caller.account, moment.now);
+  const cost = Math.max(1, idsIn(call.query.get("ids") ?? "").length);
+  const spending = spendCall(host, caller.account, moment.now, cost);
   if (!spending.allowed) {
     return withUsage(host, caller.account, spending, moment.now, limitReached(host));
   }

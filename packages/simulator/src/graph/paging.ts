@@ -1,4 +1,6 @@
 import { refuseParameter } from "#src/graph/errors.ts";
+import { parseFields, pick } from "#src/graph/fields.ts";
+import type { Field } from "#src/graph/fields.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
 import type { Call } from "#src/http/call.ts";
 
@@ -26,16 +28,24 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
 }
 
 /**
- * Index of the first item on the requested page of a Graph API list. Refuses a cursor whose item no
- * longer exists.
+ * The items of a Graph API list after the item of a cursor; all items without a cursor. Refuses a
+ * cursor whose item no longer exists.
  */
-function startOf(parameters: GraphParameters, all: readonly { readonly id: string }[]): number {
-  const after = parameters.text("after");
-  if (after === "") {
-    return 0;
+function* itemsAfter<T extends { readonly id: string }>(
+  all: Iterable<T>,
+  after: string,
+): Generator<T> {
+  const id = Buffer.from(after, "base64url").toString();
+  let isFound = after === "";
+  for (const item of all) {
+    if (isFound) {
+      yield item;
+    }
+    isFound ||= item.id === id;
   }
-  const index = all.findIndex(({ id }) => cursorOf(id) === after);
-  return index === -1 ? refuseParameter("Invalid cursor") : index + 1;
+  if (!isFound) {
+    refuseParameter("Invalid cursor");
+  }
 }
 
 /** The page of a Graph API list that the parameters `limit` and `after` select. */
@@ -44,16 +54,34 @@ export function pageOf<T extends { readonly id: string }>(
   { call, parameters }: { readonly call: Call; readonly parameters: GraphParameters },
   maxLimit = MAX_LIMIT,
 ): GraphPage<T> {
-  const list = [...all];
   const limit = limitOf(parameters, maxLimit);
-  const from = startOf(parameters, list);
-  const items = list.slice(from, from + limit);
+  const found = itemsAfter(all, parameters.text("after"))
+    .take(limit + 1)
+    .toArray();
+  const items = found.slice(0, limit);
   const [first, last] = [items[0], items.at(-1)];
   if (first === undefined || last === undefined) {
     return { items, paging: {} };
   }
   const cursors = { before: cursorOf(first.id), after: cursorOf(last.id) };
-  const isMore = from + limit < list.length;
+  const isMore = found.length > limit;
   const next = isMore ? { next: `${call.baseUrl}${call.path}?after=${cursors.after}` } : {};
   return { items, paging: { paging: { cursors, ...next } } };
+}
+
+/** A list inside another Graph API result, with the limit and the fields that the caller requested for it. */
+export function nestedPage(
+  all: readonly Readonly<Record<string, unknown>>[],
+  { modifiers, fields }: Field,
+  defaults: readonly string[],
+): unknown {
+  if (all.length === 0) {
+    return undefined;
+  }
+  const limit = Number(modifiers.get("limit") ?? DEFAULT_LIMIT);
+  const asked = fields.length === 0 ? parseFields(defaults.join(",")) : fields;
+  const data = all.slice(0, limit).map((item) => pick(asked, item));
+  const after = cursorOf(String(data.at(-1)?.["id"]));
+  const next = all.length > limit ? { next: `?after=${after}` } : {};
+  return { data, paging: { cursors: { after }, ...next } };
 }

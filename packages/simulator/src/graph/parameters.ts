@@ -1,4 +1,5 @@
 import { refuseParameter } from "#src/graph/errors.ts";
+import { parseFields, pick } from "#src/graph/fields.ts";
 import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
@@ -122,22 +123,6 @@ export function parametersOf(call: Call): GraphParameters {
 }
 
 /**
- * The top-level field names in a Graph API parameter such as
- * `fields=id,status{x},comments.summary(true){y}`.
- */
-export function fieldNames(parameters: GraphParameters): ReadonlySet<string> {
-  let depth = 0;
-  let flat = "";
-  for (const letter of parameters.text("fields")) {
-    depth += "{(".includes(letter) ? 1 : 0;
-    flat += depth === 0 ? letter : "";
-    depth -= "})".includes(letter) ? 1 : 0;
-  }
-  const names = flat.split(",").map((name) => name.split(".", 1)[0]?.trim() ?? "");
-  return new Set(names.filter((name) => name !== ""));
-}
-
-/**
  * The fields of a Graph API result that the caller requested, and always `id`. Refuses a requested
  * field that the result does not have.
  */
@@ -146,16 +131,11 @@ export function pickFields(
   object: Readonly<Record<string, unknown>>,
   defaults: readonly string[] = [],
 ): Record<string, unknown> {
-  const asked = fieldNames(parameters);
-  const picked: Record<string, unknown> = { id: object["id"] };
-  for (const name of asked.size === 0 ? defaults : asked) {
-    if (!(name in object)) {
-      refuseParameter(`Tried accessing nonexisting field (${name})`);
-    }
-    const value = object[name];
-    if (value !== undefined) {
-      picked[name] = value;
-    }
-  }
-  return picked;
+  const asked = parseFields(parameters.text("fields"));
+  return pick(asked.length === 0 ? parseFields(defaults.join(",")) : asked, object);
+}
+
+/** The ids in the parameter `ids` of a Graph API call. */
+export function idsIn(text: string): readonly string[] {
+  return text.split(",").filter((id) => id !== "");
 }

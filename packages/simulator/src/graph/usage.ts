@@ -11,10 +11,18 @@ import type { Spending } from "#src/world/limits.ts";
 const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
-/** Counts a Graph API call against the account's business use case limit. */
-export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
+/**
+ * Counts a Graph API call against the account's business use case limit. A call that reads several
+ * objects counts once per object.
+ */
+export function spendCall(
+  { platform, world }: GraphHost,
+  account: Account,
+  now: number,
+  cost: number,
+): Spending {
   const key = `${platform}:calls:${account.externalId}`;
-  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
+  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS, cost }], now);
 }
 
 /**

@@ -1,47 +1,61 @@
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
+import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { PAGING, pageOf } from "#src/graph/paging.ts";
 import { pickFields } from "#src/graph/parameters.ts";
-import { isRecord } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
+import { commentView } from "#src/instagram/comment-view.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
-import { authorId, commentView } from "#src/instagram/views.ts";
 import type { Comment } from "#src/world/reactions.ts";
 
 const MAX_LIMIT = 50;
-const MAX_MESSAGE_BYTES = 1000;
-const PRIVATE_REPLY_WINDOW_MS = 7 * 86_400_000;
 
-/**
- * A reader's comment on one of the account's Instagram posts. Refuses the call when the comment
- * does not exist.
- */
-function requireComment({ world }: InstagramNetwork, { account }: GraphCall, id: string): Comment {
+/** A comment on one of the account's Instagram posts, or a reply to it; undefined when it does not exist. */
+export function findComment(
+  { world }: InstagramNetwork,
+  { account }: Pick<GraphCall, "account">,
+  id: string,
+): Comment | undefined {
   const comment = world.reactions.comment("instagram", id);
-  const post = world.posts.get(account, comment?.mediaId ?? "");
-  return comment === undefined || post === undefined || post.deletedAt !== null
-    ? refuseObject(id)
-    : comment;
+  const top = world.reactions.comment("instagram", comment?.mediaId ?? "") ?? comment;
+  const post = world.posts.get(account, top?.mediaId ?? "");
+  return post?.deletedAt === null ? comment : undefined;
+}
+
+function* shownComments(
+  network: InstagramNetwork,
+  list: readonly Comment[],
+  asOf: number,
+): Generator<Comment> {
+  for (const comment of list.toReversed()) {
+    if (comment.createdAt <= asOf && network.hidden.get(comment.id) !== true) {
+      yield comment;
+    }
+  }
+}
+
+function answerList(
+  network: InstagramNetwork,
+  graphCall: GraphCall,
+  comments: readonly Comment[],
+): Reply {
+  const { parameters, asOf, account } = graphCall;
+  parameters.checkNames(PAGING);
+  const shown = shownComments(network, comments, asOf);
+  const { items, paging } = pageOf(shown, graphCall, MAX_LIMIT);
+  const data = items.map((comment) =>
+    pickFields(parameters, commentView(network, comment, account, asOf), ["timestamp", "text"]),
+  );
+  return { status: 200, body: { data, ...paging } };
 }
 
 /** Lists the comments on an Instagram post, newest first and without hidden comments. */
 function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
-  const { account, parameters, asOf, id } = graphCall;
+  const { account, id } = graphCall;
   const { posts, reactions } = network.world;
-  parameters.checkNames(PAGING);
   const post = posts.get(account, id);
-  if (post === undefined || post.deletedAt !== null) {
-    return refuseObject(id);
-  }
-  const shown = reactions
-    .commentsOn("instagram", id)
-    .filter((comment) => comment.createdAt <= asOf && network.hidden.get(comment.id) !== true)
-    .toSorted((one, other) => other.createdAt - one.createdAt);
-  const { items, paging } = pageOf(shown, graphCall, MAX_LIMIT);
-  const data = items.map((comment) =>
-    pickFields(parameters, commentView(network, comment, account), ["timestamp", "text"]),
-  );
-  return { status: 200, body: { data, ...paging } };
+  return post?.deletedAt === null
+    ? answerList(network, graphCall, reactions.commentsOn("instagram", id))
+    : refuseObject(id);
 }
 
 /** `GET /:media/comments`: lists the comments on an Instagram post. */
@@ -56,20 +70,46 @@ export function listComments(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
+function listReplies(network: InstagramNetwork, graphCall: GraphCall): Reply {
+  const comment = findComment(network, graphCall, graphCall.id) ?? refuseObject(graphCall.id);
+  const replies = network.world.reactions.commentsOn("instagram", comment.id);
+  return answerList(network, graphCall, replies);
+}
+
+/** `GET /:comment/replies`: lists the replies to an Instagram comment. */
+export function readReplies(network: InstagramNetwork): GraphEndpoint {
+  return {
+    method: "GET",
+    path: "/:id/replies",
+    operations: () => ["comments"],
+    reads: true,
+    scope: "instagram_manage_comments",
+    handle: (graphCall) => listReplies(network, graphCall),
+  };
+}
+
 /**
  * Replies to an Instagram comment. A reply to a reply is stored as a reply to the top-level
  * comment.
  */
 function reply(network: InstagramNetwork, graphCall: GraphCall): Reply {
-  const { parameters, now, id: path } = graphCall;
+  const { parameters, now, id: path, account } = graphCall;
   parameters.checkNames(["message"]);
   const text = parameters.required("message");
-  const top = requireComment(network, graphCall, network.replies.get(path)?.parent ?? path);
+  const comment = findComment(network, graphCall, path) ?? refuseObject(path);
+  const top = findComment(network, graphCall, comment.mediaId) ?? comment;
   if (network.hidden.get(top.id) === true) {
     return refuseParameter("A hidden comment cannot be replied to");
   }
-  const id = network.world.snowflakes.next(now);
-  network.replies.put(id, { id, parent: top.id, text, createdAt: now });
+  const { id } = network.world.reactions.addComment({
+    id: network.world.snowflakes.next(now),
+    platform: "instagram",
+    account: account.externalId,
+    mediaId: top.id,
+    author: account.username,
+    text,
+    createdAt: now,
+  });
   return { status: 200, body: { id } };
 }
 
@@ -84,58 +124,13 @@ export function replyToComment(network: InstagramNetwork): GraphEndpoint {
   };
 }
 
-/** Hides or shows a reader's comment on Instagram. The account's own replies cannot be hidden. */
+/** Hides or shows a comment on Instagram. The account's own comments stay visible. */
 export function hideComment(network: InstagramNetwork, graphCall: GraphCall): Reply {
-  const { parameters, id } = graphCall;
+  const { parameters, id, account } = graphCall;
   parameters.checkNames(["hide"]);
   parameters.required("hide");
-  const comment = requireComment(network, graphCall, id);
-  network.hidden.put(comment.id, parameters.flag("hide", false));
+  const comment = findComment(network, graphCall, id) ?? refuseObject(id);
+  const isOwn = comment.author === account.username;
+  network.hidden.put(comment.id, parameters.flag("hide", false) && !isOwn);
   return { status: 200, body: { success: true } };
-}
-
-function textOf(value: unknown): string {
-  const text = isRecord(value) ? value["text"] : undefined;
-  return typeof text === "string" && text !== "" && Buffer.byteLength(text) <= MAX_MESSAGE_BYTES
-    ? text
-    : refuseParameter("Param message must have a text of at most 1000 bytes");
-}
-
-/**
- * Sends an Instagram private reply, at most one per comment, within seven days after the comment.
- */
-function sendPrivateReply(network: InstagramNetwork, graphCall: GraphCall): Reply {
-  const { parameters, account, now, id: path } = graphCall;
-  const pageId = network.ownerships.get(account.externalId)?.pageId;
-  if (path !== "me" && path !== pageId) {
-    return refuseObject(path);
-  }
-  parameters.checkNames(["recipient", "message"]);
-  const recipient = parameters.json("recipient");
-  const id = isRecord(recipient) ? recipient["comment_id"] : undefined;
-  if (typeof id !== "string") {
-    return refuseParameter("Param recipient must have a comment_id");
-  }
-  const text = textOf(parameters.json("message"));
-  const comment = requireComment(network, graphCall, id);
-  const isTooOld = now - comment.createdAt > PRIVATE_REPLY_WINDOW_MS;
-  if (isTooOld || network.privateReplies.has(id)) {
-    const message = "A private reply can be sent once, within 7 days of the comment";
-    return refuseGraph({ code: 10_900, subcode: 2_534_014, message });
-  }
-  network.privateReplies.put(id, text);
-  const recipientId = authorId(comment.author);
-  const body = { recipient_id: recipientId, message_id: `m_${network.world.snowflakes.next(now)}` };
-  return { status: 200, body };
-}
-
-/** `POST /:page/messages`: sends a private reply to an Instagram comment. */
-export function privateReply(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "POST",
-    path: "/:id/messages",
-    operations: () => ["reply"],
-    scope: "instagram_manage_messages",
-    handle: (graphCall) => sendPrivateReply(network, graphCall),
-  };
 }

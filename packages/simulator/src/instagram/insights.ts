@@ -1,7 +1,7 @@
-import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
-import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
-import type { Reply } from "#src/http/call.ts";
-import { findPost } from "#src/instagram/network.ts";
+import { requireScope } from "#src/graph/endpoint.ts";
+import type { GraphCall } from "#src/graph/endpoint.ts";
+import { refuseParameter } from "#src/graph/errors.ts";
+import type { Expansion } from "#src/graph/fields.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 import type { PostDetail } from "#src/instagram/post-details.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
@@ -39,39 +39,37 @@ const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
   },
 };
 
-function list(network: InstagramNetwork, { parameters, id, account }: GraphCall): Reply {
-  parameters.checkNames(["metric", "period"]);
-  const found = findPost(network, account, id);
-  if (found === undefined || found.post.deletedAt !== null) {
-    return refuseObject(id);
-  }
-  const values = network.world.reactions.metricsOf("instagram", id);
-  const data = parameters
-    .required("metric")
-    .split(",")
-    .map((name) => {
-      const count = METRICS[found.detail.productType][name];
-      const value = count === undefined ? refuseMetric(name) : count(values);
-      const metricId = `${id}/insights/${name}/lifetime`;
-      return { name, period: "lifetime", values: [{ value }], id: metricId };
-    });
-  return { status: 200, body: { data } };
+/** The metrics of an Instagram post with the given names. Insights lag behind the post's counters. */
+function insightsOf(
+  { world }: InstagramNetwork,
+  { asOf, token }: GraphCall,
+  { id, productType }: { readonly id: string; readonly productType: PostDetail["productType"] },
+  names: string,
+): unknown {
+  requireScope(token, "instagram_manage_insights");
+  const instant = asOf - world.settings.values.insightsLagMs;
+  const values = world.reactions.metricsAt("instagram", id, instant);
+  const data = names.split(",").map((name) => {
+    const count = METRICS[productType][name];
+    const value = count === undefined ? refuseMetric(name) : count(values);
+    const metricId = `${id}/insights/${name}/lifetime`;
+    return { name, period: "lifetime", values: [{ value }], id: metricId };
+  });
+  return { data };
+}
+
+/** The field `insights` of an Instagram post, with the names in its modifier `metric`. */
+export function insightsField(
+  network: InstagramNetwork,
+  graphCall: GraphCall,
+  post: { readonly id: string; readonly productType: PostDetail["productType"] },
+): Expansion {
+  return ({ modifiers }) =>
+    insightsOf(network, graphCall, post, modifiers.get("metric") ?? refuseMetric(""));
 }
 
 function refuseMetric(name: string): never {
   return refuseParameter(
     `The Media Insights API does not support the ${name} metric for this media`,
   );
-}
-
-/** `GET /:media/insights`: reads metrics of an Instagram post. */
-export function readInsights(network: InstagramNetwork): GraphEndpoint {
-  return {
-    method: "GET",
-    path: "/:id/insights",
-    operations: () => ["metrics"],
-    reads: true,
-    scope: "instagram_manage_insights",
-    handle: (graphCall) => list(network, graphCall),
-  };
 }

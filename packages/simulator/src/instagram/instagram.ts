@@ -5,14 +5,15 @@ import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { Reply } from "#src/http/call.ts";
-import { listComments, privateReply, replyToComment } from "#src/instagram/comments.ts";
+import { shownComments } from "#src/instagram/comment-view.ts";
+import { listComments, readReplies, replyToComment } from "#src/instagram/comments.ts";
 import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts";
-import { readInsights } from "#src/instagram/insights.ts";
 import { INSTAGRAM_LOGIN, instagramLoginRoutes } from "#src/instagram/instagram-login.ts";
 import { SCOPES, issueAccount, toPageView } from "#src/instagram/login.ts";
 import { createNetwork } from "#src/instagram/network.ts";
-import { deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
+import { deleteNode, readNode, readNodes, updateNode } from "#src/instagram/node.ts";
 import { listOwnMedia } from "#src/instagram/own-media.ts";
+import { sendPrivateReply } from "#src/instagram/private-reply.ts";
 import { publishContainer } from "#src/instagram/publish.ts";
 import { contentPublishingLimit } from "#src/instagram/publishing-limit.ts";
 import type { Platform } from "#src/platform.ts";
@@ -75,11 +76,12 @@ export function createInstagram(world: World): Platform {
     publishContainer(network),
     listOwnMedia(network),
     contentPublishingLimit(network),
-    readInsights(network),
     listComments(network),
+    readReplies(network),
     replyToComment(network),
-    privateReply(network),
+    sendPrivateReply(network),
     readNode(network),
+    readNodes(network),
     updateNode(network),
   ];
   const endpoints = [...common, revokeGrant(network), deleteNode(network)];
@@ -106,5 +108,7 @@ export function createInstagram(world: World): Platform {
     refusal,
     notFound: () => graphError({ code: 2500, message: "Unknown path components" }),
     newCommentId: (now) => world.snowflakes.next(now),
+    commentsOf: (account) => shownComments(network, account),
+    privateRepliesOf: ({ externalId }) => network.privateReplies.sentBy(externalId),
   };
 }

@@ -1,4 +1,5 @@
 import type { GraphHost } from "#src/graph/host.ts";
+import { PrivateReplies } from "#src/graph/private-replies.ts";
 import { Uploads } from "#src/graph/rupload.ts";
 import { GraphTokens } from "#src/graph/tokens.ts";
 import { Containers } from "#src/instagram/containers.ts";
@@ -26,18 +27,7 @@ export interface InstagramNetwork extends GraphHost {
   readonly ownerships: Table<Ownership>;
   /** Maps the id of an Instagram comment to whether the comment is hidden. */
   readonly hidden: Table<boolean>;
-  /** The replies of Instagram accounts to comments. The key is the id of the reply. */
-  readonly replies: Table<OwnReply>;
-  /** Maps the id of an Instagram comment to the text of the private reply to it. */
-  readonly privateReplies: Table<string>;
-}
-
-/** A reply of an Instagram account to a comment. */
-export interface OwnReply {
-  readonly id: string;
-  readonly parent: string;
-  readonly text: string;
-  readonly createdAt: number;
+  readonly privateReplies: PrivateReplies;
 }
 
 export function createNetwork(world: World): InstagramNetwork {
@@ -55,8 +45,7 @@ export function createNetwork(world: World): InstagramNetwork {
     details: new PostDetails(store),
     ownerships: store.table<Ownership>("instagram.ownerships", { keptOnReset: true }),
     hidden: store.table<boolean>("instagram.hidden"),
-    replies: store.table<OwnReply>("instagram.replies"),
-    privateReplies: store.table<string>("instagram.private_replies"),
+    privateReplies: new PrivateReplies(store, "instagram"),
   };
 }
 

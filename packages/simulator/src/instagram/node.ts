@@ -1,13 +1,20 @@
+import { requireScope } from "#src/graph/endpoint.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseObject } from "#src/graph/errors.ts";
 import { pickFields } from "#src/graph/parameters.ts";
+import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
 import type { Reply } from "#src/http/call.ts";
-import { hideComment } from "#src/instagram/comments.ts";
+import { commentView } from "#src/instagram/comment-view.ts";
+import { findComment, hideComment } from "#src/instagram/comments.ts";
+import { insightsField } from "#src/instagram/insights.ts";
 import { findPost } from "#src/instagram/network.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
-import { accountView, commentView, containerView, mediaView } from "#src/instagram/views.ts";
+import { accountView, containerView, mediaView } from "#src/instagram/views.ts";
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
+
+/** A field that only calls for the metrics of posts request; calls for comments also request `like_count`. */
+const COUNTERS = "like_count,comments_count";
 
 /**
  * The response to a call about the owner of an Instagram token: the account for a token of
@@ -25,7 +32,7 @@ function ownerView(network: InstagramNetwork, { account, token }: GraphCall): Vi
   };
 }
 
-function viewOf(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
+function findView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
     return ownerView(network, graphCall);
@@ -39,19 +46,32 @@ function viewOf(network: InstagramNetwork, graphCall: GraphCall): View | undefin
   }
   const found = findPost(network, account, id);
   if (found !== undefined && isVisibleAt(found.post, asOf)) {
-    return mediaView(network, found.post, found.detail, account);
+    const { post, detail } = found;
+    const media = { id: post.id, productType: detail.productType };
+    const insights = insightsField(network, graphCall, media);
+    return { ...mediaView(network, post, detail, account, asOf), insights };
   }
-  const comment = network.world.reactions.comment("instagram", id);
-  return comment?.account === account.externalId
-    ? commentView(network, comment, account)
-    : undefined;
+  const comment = findComment(network, graphCall, id);
+  if (comment === undefined || comment.createdAt > asOf) {
+    return undefined;
+  }
+  requireScope(graphCall.token, "instagram_manage_comments");
+  return commentView(network, comment, account, asOf);
+}
+
+function viewOf(network: InstagramNetwork, graphCall: GraphCall): View {
+  return findView(network, graphCall) ?? refuseObject(graphCall.id);
 }
 
 function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
-  const { parameters, id } = graphCall;
+  const { parameters } = graphCall;
   parameters.checkNames([]);
-  const view = viewOf(network, graphCall) ?? refuseObject(id);
-  return { status: 200, body: pickFields(parameters, view) };
+  return { status: 200, body: pickFields(parameters, viewOf(network, graphCall)) };
+}
+
+/** `GET /?ids=`: reads several Instagram posts or comments. */
+export function readNodes(network: InstagramNetwork): GraphEndpoint {
+  return readSeveralNodes("instagram_basic", COUNTERS, (graphCall) => viewOf(network, graphCall));
 }
 
 /** `GET /:id`: reads the Instagram account, its Page, a container, a post or a comment. */
@@ -59,7 +79,8 @@ export function readNode(network: InstagramNetwork): GraphEndpoint {
   return {
     method: "GET",
     path: "/:id",
-    operations: ({ params }) => (params["id"] === "me" ? ["account"] : ["status"]),
+    operations: ({ params, query }) =>
+      params["id"] === "me" ? ["account"] : readOperations(query, COUNTERS),
     reads: true,
     scope: "instagram_basic",
     handle: (graphCall) => read(network, graphCall),

@@ -19,7 +19,7 @@ function list(network: InstagramNetwork, graphCall: GraphCall): Reply {
     const detail = network.details.find(post.id);
     return detail === undefined
       ? []
-      : pickFields(parameters, mediaView(network, post, detail, account));
+      : pickFields(parameters, mediaView(network, post, detail, account, asOf));
   });
   return { status: 200, body: { data, ...paging } };
 }

@@ -1,11 +1,9 @@
-import { createHash } from "node:crypto";
 import type { Container, Containers } from "#src/instagram/containers.ts";
-import type { InstagramNetwork, OwnReply } from "#src/instagram/network.ts";
+import type { InstagramNetwork } from "#src/instagram/network.ts";
 import { permalinkOf } from "#src/instagram/post-details.ts";
 import type { PostDetail } from "#src/instagram/post-details.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
-import type { Comment } from "#src/world/reactions.ts";
 
 export type View = Readonly<Record<string, unknown>>;
 
@@ -20,8 +18,11 @@ export function mediaView(
   post: Post,
   detail: PostDetail,
   { externalId, username }: Account,
+  asOf: number,
 ): View {
-  const { likes = 0, comments = 0 } = world.reactions.metricsOf("instagram", post.id);
+  const { reactions } = world;
+  const { likes = 0, comments = 0 } = reactions.metricsAt("instagram", post.id, asOf);
+  const shown = reactions.countComments("instagram", post.id, asOf);
   return {
     id: post.id,
     caption: post.text === "" ? undefined : post.text,
@@ -33,7 +34,7 @@ export function mediaView(
     username,
     owner: { id: externalId },
     like_count: likes,
-    comments_count: Math.max(comments, world.reactions.commentsOn("instagram", post.id).length),
+    comments_count: Math.max(comments, shown),
     is_comment_enabled: true,
   };
 }
@@ -55,46 +56,5 @@ export function accountView({ externalId, username, displayName }: Account): Vie
     profile_picture_url: `https://www.instagram.com/${username}/picture.jpg`,
     followers_count: 0,
     media_count: 0,
-  };
-}
-
-/**
- * An Instagram user id derived from the author's name, because readers have no accounts in the
- * simulator.
- */
-export function authorId(author: string): string {
-  return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 13)}`).toString();
-}
-
-export function replyView(reply: OwnReply, { externalId, username }: Account): View {
-  return {
-    id: reply.id,
-    text: reply.text,
-    timestamp: timeView(reply.createdAt),
-    username,
-    from: { id: externalId, username },
-    hidden: false,
-    like_count: 0,
-    parent_id: reply.parent,
-  };
-}
-
-export function commentView(
-  network: InstagramNetwork,
-  { id, text, author, createdAt }: Comment,
-  account: Account,
-): View {
-  const replies = [...network.replies.values()].filter(({ parent }) => parent === id);
-  const data = replies.map((reply) => replyView(reply, account));
-  return {
-    id,
-    text,
-    timestamp: timeView(createdAt),
-    username: author,
-    from: { id: authorId(author), username: author },
-    hidden: network.hidden.get(id) ?? false,
-    like_count: 0,
-    parent_id: undefined,
-    replies: data.length === 0 ? undefined : { data },
   };
 }

@@ -1,19 +1,17 @@
-import { createHash } from "node:crypto";
 import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
-import type { Post } from "#src/world/posts.ts";
-import type { Comment } from "#src/world/reactions.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { checkParameters, integerParameter, postSelection } from "#src/x/query.ts";
-import { tweetView } from "#src/x/tweet-view.ts";
+import { conversationOf, repliesTo, tweetViews } from "#src/x/tweets.ts";
 
 const PARAMETERS = [
   "query",
   "max_results",
   "next_token",
   "pagination_token",
+  "until_id",
   "sort_order",
   "tweet.fields",
   "post.fields",
@@ -21,86 +19,61 @@ const PARAMETERS = [
   "user.fields",
   "media.fields",
 ];
-const QUERY = /^conversation_id:([0-9]{1,19})$/;
+const QUERY = /^(conversation_id|in_reply_to_tweet_id):([0-9]{1,19})$/;
 const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/**
- * A numeric X user id derived from the author's name, because readers have no accounts in the
- * simulator.
- */
-function authorId(author: string): string {
-  return BigInt(`0x${createHash("sha256").update(author).digest("hex").slice(0, 15)}`).toString();
-}
-
-/** A reader's comment on X, as the X API returns it: in the form of a tweet. */
-function commentPost(comment: Comment): Post {
-  return {
-    platform: "x",
-    account: authorId(comment.author),
-    id: comment.id,
-    text: comment.text,
-    media: [],
-    createdAt: comment.createdAt,
-    deletedAt: null,
-    createCalls: 1,
-    replyTo: comment.mediaId,
-  };
-}
-
-function searchedConversation(query: URLSearchParams): string {
-  const text = query.get("query") ?? "";
-  return (
-    QUERY.exec(text)?.[1] ??
-    refuseParameter("query", text, "Only `conversation_id:<id>` is simulated.")
-  );
+/** Finds the tweets of a search on X by the one operator in its query. */
+function searched(network: XNetwork, { call, asOf }: XCall) {
+  const text = call.query.get("query") ?? "";
+  const [, operator, id = ""] = QUERY.exec(text) ?? [];
+  if (operator === undefined) {
+    return refuseParameter(
+      "query",
+      text,
+      "Only `conversation_id:<id>` and `in_reply_to_tweet_id:<id>` are simulated.",
+    );
+  }
+  return operator === "conversation_id"
+    ? conversationOf(network, id, asOf)
+    : repliesTo(network, id, asOf);
 }
 
 /**
- * Reads the page token of a search on X. The page contains the comments whose ids are below the id
- * in the token.
+ * Reads the page token or the parameter `until_id` of a search on X. The page contains the tweets
+ * whose ids are below this id.
  */
 function tokenParameter(query: URLSearchParams): bigint {
-  const token = query.get("next_token") ?? query.get("pagination_token");
-  if (token === null) {
+  const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
+  const token = query.get(name ?? "");
+  if (name === undefined || token === null) {
     return 10n ** 19n;
   }
   return /^[0-9]{1,19}$/.test(token)
     ? BigInt(token)
-    : refuseParameter("next_token", token, "The `next_token` is not valid.");
+    : refuseParameter(name, token, `The \`${name}\` is not valid.`);
 }
 
-function search(network: XNetwork, { call, now, asOf }: XCall): Reply {
+function search(network: XNetwork, xCall: XCall): Reply {
+  const { call, now } = xCall;
   checkParameters(call.query, PARAMETERS);
   const selection = postSelection(call.query);
   const size = integerParameter(call.query, "max_results", { min: 10, max: 100, default: 10 });
   const before = tokenParameter(call.query);
-  const comments = network.world.reactions
-    .commentsOn("x", searchedConversation(call.query))
-    .filter((comment) => comment.createdAt > now - SEARCH_WINDOW_MS && comment.createdAt <= asOf)
-    .filter((comment) => BigInt(comment.id) < before)
-    .sort((one, other) => (BigInt(one.id) < BigInt(other.id) ? 1 : -1));
-  const page = comments.slice(0, size);
+  const found = searched(network, xCall)
+    .filter(({ post }) => post.createdAt > now - SEARCH_WINDOW_MS && BigInt(post.id) < before)
+    .sort((one, other) => (BigInt(one.post.id) < BigInt(other.post.id) ? 1 : -1));
+  const page = found.slice(0, size);
   if (page.length === 0) {
     return { status: 200, body: { meta: { result_count: 0 } } };
   }
-  const next = comments.length > size ? page.at(-1)?.id : undefined;
-  const users = [...new Set(page.map((comment) => comment.author))].map((username) => ({
-    id: authorId(username),
-    name: username,
-    username,
-  }));
-  const wantsUsers = (call.query.get("expansions") ?? "").split(",").includes("author_id");
-  const body = {
-    data: page.map((comment) => tweetView(commentPost(comment), {}, selection)),
-    includes: wantsUsers ? { users } : undefined,
-    meta: {
-      newest_id: page[0]?.id,
-      oldest_id: page.at(-1)?.id,
-      result_count: page.length,
-      next_token: next,
-    },
+  const meta = {
+    newest_id: page[0]?.post.id,
+    oldest_id: page.at(-1)?.post.id,
+    result_count: page.length,
+    next_token: found.length > size ? page.at(-1)?.post.id : undefined,
   };
-  return { status: 200, body };
+  const views = tweetViews(network, page, selection, call.query.get("expansions"));
+  return { status: 200, body: { ...views, meta } };
 }
 
 function hiddenField(call: Call): boolean {
@@ -126,7 +99,7 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
 }
 
 /**
- * `GET /2/tweets/search/recent`: the tweets of one conversation of the last seven days, newest
+ * `GET /2/tweets/search/recent`: the replies in a conversation, or to a tweet, of the last seven days, newest
  * first.
  */
 export function recentSearch(network: XNetwork): Endpoint {

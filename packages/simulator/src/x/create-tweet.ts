@@ -3,7 +3,13 @@ import { Refused, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
-import { DUPLICATE, NOT_PERMITTED, forbidden, refuseParameter } from "#src/x/errors.ts";
+import {
+  DUPLICATE,
+  NOT_PERMITTED,
+  NOT_SUMMONED,
+  forbidden,
+  refuseParameter,
+} from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { renderText } from "#src/x/render.ts";
 import { parseTweetBody } from "#src/x/tweet-body.ts";
@@ -65,7 +71,7 @@ function checkReply(network: XNetwork, { account }: XCall, replyTo: string): voi
     );
   }
   if (!comment.text.toLowerCase().includes(`@${account.username.toLowerCase()}`)) {
-    throw new Refused(NOT_PERMITTED);
+    throw new Refused(NOT_SUMMONED);
   }
 }
 

@@ -52,6 +52,14 @@ export const SCOPE_MISSING = problem(
   `${PROBLEMS}/not-authorized-for-resource`,
 );
 
+/**
+ * The refusal of a reply to an author who did not mention or quote the account, in the words of a
+ * report of 2026-05 (github.com/gptme/gptme-contrib/pull/811).
+ */
+export const NOT_SUMMONED = forbidden(
+  "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged by the author of the post you are replying to.",
+);
+
 /** A validation error of the X API. `parameters` contains the invalid values by parameter name. */
 export function invalidRequest(parameters: Record<string, unknown>, message: string): Reply {
   const body = {

@@ -1,10 +1,9 @@
 import type { Reply } from "#src/http/call.ts";
-import { isVisibleAt } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { checkParameters, FIELD_PARAMETERS, fieldSet, postSelection } from "#src/x/query.ts";
-import { tweetView } from "#src/x/tweet-view.ts";
+import { findTweet, tweetViews } from "#src/x/tweets.ts";
 
 const MAX_IDS = 100;
 const ID = /^[0-9]{1,19}$/;
@@ -34,24 +33,18 @@ function idsOf(query: URLSearchParams): string[] {
 
 function lookUp(network: XNetwork, { call, asOf }: XCall, ids: readonly string[]) {
   const selection = postSelection(call.query);
-  const { reactions } = network.world;
-  const found: Record<string, unknown>[] = [];
-  const errors: unknown[] = [];
-  for (const id of ids) {
-    const post = network.tweets.find(id);
-    if (post !== undefined && isVisibleAt(post, asOf)) {
-      found.push(tweetView(post, reactions.metricsOf("x", id), selection));
-    } else {
-      errors.push(notFoundEntry("tweet", "ids", id));
-    }
-  }
-  return { found, errors: errors.length === 0 ? undefined : errors };
+  const tweets = ids.flatMap((id) => findTweet(network, id, asOf) ?? []);
+  const known = new Set(tweets.map(({ post }) => post.id));
+  const errors = ids.filter((id) => !known.has(id)).map((id) => notFoundEntry("tweet", "ids", id));
+  const expansions = call.query.get("expansions");
+  const { data, includes } = tweetViews(network, tweets, selection, expansions);
+  return { data, includes, errors: errors.length === 0 ? undefined : errors };
 }
 
 function lookUpMany(network: XNetwork, xCall: XCall): Reply {
   checkParameters(xCall.call.query, ["ids", ...FIELD_PARAMETERS]);
-  const { found, errors } = lookUp(network, xCall, idsOf(xCall.call.query));
-  return { status: 200, body: { data: found.length === 0 ? undefined : found, errors } };
+  const { data, includes, errors } = lookUp(network, xCall, idsOf(xCall.call.query));
+  return { status: 200, body: { data: data.length === 0 ? undefined : data, includes, errors } };
 }
 
 function lookUpOne(network: XNetwork, xCall: XCall): Reply {
@@ -60,8 +53,8 @@ function lookUpOne(network: XNetwork, xCall: XCall): Reply {
   if (!ID.test(id)) {
     refuseParameter("id", id, "The `id` path parameter is not valid");
   }
-  const { found, errors } = lookUp(network, xCall, [id]);
-  return { status: 200, body: { data: found[0], errors } };
+  const { data, includes, errors } = lookUp(network, xCall, [id]);
+  return { status: 200, body: { data: data[0], includes, errors } };
 }
 
 function me({ call, account }: XCall): Reply {
@@ -81,6 +74,11 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
+/** Whether a lookup asks which tweets its tweets reply to, as a client does that reads a comment. */
+function readsReplies(query: URLSearchParams): boolean {
+  return (query.get("tweet.fields") ?? "").split(",").includes("referenced_tweets");
+}
+
 /**
  * `GET /2/tweets?ids=`: returns several tweets, with an entry in `errors` for each id that does not
  * exist.
@@ -89,7 +87,7 @@ export function tweetsByIds(network: XNetwork): Endpoint {
   return {
     method: "GET",
     path: "/2/tweets",
-    operations: () => ["metrics"],
+    operations: ({ query }) => [readsReplies(query) ? "comments" : "metrics"],
     reads: true,
     bucket: "lookup",
     perUser: 5000,

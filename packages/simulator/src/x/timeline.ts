@@ -11,7 +11,7 @@ import {
   integerParameter,
   postSelection,
 } from "#src/x/query.ts";
-import { tweetView } from "#src/x/tweet-view.ts";
+import { tweetViews } from "#src/x/tweets.ts";
 
 const PARAMETERS = [
   "since_id",
@@ -117,16 +117,16 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   if (newest === undefined) {
     return { status: 200, body: { meta: { result_count: 0 } } };
   }
-  const data = posts.map((post) =>
-    tweetView(post, world.reactions.metricsOf("x", post.id), selection),
-  );
+  const tweets = posts.map((post) => ({ post, username: account.username }));
+  const expansions = call.query.get("expansions");
+  const { data, includes } = tweetViews(network, tweets, selection, expansions);
   const meta = {
     result_count: posts.length,
     newest_id: newest.id,
     oldest_id: posts.at(-1)?.id,
     ...(nextToken === undefined ? {} : { next_token: nextToken }),
   };
-  return { status: 200, body: { data, meta } };
+  return { status: 200, body: { data, includes, meta } };
 }
 
 /** `GET /2/users/:id/tweets`: returns the tweets of an X user, newest first. */

@@ -108,7 +108,7 @@ function publicMetrics(
 /** A tweet with the requested fields, as every X endpoint returns it. */
 export function tweetView(
   post: Post,
-  metrics: MetricValues,
+  { conversationId, metrics }: { readonly conversationId: string; readonly metrics: MetricValues },
   { fields, dialect }: PostSelection,
 ): Record<string, unknown> {
   const { text, urls } = renderText(post);
@@ -119,7 +119,7 @@ export function tweetView(
   const optional: Record<string, unknown> = {
     attachments: keys.length === 0 ? undefined : { media_keys: keys },
     author_id: post.account,
-    conversation_id: post.replyTo ?? post.id,
+    conversation_id: conversationId,
     created_at: toSeconds(post.createdAt),
     entities: urls.length === 0 ? undefined : { urls },
     non_public_metrics: { engagements: 0, url_link_clicks: 0, user_profile_clicks: 0 },

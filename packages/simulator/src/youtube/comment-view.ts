@@ -35,15 +35,21 @@ function textSnippet({ author, channelId, text, createdAt }: Written) {
   };
 }
 
-/** A reader's comment, as the YouTube API returns it. */
-export function commentView(network: YoutubeNetwork, comment: Comment, parts: ReadonlySet<string>) {
+/**
+ * A reader's comment, as the YouTube API returns it. Only lists contain the moderation status, and
+ * only threads contain the video.
+ */
+export function commentView(
+  network: YoutubeNetwork,
+  comment: Comment,
+  { parts, isInList }: { readonly parts: ReadonlySet<string>; readonly isInList: boolean },
+) {
   const { id, author, mediaId, account } = comment;
   const status = network.discussion.statusOf(id);
   const snippet = {
     ...textSnippet({ ...comment, channelId: authorId(author) }),
     channelId: account,
-    videoId: mediaId,
-    ...(status === "published" ? {} : { moderationStatus: status }),
+    ...(isInList ? { videoId: mediaId, moderationStatus: status } : {}),
   };
   return {
     kind: "youtube#comment",
@@ -80,7 +86,7 @@ export function threadView(
   network: YoutubeNetwork,
   comment: Comment,
   video: Video,
-  parts: ReadonlySet<string>,
+  { parts, isInList }: { readonly parts: ReadonlySet<string>; readonly isInList: boolean },
 ) {
   const whole = new Set(["snippet"]);
   const replies = network.discussion
@@ -89,7 +95,7 @@ export function threadView(
   const snippet = {
     channelId: video.channel,
     videoId: video.id,
-    topLevelComment: commentView(network, comment, whole),
+    topLevelComment: commentView(network, comment, { parts: whole, isInList }),
     canReply: true,
     totalReplyCount: replies.length,
     isPublic: true,

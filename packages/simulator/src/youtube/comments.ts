@@ -1,69 +1,16 @@
 import { contentType, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
-import { commentView, replyView, threadView } from "#src/youtube/comment-view.ts";
+import { commentNotFound, listComments, listThreads } from "#src/youtube/comment-lists.ts";
+import { replyView } from "#src/youtube/comment-view.ts";
 import type { ModerationStatus } from "#src/youtube/discussion.ts";
 import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
 import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
-import { listReply } from "#src/youtube/video-list.ts";
-import { existsAt } from "#src/youtube/videos.ts";
-import type { Video } from "#src/youtube/videos.ts";
 
-const MAX_SIZE = 100;
-const DEFAULT_SIZE = 20;
 const MAX_TEXT_CHARACTERS = 10_000;
-const LISTED: readonly string[] = ["published", "heldForReview", "likelySpam"];
 const SETTABLE: readonly string[] = ["heldForReview", "published", "rejected"];
-
-function commentNotFound(): never {
-  return refuse(404, "commentNotFound", {
-    message: "One or more of the specified comments cannot be found.",
-    domain: "youtube.comment",
-    location: "id",
-  });
-}
-
-function videoOf(network: YoutubeNetwork, { call, asOf }: YoutubeCall): Video {
-  const video = network.videos.get(requireParameter(call.query, "videoId"));
-  return video !== undefined && existsAt(video, asOf)
-    ? video
-    : refuse(404, "videoNotFound", { domain: "youtube.commentThread", location: "videoId" });
-}
-
-function statusParameter({ call }: YoutubeCall): ModerationStatus {
-  const status = call.query.get("moderationStatus") ?? "published";
-  return LISTED.includes(status)
-    ? (status as ModerationStatus)
-    : refuse(400, "invalidValue", { location: "moderationStatus" });
-}
-
-function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
-  const { call, channel, asOf } = youtubeCall;
-  const parts = partsOf(call.query, ["id", "snippet", "replies"]);
-  const video = videoOf(network, youtubeCall);
-  const status = statusParameter(youtubeCall);
-  if (status !== "published" && video.channel !== channel.externalId) {
-    return refuse(403, "forbidden", { domain: "youtube.commentThread" });
-  }
-  const size = Math.min(Number(call.query.get("maxResults") ?? DEFAULT_SIZE), MAX_SIZE);
-  const start = Number(call.query.get("pageToken") ?? 0);
-  if (!Number.isInteger(size) || size < 1 || !Number.isInteger(start) || start < 0) {
-    return refuse(400, "invalidPageToken", { location: "pageToken" });
-  }
-  const all = network.discussion
-    .commentsOn(video.id)
-    .filter(({ id, createdAt }) => createdAt <= asOf && network.discussion.statusOf(id) === status);
-  const items = all
-    .slice(start, start + size)
-    .map((comment) => threadView(network, comment, video, parts));
-  const end = start + size;
-  return listReply("youtube#commentThreadListResponse", items, {
-    ...(end < all.length ? { nextPageToken: String(end) } : {}),
-    pageInfo: { totalResults: items.length, resultsPerPage: size },
-  });
-}
 
 /** Reads the text of a new reply on YouTube, and the id of the comment to reply to. */
 function replyText(call: Call): { readonly parentId: string; readonly text: string } {
@@ -136,20 +83,6 @@ function remove(network: YoutubeNetwork, { call, channel }: YoutubeCall): Reply 
   return { status: 204, body: "" };
 }
 
-function show(network: YoutubeNetwork, { call }: YoutubeCall): Reply {
-  const parts = partsOf(call.query, ["id", "snippet"]);
-  const ids = requireParameter(call.query, "id").split(",");
-  const items = ids.flatMap((id) => {
-    const comment = network.discussion.comment(id);
-    const answer = network.discussion.reply(id);
-    if (comment !== undefined) {
-      return [commentView(network, comment, parts)];
-    }
-    return answer === undefined ? [] : [replyView(network, answer, parts)];
-  });
-  return listReply("youtube#commentListResponse", items);
-}
-
 type Kind = Pick<Endpoint, "method" | "path" | "operations" | "parameters" | "handle">;
 
 const PATH = "/youtube/v3/comments";
@@ -162,14 +95,14 @@ function writeEndpoint(kind: Kind): Endpoint {
   return { ...kind, scopes: [SCOPES.forceSsl], cost: { units: 50 } };
 }
 
-function listThreads(network: YoutubeNetwork): Endpoint {
+function threadsEndpoint(network: YoutubeNetwork): Endpoint {
   const paging = ["maxResults", "pageToken", "order"];
   return readEndpoint({
     method: "GET",
     path: "/youtube/v3/commentThreads",
     operations: () => ["comments"],
-    parameters: ["part", "videoId", "moderationStatus", "textFormat", ...paging],
-    handle: (call) => list(network, call),
+    parameters: ["part", "id", "videoId", "moderationStatus", "textFormat", ...paging],
+    handle: (call) => listThreads(network, call),
   });
 }
 
@@ -178,13 +111,13 @@ function listThreads(network: YoutubeNetwork): Endpoint {
  */
 export function commentEndpoints(network: YoutubeNetwork): readonly Endpoint[] {
   return [
-    listThreads(network),
+    threadsEndpoint(network),
     readEndpoint({
       method: "GET",
       path: PATH,
       operations: () => ["comments"],
-      parameters: ["part", "id", "textFormat"],
-      handle: (call) => show(network, call),
+      parameters: ["part", "id", "parentId", "maxResults", "pageToken", "textFormat"],
+      handle: (call) => listComments(network, call),
     }),
     writeEndpoint({
       method: "POST",

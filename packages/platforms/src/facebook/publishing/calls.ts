@@ -1,5 +1,5 @@
-import { toGraphRequest, type GraphApi, type GraphCall } from "#src/graph-api/graph-request.ts";
-import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
@@ -8,16 +8,6 @@ export interface FacebookContext {
   readonly api: GraphApi;
   readonly publication: Publication;
   readonly signal: AbortSignal;
-}
-
-/** Makes a Graph API call that publishes nothing, in the name of the Facebook Page. */
-export function callGraph(
-  api: GraphApi,
-  account: AccountAccess,
-  call: GraphCall,
-  signal: AbortSignal,
-): Promise<PlatformAnswer | NoAnswer> {
-  return callPlatform(toGraphRequest(api, account, call), signal);
 }
 
 /** Returns the API path of an edge of the Facebook Page, for example `feed`. */

@@ -1,8 +1,8 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { isMissing, toVisibleFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
@@ -7,7 +8,7 @@ import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { callGraph, pagePath } from "./calls.ts";
+import { pagePath } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
 import { kindOf } from "./post-kind.ts";

@@ -1,7 +1,7 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { text } from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./calls.ts";
 
 /** Maximum time in milliseconds to read the link of a published Facebook post. */
 const READ_TIMEOUT_MS = 5000;

@@ -1,3 +1,4 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
@@ -9,7 +10,7 @@ import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
 import { findUrls } from "#src/text/urls.ts";
-import { callGraph, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 
 const MAX_RESTARTS = 2;

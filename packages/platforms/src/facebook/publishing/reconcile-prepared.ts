@@ -1,3 +1,4 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
@@ -6,7 +7,6 @@ import type { Handles } from "#src/publishing/handles.ts";
 import { elapsedMs, isLastLookDue, lookAfter, nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
 import type { FacebookKind } from "./post-kind.ts";

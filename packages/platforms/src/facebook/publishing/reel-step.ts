@@ -1,3 +1,4 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
@@ -11,7 +12,7 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { callGraph, videoOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
+import { videoOf, idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 

@@ -1,10 +1,10 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { callGraph } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 
 /** The status of a video at Facebook (platforms reference 3.1). */

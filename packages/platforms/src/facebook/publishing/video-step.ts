@@ -1,3 +1,4 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
 import { toStepFailure } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
@@ -14,7 +15,7 @@ import {
   type StepResult,
   type StepWait,
 } from "#src/publishing/steps.ts";
-import { callGraph, videoOf, idIn, pagePath, videoTexts, type FacebookContext } from "./calls.ts";
+import { videoOf, idIn, pagePath, videoTexts, type FacebookContext } from "./calls.ts";
 import { MEANINGS, WRONG_OFFSET } from "./error-meanings.ts";
 import { readVideo, refuseMedia } from "./video-status.ts";
 

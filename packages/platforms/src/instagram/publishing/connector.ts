@@ -1,4 +1,5 @@
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -15,33 +16,21 @@ import { reconcile } from "./reconcile.ts";
  */
 const MAX_RESENDS = 5;
 
-export interface InstagramSettings extends GraphApi {
-  /** URL of the API host of accounts that were connected with Instagram Login; their tokens work only there. */
-  readonly loginBaseUrl: string;
-}
-
 const NOT_DELETED: DeletionOutcome = {
   kind: "refused",
   code: "permission_missing",
   message: "Instagram cannot delete posts of accounts that were connected with Instagram Login",
 };
 
-/** Whether the account was connected with Instagram Login, not with Facebook Login. */
-function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
-  return attributes.login === "instagram";
-}
-
 /**
  * Instagram's publishing connector: a post is created as an invisible media container, which is then published once.
- * Instagram fetches images from their public URL; videos are uploaded. Whether the account was connected with Facebook
- * Login or Instagram Login decides the API host.
+ * Instagram fetches images from their public URL. Whether the account was connected with Facebook Login or Instagram
+ * Login decides the API host, and whether videos are uploaded or fetched.
  */
-export function createInstagramPublishingConnector({
-  loginBaseUrl,
-  ...api
-}: InstagramSettings): PublishingConnector {
-  const loginApi = { ...api, baseUrl: loginBaseUrl };
-  const apiOf = (account: AccountAccess) => (usesInstagramLogin(account) ? loginApi : api);
+export function createInstagramPublishingConnector(
+  settings: InstagramSettings,
+): PublishingConnector {
+  const apiOf = (account: AccountAccess) => apiOfAccount(settings, account);
   return {
     platform: "instagram",
     maxResends: MAX_RESENDS,
@@ -60,6 +49,6 @@ export function createInstagramPublishingConnector({
     delete: async (account, externalId, signal) =>
       usesInstagramLogin(account)
         ? NOT_DELETED
-        : await deletePost(api, account, externalId, signal),
+        : await deletePost(apiOf(account), account, externalId, signal),
   };
 }

@@ -51,6 +51,15 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
   }
 }
 
+/** Returns the failure of a call to X that makes nothing visible and can be repeated safely. */
+export function toRepeatableFailure(answer: PlatformAnswer): Failure {
+  const message = describe(answer) || `HTTP ${answer.status}`;
+  if (answer.json === undefined) return platformUnavailable(message);
+  return answer.status === 429
+    ? limitReached("rate_limited", message, limitedForMs(answer))
+    : (toFailure(answer) ?? platformUnavailable(message));
+}
+
 /**
  * Maps an error of X to a failure (platforms reference 2.7); undefined when the error does not show whether the call
  * took effect.

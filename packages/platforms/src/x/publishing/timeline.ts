@@ -3,7 +3,7 @@ import { list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
 
@@ -22,6 +22,8 @@ export interface TimelineEntry {
   readonly id: string;
   readonly mediaKeys: readonly unknown[];
   readonly shown: ComparableText;
+  /** Id of the post that this post answers; undefined for a post that is not a reply. */
+  readonly repliesTo: string | undefined;
 }
 
 function toShortLinks(entities: unknown): readonly ShortLink[] {
@@ -34,6 +36,12 @@ function toShortLinks(entities: unknown): readonly ShortLink[] {
   }));
 }
 
+/** Returns the id of the post that a post in X's answer replies to; undefined when it is not a reply. */
+export function findParentId(tweet: unknown): string | undefined {
+  const parent = list(tweet, "referenced_tweets").find((one) => text(one, "type") === "replied_to");
+  return text(parent, "id");
+}
+
 /**
  * Converts a post in X's answer to a timeline entry. A long post contains its whole text and its links in `note_tweet`.
  */
@@ -43,6 +51,7 @@ function toEntry(tweet: unknown): TimelineEntry {
     id: text(tweet, "id") ?? "",
     mediaKeys: list(object(tweet, "attachments"), "media_keys"),
     shown: compareShown(text(source, "text") ?? "", toShortLinks(object(source, "entities"))),
+    repliesTo: findParentId(tweet),
   };
 }
 
@@ -62,7 +71,7 @@ type Timeline =
  */
 export async function readTimeline(
   baseUrl: string,
-  { externalId, accessToken }: Publication,
+  { externalId, accessToken }: AccountAccess,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Timeline> {
@@ -72,7 +81,7 @@ export async function readTimeline(
     const query = new URLSearchParams({
       start_time: searchStart(call).toISOString(),
       max_results: String(PAGE_SIZE),
-      "tweet.fields": "created_at,entities,attachments,note_tweet",
+      "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
     });
     if (token !== undefined) query.set("pagination_token", token);
     const url = `${baseUrl}/2/users/${encodeURIComponent(externalId)}/tweets?${query.toString()}`;
@@ -89,6 +98,6 @@ export async function readTimeline(
   return { verdict: repeatLook(call) };
 }
 
-export function toPermalink({ username }: Pick<Publication, "username">, id: string): string {
+export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {
   return `https://x.com/${username}/status/${id}`;
 }

@@ -15,8 +15,7 @@ export function auditRuleChange(before: AutomationRule, after: AutomationRule): 
   const isChanged = (field: keyof AutomationRule) =>
     JSON.stringify(before[field]) !== JSON.stringify(after[field]);
   const fields = ["name", "mediaIds", "keywords", "match", "excludeKeywords", "message"] as const;
-  const action =
-    after.status === "revoked" ? "automation_rule.revoke" : "automation_rule.update";
+  const action = after.status === "revoked" ? "automation_rule.revoke" : "automation_rule.update";
   return toRuleAudit(action, after, {
     changed: fields.filter(isChanged),
     ...(before.status === after.status ? {} : { before: before.status, after: after.status }),

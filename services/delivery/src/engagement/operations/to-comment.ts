@@ -18,6 +18,6 @@ export function toComment(comment: PlatformComment): Comment {
     createdAt: timestampFromDate(comment.createdAt),
     ...(likeCount === null ? {} : { likeCount: BigInt(likeCount) }),
     ...(replyCount === null ? {} : { replyCount: BigInt(replyCount) }),
-    hidden,
+    hidden: hidden ?? false,
   });
 }

@@ -58,10 +58,7 @@ function areMediaIds(ids: readonly string[]): boolean {
   return areShort && ids.length <= MAX_MEDIA && new Set(ids).size === ids.length;
 }
 
-function faultsOfWords(
-  path: string,
-  words: readonly string[] | undefined,
-): readonly Violation[] {
+function faultsOfWords(path: string, words: readonly string[] | undefined): readonly Violation[] {
   return (words ?? []).flatMap((word, index) =>
     word.length <= MAX_KEYWORD_LENGTH && foldText(word) !== ""
       ? []

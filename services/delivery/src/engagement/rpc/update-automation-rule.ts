@@ -16,7 +16,6 @@ import {
 import { auditRuleChange } from "#src/engagement/operations/rule-audit.ts";
 import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
-
 import { toAutomationRule } from "./to-automation-rule.ts";
 
 const STATUSES: readonly RuleStatus[] = ["draft", "active", "paused", "revoked"];
@@ -68,7 +67,9 @@ function parseChange(request: UpdateAutomationRuleRequest): RuleChange {
   });
 }
 
-type Wanted = { readonly [K in keyof RuleChange]: AutomationRule[K & keyof AutomationRule] | undefined };
+type Wanted = {
+  readonly [K in keyof RuleChange]: AutomationRule[K & keyof AutomationRule] | undefined;
+};
 
 function withoutUndefined(wanted: Wanted): RuleChange {
   const sent = Object.entries(wanted).filter(([, value]) => value !== undefined);

@@ -1,0 +1,83 @@
+import type { Missing } from "#src/comments/connector.ts";
+import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
+import { callGraph } from "#src/graph-api/call-graph.ts";
+import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
+import type { GraphApi, GraphCall } from "#src/graph-api/graph-request.ts";
+import {
+  PRIVATE_REPLY_MAX_BYTES,
+  PRIVATE_REPLY_WINDOW_MS,
+  sendPrivateReply,
+  type CommentState,
+} from "#src/graph-api/send-private-reply.ts";
+import { object, text } from "#src/http/platform-answer.ts";
+import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
+import { elapsedMs } from "#src/publishing/look-schedule.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { listMedia, readMedia } from "./media.ts";
+
+function toStateCall(commentId: string): GraphCall {
+  const query = { fields: "created_time,private_reply_conversation" };
+  return { method: "GET", path: encodeURIComponent(commentId), query };
+}
+
+async function readState(
+  api: GraphApi,
+  account: AccountAccess,
+  commentId: string,
+  signal: AbortSignal,
+): Promise<CommentState | undefined> {
+  const answer = await callGraph(api, account, toStateCall(commentId), signal);
+  if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
+  const createdAt = new Date(text(answer.json, "created_time") ?? "");
+  const conversation = object(answer.json, "private_reply_conversation");
+  return Number.isNaN(createdAt.getTime())
+    ? undefined
+    : { createdAt, hasPrivateReply: conversation !== undefined };
+}
+
+/**
+ * Reads whether the comment has a private reply. When Facebook does not show one, the call may be repeated once its
+ * deadline has passed: Facebook accepts only one private reply per comment and refuses a second one as a duplicate, even
+ * if the first one takes effect late.
+ */
+async function reconcile(
+  api: GraphApi,
+  account: AccountAccess,
+  { commentId }: { readonly commentId: string },
+  { call, signal }: { readonly call: UnknownCall; readonly signal: AbortSignal },
+): Promise<Verdict | Missing> {
+  const answer = await callGraph(api, account, toStateCall(commentId), signal);
+  const remainingMs = -elapsedMs(call);
+  if (answer.kind === "answer") {
+    if (isMissing(answer)) return { kind: "missing" };
+    const failure = toGraphFailure(answer, MEANINGS);
+    const retryAfterMs = failure?.kind === "retryable" ? failure.retryAfterMs : undefined;
+    if (retryAfterMs !== undefined)
+      return { kind: "look_again", afterMs: retryAfterMs, isIncomplete: true };
+    if (answer.status === 200 && object(answer.json, "private_reply_conversation") !== undefined)
+      return { kind: "present", externalId: null, permalink: null };
+  }
+  return remainingMs > 0 ? { kind: "look_again", afterMs: remainingMs } : { kind: "repeat" };
+}
+
+/** Facebook's connector for private replies of Pages (platforms reference 3.5). */
+export function createFacebookPrivateRepliesConnector(api: GraphApi): PrivateRepliesConnector {
+  return {
+    platform: "facebook",
+    windowMs: PRIVATE_REPLY_WINDOW_MS,
+    maxBytes: PRIVATE_REPLY_MAX_BYTES,
+    listMedia: (account, query, signal) => listMedia(api, account, query, signal),
+    readMedia: (account, ids, signal) => readMedia(api, account, ids, signal),
+    send: (account, request, guard) => {
+      const sender = {
+        path: `${encodeURIComponent(account.externalId)}/messages`,
+        own: MEANINGS,
+        readState: (signal: AbortSignal) => readState(api, account, request.commentId, signal),
+      };
+      return sendPrivateReply(api, account, { request, sender }, guard);
+    },
+    reconcile: (account, request, call, signal) =>
+      reconcile(api, account, request, { call, signal }),
+  };
+}

@@ -1,0 +1,75 @@
+import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphList } from "#src/graph-api/graph-list.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { readNodes } from "#src/graph-api/read-nodes.ts";
+import { list, number, object, text } from "#src/http/platform-answer.ts";
+import type { OwnedMedia, OwnedMediaPage } from "#src/private-replies/connector.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+const FIELDS = "id,created_time,comments.summary(total_count).limit(0)";
+/** Maximum number of ids in one call (Graph API, requests with several ids). */
+const MAX_IDS = 50;
+const UNREADABLE = platformUnavailable("Facebook's answer contains a post that is unreadable");
+
+/**
+ * Returns the id of a post under which Postrider publishes it: the id of the video for a post that is a video, otherwise
+ * the id of the post.
+ */
+function mediaIdOf(entry: unknown): string | undefined {
+  const [attachment] = list(object(entry, "attachments"), "data");
+  const type = text(attachment, "type") ?? "";
+  const isVideo = type.includes("video") && !type.includes("share");
+  return (isVideo ? text(object(attachment, "target"), "id") : undefined) ?? text(entry, "id");
+}
+
+function toMedia(entry: unknown): OwnedMedia | undefined {
+  const id = mediaIdOf(entry);
+  const publishedAt = new Date(text(entry, "created_time") ?? "");
+  if (id === undefined || Number.isNaN(publishedAt.getTime())) return undefined;
+  const summary = object(object(entry, "comments"), "summary");
+  return { id, publishedAt, commentCount: number(summary, "total_count") ?? null };
+}
+
+function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage | Failure {
+  const media = entries.map(toMedia);
+  return media.every((one) => one !== undefined) ? { kind: "media", media, next } : UNREADABLE;
+}
+
+/** Lists the Page's posts with their numbers of comments, newest first. */
+export async function listMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const path = `${encodeURIComponent(account.externalId)}/published_posts`;
+  const query = { fields: `${FIELDS},attachments{type,target}` };
+  const read = await readGraphList(api, account, { path, query, limit, after }, signal);
+  return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
+}
+
+/**
+ * Reads the numbers of comments of the given posts and videos, 50 per call. Those that do not exist and those of other
+ * Pages are left out.
+ */
+export async function readMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  mediaIds: readonly string[],
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const entries: unknown[] = [];
+  for (let start = 0; start < mediaIds.length; start += MAX_IDS) {
+    const ids = mediaIds.slice(start, start + MAX_IDS);
+    const query = { ids, fields: `${FIELDS},from`, own: MEANINGS };
+    const read = await readNodes(api, account, query, signal);
+    if (read.kind !== "nodes") return read;
+    for (const reading of read.nodes.values()) {
+      const node = reading.kind === "node" ? reading.node : undefined;
+      if (text(object(node, "from"), "id") === account.externalId) entries.push(node);
+    }
+  }
+  return toPage(entries, undefined);
+}

@@ -1,0 +1,14 @@
+import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toGraphRequest, type GraphApi, type GraphCall } from "./graph-request.ts";
+
+/** Makes a Graph API call that can be repeated safely, in the name of the account. */
+export function callGraph(
+  api: GraphApi,
+  account: AccountAccess,
+  call: GraphCall,
+  signal: AbortSignal,
+): Promise<PlatformAnswer | NoAnswer> {
+  return callPlatform(toGraphRequest(api, account, call), signal);
+}

@@ -1,0 +1,53 @@
+import type { Missing } from "#src/comments/connector.ts";
+import { text } from "#src/http/platform-answer.ts";
+import { formBody } from "#src/http/platform-request.ts";
+import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
+import type { Failure, Outcome, Unknown } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { callGraph } from "./call-graph.ts";
+import { type GraphMeanings, isMissing, toVisibleFailure } from "./failures.ts";
+import { toGraphRequest, type GraphApi } from "./graph-request.ts";
+
+/**
+ * Adds to the meanings of errors that a comment which does not exist is a definite refusal: the Graph API looks the
+ * comment up before it creates a reply.
+ */
+export function forComments(own: GraphMeanings): GraphMeanings {
+  return { ...own, "100/33": "content_rejected", 24: "content_rejected" };
+}
+
+/** Sends the call that creates a reply to a comment. */
+export async function sendReply(
+  api: GraphApi,
+  account: AccountAccess,
+  { path, message, own }: { path: string; message: string; own: GraphMeanings },
+  guard: SendGuard,
+): Promise<Outcome> {
+  const call = { method: "POST", path, body: formBody({ message }) } as const;
+  const sent = await sendOnce(toGraphRequest(api, account, call), guard);
+  if (sent.kind !== "answer") return toUnanswered(sent);
+  const id = sent.status === 200 ? text(sent.json, "id") : undefined;
+  return id === undefined
+    ? toVisibleFailure(sent, forComments(own))
+    : { kind: "published", externalId: id, permalink: null };
+}
+
+/** Sends the call that hides a comment or shows it again. The call can be repeated safely. */
+export async function changeComment(
+  api: GraphApi,
+  account: AccountAccess,
+  {
+    commentId,
+    fields,
+    own,
+  }: { commentId: string; fields: Readonly<Record<string, string>>; own: GraphMeanings },
+  signal: AbortSignal,
+): Promise<{ readonly kind: "done" } | Missing | Failure | Unknown> {
+  const path = encodeURIComponent(commentId);
+  const call = { method: "POST", path, body: formBody(fields) } as const;
+  const answer = await callGraph(api, account, call, signal);
+  if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
+  if (answer.status === 200 && answer.json?.success === true) return { kind: "done" };
+  return isMissing(answer) ? { kind: "missing" } : toVisibleFailure(answer, own);
+}

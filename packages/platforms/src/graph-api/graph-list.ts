@@ -1,0 +1,44 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { callGraph } from "./call-graph.ts";
+import type { GraphApi } from "./graph-request.ts";
+
+/** One page of a Graph API list. */
+export interface GraphList {
+  readonly kind: "list";
+  readonly entries: readonly unknown[];
+  /** The cursor of the next page; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+export interface ListCall {
+  /** Path of the Graph API list below the API version. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly limit: number;
+  /** The cursor from the previous page; undefined for the first page. */
+  readonly after: string | undefined;
+}
+
+/** Reads one page of a Graph API list; returns the answer itself when it contains no list. */
+export async function readGraphList(
+  api: GraphApi,
+  account: AccountAccess,
+  { path, query, limit, after }: ListCall,
+  signal: AbortSignal,
+): Promise<GraphList | PlatformAnswer | NoAnswer> {
+  const page = after === undefined ? {} : { after };
+  const call = {
+    method: "GET",
+    path,
+    query: { ...query, limit: String(limit), ...page },
+  } as const;
+  const answer = await callGraph(api, account, call, signal);
+  if (answer.kind === "no_answer") return answer;
+  if (answer.status !== 200 || !Array.isArray(answer.json?.data)) return answer;
+  const paging = object(answer.json, "paging");
+  const isLast = text(paging, "next") === undefined;
+  const next = isLast ? undefined : text(object(paging, "cursors"), "after");
+  return { kind: "list", entries: list(answer.json, "data"), next };
+}

@@ -1,0 +1,15 @@
+import type { Missing } from "#src/comments/connector.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import { isMissing, toStepFailure, type GraphMeanings } from "./failures.ts";
+
+/** Maps the Graph API's answer to a failed read. The Graph API does not tell missing and foreign objects apart. */
+export function toReadFailure(
+  answer: PlatformAnswer | NoAnswer,
+  own: GraphMeanings,
+): Missing | Failure {
+  return answer.kind === "answer" && isMissing(answer)
+    ? { kind: "missing" }
+    : toStepFailure(answer, own);
+}

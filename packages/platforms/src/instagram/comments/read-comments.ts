@@ -1,0 +1,99 @@
+import type {
+  CommentPage,
+  CommentQuery,
+  CommentRef,
+  Missing,
+  PlatformComment,
+} from "#src/comments/connector.ts";
+import { callGraph } from "#src/graph-api/call-graph.ts";
+import { readGraphList } from "#src/graph-api/graph-list.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { toReadFailure } from "#src/graph-api/read-failure.ts";
+import { list, number, object, text } from "#src/http/platform-answer.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+/** Maximum number of replies that are counted with a comment; a comment with more replies has no count. */
+const MAX_COUNTED_REPLIES = 50;
+const FIELDS = `id,text,timestamp,username,from,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
+/** Instagram gives the field `user` only on comments that the account itself wrote. */
+const SINGLE_FIELDS = `${FIELDS},parent_id,media,user`;
+const UNREADABLE = platformUnavailable("Instagram's answer contains a comment that is unreadable");
+
+/** Instagram has no field for the number of replies. */
+function countReplies(entry: unknown): number | null {
+  const replies = object(entry, "replies");
+  return text(object(replies, "paging"), "next") === undefined
+    ? list(replies, "data").length
+    : null;
+}
+
+function toComment(entry: unknown): PlatformComment | undefined {
+  const id = text(entry, "id");
+  const createdAt = new Date(text(entry, "timestamp") ?? "");
+  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  const from = object(entry, "from");
+  return {
+    id,
+    text: text(entry, "text") ?? "",
+    authorId: text(from, "id") ?? null,
+    authorUsername: text(from, "username") ?? text(entry, "username") ?? null,
+    createdAt,
+    likeCount: number(entry, "like_count") ?? null,
+    replyCount: countReplies(entry),
+    hidden: (entry as { readonly hidden?: unknown }).hidden === true,
+  };
+}
+
+/**
+ * Lists the comments on an Instagram post. Instagram refuses media of other accounts, and it leaves comments that are
+ * hidden out of the list; `readComment` still returns them.
+ */
+export async function listComments(
+  api: GraphApi,
+  account: AccountAccess,
+  { mediaId, limit, after }: CommentQuery,
+  signal: AbortSignal,
+): Promise<CommentPage | Missing | Failure> {
+  const path = `${encodeURIComponent(mediaId)}/comments`;
+  const call = { path, query: { fields: FIELDS }, limit, after };
+  const read = await readGraphList(api, account, call, signal);
+  if (read.kind !== "list") return toReadFailure(read, MEANINGS);
+  const comments = read.entries.map(toComment);
+  return comments.every((comment) => comment !== undefined)
+    ? { kind: "page", comments, next: read.next }
+    : UNREADABLE;
+}
+
+/** A comment on an Instagram post, and whether the account itself wrote it. */
+interface ReadComment {
+  readonly kind: "comment";
+  readonly comment: PlatformComment;
+  readonly isOwn: boolean;
+}
+
+/** Whether the account wrote the comment. The id in `from` differs between apps, so it proves nothing. */
+export function isOwnComment(entry: unknown, { username }: AccountAccess): boolean {
+  return object(entry, "user") !== undefined || text(entry, "username") === username;
+}
+
+/** Reads a top-level comment on an Instagram post, also when the comment is hidden. */
+export async function readComment(
+  api: GraphApi,
+  account: AccountAccess,
+  { mediaId, commentId }: CommentRef,
+  signal: AbortSignal,
+): Promise<ReadComment | Missing | Failure> {
+  const path = encodeURIComponent(commentId);
+  const call = { method: "GET", path, query: { fields: SINGLE_FIELDS } } as const;
+  const answer = await callGraph(api, account, call, signal);
+  if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
+  const { json } = answer;
+  const comment = toComment(json);
+  if (comment === undefined) return UNREADABLE;
+  const isOnMedia = text(object(json, "media"), "id") === mediaId;
+  return isOnMedia && text(json, "parent_id") === undefined
+    ? { kind: "comment", comment, isOwn: isOwnComment(json, account) }
+    : { kind: "missing" };
+}

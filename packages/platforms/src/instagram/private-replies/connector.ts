@@ -1,0 +1,75 @@
+import { callGraph } from "#src/graph-api/call-graph.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import {
+  PRIVATE_REPLY_MAX_BYTES,
+  PRIVATE_REPLY_WINDOW_MS,
+  sendPrivateReply,
+  type CommentState,
+} from "#src/graph-api/send-private-reply.ts";
+import { text } from "#src/http/platform-answer.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
+import { elapsedMs } from "#src/publishing/look-schedule.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { listMedia, readMedia } from "./media.ts";
+
+/**
+ * The sender in the path. With Facebook Login the Page sends the messages, and Meta refuses the id of the Instagram
+ * account; with Instagram Login the account itself sends them.
+ */
+function messagesPath(account: AccountAccess): string {
+  const { externalId, attributes } = account;
+  const sender = usesInstagramLogin(account) ? externalId : (attributes.pageId ?? "me");
+  return `${encodeURIComponent(sender)}/messages`;
+}
+
+async function readState(
+  api: GraphApi,
+  account: AccountAccess,
+  commentId: string,
+  signal: AbortSignal,
+): Promise<CommentState | undefined> {
+  const path = encodeURIComponent(commentId);
+  const call = { method: "GET", path, query: { fields: "timestamp" } } as const;
+  const answer = await callGraph(api, account, call, signal);
+  if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
+  const createdAt = new Date(text(answer.json, "timestamp") ?? "");
+  return Number.isNaN(createdAt.getTime()) ? undefined : { createdAt, hasPrivateReply: undefined };
+}
+
+/**
+ * Allows the call to be repeated once its deadline has passed. Instagram does not say whether a comment has a private
+ * reply, but it accepts only one per comment and refuses a second one as a duplicate. So a repeated call cannot send a
+ * second message, even if the first one takes effect late.
+ */
+function judge(call: UnknownCall): Verdict {
+  const remainingMs = -elapsedMs(call);
+  return remainingMs > 0 ? { kind: "look_again", afterMs: remainingMs } : { kind: "repeat" };
+}
+
+/** Instagram's connector for private replies (platforms reference 1.5). */
+export function createInstagramPrivateRepliesConnector(
+  settings: InstagramSettings,
+): PrivateRepliesConnector {
+  const apiOf = (account: AccountAccess) => apiOfAccount(settings, account);
+  return {
+    platform: "instagram",
+    windowMs: PRIVATE_REPLY_WINDOW_MS,
+    maxBytes: PRIVATE_REPLY_MAX_BYTES,
+    listMedia: (account, query, signal) => listMedia(apiOf(account), account, query, signal),
+    readMedia: (account, ids, signal) => readMedia(apiOf(account), account, ids, signal),
+    send: (account, request, guard) => {
+      const api = apiOf(account);
+      const sender = {
+        path: messagesPath(account),
+        own: MEANINGS,
+        readState: (signal: AbortSignal) => readState(api, account, request.commentId, signal),
+      };
+      return sendPrivateReply(api, account, { request, sender }, guard);
+    },
+    reconcile: (_account, _request, call) => Promise.resolve(judge(call)),
+  };
+}

@@ -1,0 +1,58 @@
+import { toStepFailure } from "#src/graph-api/failures.ts";
+import { readGraphList } from "#src/graph-api/graph-list.ts";
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { readNodes } from "#src/graph-api/read-nodes.ts";
+import { number, text } from "#src/http/platform-answer.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import type { OwnedMedia, OwnedMediaPage } from "#src/private-replies/connector.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+const FIELDS = "id,timestamp,comments_count";
+/** Maximum number of ids in one call (Graph API, requests with several ids). */
+const MAX_IDS = 50;
+const UNREADABLE = platformUnavailable("Instagram's answer contains media that is unreadable");
+
+function toMedia(entry: unknown): OwnedMedia | undefined {
+  const id = text(entry, "id");
+  const publishedAt = new Date(text(entry, "timestamp") ?? "");
+  return id === undefined || Number.isNaN(publishedAt.getTime())
+    ? undefined
+    : { id, publishedAt, commentCount: number(entry, "comments_count") ?? null };
+}
+
+function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage | Failure {
+  const media = entries.map(toMedia);
+  return media.every((one) => one !== undefined) ? { kind: "media", media, next } : UNREADABLE;
+}
+
+/** Lists the account's posts with their numbers of comments, newest first. */
+export async function listMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  { limit, after }: { readonly limit: number; readonly after: string | undefined },
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const path = `${encodeURIComponent(account.externalId)}/media`;
+  const call = { path, query: { fields: FIELDS }, limit, after };
+  const read = await readGraphList(api, account, call, signal);
+  return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
+}
+
+/** Reads the numbers of comments of the given posts, 50 per call. Posts that do not exist are left out. */
+export async function readMedia(
+  api: GraphApi,
+  account: AccountAccess,
+  mediaIds: readonly string[],
+  signal: AbortSignal,
+): Promise<OwnedMediaPage | Failure> {
+  const entries: unknown[] = [];
+  for (let start = 0; start < mediaIds.length; start += MAX_IDS) {
+    const ids = mediaIds.slice(start, start + MAX_IDS);
+    const read = await readNodes(api, account, { ids, fields: FIELDS, own: MEANINGS }, signal);
+    if (read.kind !== "nodes") return read;
+    for (const reading of read.nodes.values())
+      if (reading.kind === "node") entries.push(reading.node);
+  }
+  return toPage(entries, undefined);
+}

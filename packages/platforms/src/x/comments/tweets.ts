@@ -1,0 +1,69 @@
+import type { PlatformComment } from "#src/comments/connector.ts";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toRepeatableFailure } from "../publishing/failures.ts";
+
+const ID = /^\d{1,19}$/;
+
+/** The fields of a reply that a comment consists of. */
+export const COMMENT_FIELDS = {
+  "tweet.fields": "author_id,created_at,entities,note_tweet,public_metrics,referenced_tweets",
+  expansions: "author_id",
+  "user.fields": "username",
+};
+
+export function isTweetId(id: string): boolean {
+  return ID.test(id);
+}
+
+/** Reads posts of X with a GET request. */
+export async function readTweets(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
+  const url = `${baseUrl}/2/tweets${path}?${new URLSearchParams(query).toString()}`;
+  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  return answer.status === 200 && answer.json !== undefined
+    ? { kind: "result", json: answer.json }
+    : toRepeatableFailure(answer);
+}
+
+/**
+ * Returns the text of a post as its author wrote it: X's short links are replaced with the URLs that they lead to, links to
+ * the post's own media are left out, and the three characters that X escapes are unescaped.
+ */
+function toText(tweet: unknown): string {
+  const source = object(tweet, "note_tweet") ?? tweet;
+  let shown = text(source, "text") ?? "";
+  for (const link of list(object(source, "entities"), "urls")) {
+    const isMedia = text(link, "media_key") !== undefined;
+    const expanded = isMedia ? "" : (text(link, "expanded_url") ?? text(link, "url") ?? "");
+    shown = shown.replace(text(link, "url") ?? "", () => expanded);
+  }
+  return shown.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&").trim();
+}
+
+/** Converts a reply in an answer of X, whose `includes` name its author, to a comment. */
+export function toComment(tweet: unknown, answer: JsonObject): PlatformComment {
+  const authorId = text(tweet, "author_id") ?? null;
+  const author = list(object(answer, "includes"), "users").find(
+    (user) => text(user, "id") === authorId,
+  );
+  const counters = object(tweet, "public_metrics");
+  return {
+    id: text(tweet, "id") ?? "",
+    text: toText(tweet),
+    authorId,
+    authorUsername: text(author, "username") ?? null,
+    createdAt: new Date(text(tweet, "created_at") ?? 0),
+    likeCount: number(counters, "like_count") ?? null,
+    replyCount: number(counters, "reply_count") ?? null,
+    hidden: null,
+  };
+}

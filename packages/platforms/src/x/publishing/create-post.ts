@@ -1,0 +1,35 @@
+import { type JsonObject, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { limitedForMs, toFailure } from "./failures.ts";
+import { toPermalink } from "./timeline.ts";
+
+function toOutcome(answer: PlatformAnswer, account: AccountAccess): Outcome {
+  const id = text(object(answer.json, "data"), "id");
+  if (answer.status >= 200 && answer.status < 300 && id !== undefined)
+    return { kind: "published", externalId: id, permalink: toPermalink(account, id) };
+  const failure = answer.json === undefined ? undefined : toFailure(answer);
+  if (failure !== undefined) return failure;
+  const message = `HTTP ${answer.status}`;
+  // X states the end of its rate limit in headers. Its documentation does not say whether a call answered with 429 can
+  // create a post, so the timeline is searched before a repeated call.
+  return answer.status === 429
+    ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
+    : { kind: "unknown", message };
+}
+
+/** Creates a post or a reply on X with `POST /2/tweets`: the call that makes it visible. */
+export async function createPost(
+  baseUrl: string,
+  account: AccountAccess,
+  content: JsonObject,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const url = `${baseUrl}/2/tweets`;
+  const headers = bearer(account.accessToken);
+  const sent = await sendOnce({ method: "POST", url, headers, body: jsonBody(content) }, guard);
+  return sent.kind === "answer" ? toOutcome(sent, account) : toUnanswered(sent);
+}

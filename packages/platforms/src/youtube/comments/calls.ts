@@ -1,0 +1,28 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import type { JsonObject } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { reasonOf, toStepFailure } from "../publishing/failures.ts";
+
+/** The result of a call to YouTube's API that reads. */
+export type YoutubeRead =
+  | { readonly kind: "result"; readonly json: JsonObject }
+  /** `reason` is the reason in YouTube's error; empty when the answer contains none. */
+  | { readonly kind: "failed"; readonly reason: string; readonly failure: Failure };
+
+/** Reads a list of YouTube's API, such as `commentThreads`. */
+export async function readYoutube(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<YoutubeRead> {
+  const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
+  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  if (answer.kind === "no_answer")
+    return { kind: "failed", reason: "", failure: platformUnavailable(answer.message) };
+  if (answer.status === 200 && answer.json !== undefined)
+    return { kind: "result", json: answer.json };
+  return { kind: "failed", reason: reasonOf(answer), failure: toStepFailure(answer) };
+}

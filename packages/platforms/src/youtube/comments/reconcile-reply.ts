@@ -1,0 +1,79 @@
+import type { ReplyRequest } from "#src/comments/connector.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { repeatLook } from "#src/publishing/look-schedule.ts";
+import { foldText, judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { readYoutube } from "./calls.ts";
+import { toCommentPermalink } from "./reply.ts";
+
+const PAGE_SIZE = "100";
+/** Maximum number of pages of replies that are read: 2,000 replies to one comment. */
+const MAX_PAGES = 20;
+
+/**
+ * Reads all replies to a comment. YouTube does not document their order, so only the whole list can prove that a reply is
+ * absent.
+ */
+async function readReplies(
+  baseUrl: string,
+  account: AccountAccess,
+  parentId: string,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<{ readonly replies: readonly unknown[] } | { readonly verdict: Verdict }> {
+  const replies: unknown[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = {
+      part: "snippet",
+      parentId,
+      textFormat: "plainText",
+      maxResults: PAGE_SIZE,
+      ...(token === undefined ? {} : { pageToken: token }),
+    };
+    const answer = await readYoutube(baseUrl, account, { path: "comments", query }, signal);
+    if (answer.kind === "failed") {
+      const isRefused = answer.failure.kind === "refused";
+      const message = "YouTube refuses to show the replies to the comment";
+      return { verdict: isRefused ? { kind: "cannot_tell", message } : repeatLook(call) };
+    }
+    if (!Array.isArray(answer.json.items)) return { verdict: repeatLook(call) };
+    replies.push(...list(answer.json, "items"));
+    token = text(answer.json, "nextPageToken");
+    if (token === undefined) return { replies };
+  }
+  return { verdict: repeatLook(call) };
+}
+
+/** Whether the account wrote a reply with the text of the request since shortly before the call. */
+function isSameReply(
+  resource: unknown,
+  { externalId }: AccountAccess,
+  request: ReplyRequest,
+  since: Date,
+): boolean {
+  const snippet = object(resource, "snippet");
+  const shown = text(snippet, "textOriginal") ?? text(snippet, "textDisplay");
+  const isOwn = text(object(snippet, "authorChannelId"), "value") === externalId;
+  // A reply whose time cannot be read may be the reply that is searched for.
+  const isOlder = Date.parse(text(snippet, "publishedAt") ?? "") < since.getTime();
+  return isOwn && !isOlder && foldText(shown) === foldText(request.text);
+}
+
+/** Finds out whether a reply with an unknown outcome exists, by reading the replies to the comment. */
+export async function reconcileReply(
+  baseUrl: string,
+  account: AccountAccess,
+  request: ReplyRequest,
+  call: UnknownCall,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const found = await readReplies(baseUrl, account, request.commentId, call, signal);
+  if ("verdict" in found) return found.verdict;
+  const posts = found.replies
+    .filter((each) => isSameReply(each, account, request, searchStart(call)))
+    .map((each) => text(each, "id") ?? "")
+    .map((id) => ({ id, permalink: toCommentPermalink(request.mediaId, id) }));
+  return await judgeMatchingPosts(posts, request, call);
+}

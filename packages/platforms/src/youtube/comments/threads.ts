@@ -1,0 +1,57 @@
+import type { PlatformComment } from "#src/comments/connector.ts";
+import { number, object, text } from "#src/http/platform-answer.ts";
+
+/** A top-level comment with the video and the channel that it belongs to. */
+export interface VideoComment {
+  readonly videoId: string | undefined;
+  /** The channel of the video. */
+  readonly channelId: string | undefined;
+  readonly comment: PlatformComment;
+}
+
+function toAuthor(snippet: unknown): Pick<PlatformComment, "authorId" | "authorUsername"> {
+  return {
+    authorId: text(object(snippet, "authorChannelId"), "value") ?? null,
+    authorUsername: text(snippet, "authorDisplayName")?.replace(/^@/, "") ?? null,
+  };
+}
+
+/**
+ * Parses a comment of YouTube. YouTube states the moderation status only in lists, to the owner of the video, and not when
+ * a comment is read by its id (developers.google.com/youtube/v3/docs/comments, read 2026-11-23).
+ *
+ * @param replyCount Number of replies; null when it is not known.
+ */
+export function toVideoComment(
+  resource: unknown,
+  replyCount: number | null,
+): VideoComment | undefined {
+  const id = text(resource, "id");
+  const snippet = object(resource, "snippet");
+  const createdAt = new Date(text(snippet, "publishedAt") ?? "");
+  const status = text(snippet, "moderationStatus");
+  if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  const comment = {
+    id,
+    text: text(snippet, "textOriginal") ?? text(snippet, "textDisplay") ?? "",
+    ...toAuthor(snippet),
+    createdAt,
+    likeCount: number(snippet, "likeCount") ?? null,
+    replyCount,
+    hidden: status === undefined ? null : status !== "published",
+  };
+  return { videoId: text(snippet, "videoId"), channelId: text(snippet, "channelId"), comment };
+}
+
+/** Parses a thread of YouTube: a top-level comment with the number of its replies. */
+export function toThreadComment(thread: unknown): VideoComment | undefined {
+  const snippet = object(thread, "snippet");
+  const found = toVideoComment(
+    object(snippet, "topLevelComment"),
+    number(snippet, "totalReplyCount") ?? null,
+  );
+  if (found === undefined) return undefined;
+  const videoId = text(snippet, "videoId") ?? found.videoId;
+  const channelId = text(snippet, "channelId") ?? found.channelId;
+  return { ...found, videoId, channelId };
+}

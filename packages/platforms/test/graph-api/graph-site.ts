@@ -1,0 +1,97 @@
+import type { CommentsConnector } from "#src/comments/connector.ts";
+import { createCommentsConnectors } from "#src/comments/registry.ts";
+import type { MetricsConnector } from "#src/metrics/connector.ts";
+import { createMetricsConnectors } from "#src/metrics/registry.ts";
+import type { PrivateRepliesConnector } from "#src/private-replies/connector.ts";
+import { createPrivateRepliesConnectors } from "#src/private-replies/registry.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { createPublishingConnectors, type PublishingSettings } from "#src/publishing/registry.ts";
+import type { MediaServer } from "../media-server.ts";
+import { jpegMedia } from "../media-server.ts";
+import type { TestPlatform } from "../test-platform.ts";
+
+/** The ways in which accounts of the Graph API are connected. */
+export const LOGINS = ["facebook", "instagram", "instagram login"] as const;
+export type Login = (typeof LOGINS)[number];
+
+function toSettings(url: string): PublishingSettings {
+  const api = { baseUrl: url, uploadBaseUrl: `${url}/rupload`, version: "v25.0" };
+  const others = { baseUrl: url };
+  return {
+    instagram: { ...api, loginBaseUrl: `${url}/login` },
+    facebook: api,
+    x: { ...others, mayResend: false },
+    tiktok: others,
+    youtube: others,
+    telegram: others,
+    bluesky: { ...others, videoBaseUrl: url, outbound: { allow: [] } },
+  };
+}
+
+function required<T>(connector: T | undefined): T {
+  if (connector === undefined) throw new Error("the platform has no such connector");
+  return connector;
+}
+
+/** A simulated platform of the Graph API with all of its connectors, for accounts of one login. */
+export class GraphSite {
+  readonly platform: TestPlatform;
+  readonly comments: CommentsConnector;
+  readonly privateReplies: PrivateRepliesConnector;
+  readonly #login: Login;
+  readonly #files: MediaServer;
+  readonly #publishing: PublishingConnector;
+  readonly #settings: PublishingSettings;
+  #nextImage = 0;
+
+  constructor(login: Login, platform: TestPlatform, files: MediaServer) {
+    const settings = toSettings(platform.url);
+    const id = login === "facebook" ? "facebook" : "instagram";
+    this.platform = platform;
+    this.comments = required(createCommentsConnectors(settings)[id]);
+    this.privateReplies = required(createPrivateRepliesConnectors(settings)[id]);
+    this.#login = login;
+    this.#files = files;
+    this.#publishing = createPublishingConnectors(settings)[id];
+    this.#settings = settings;
+  }
+
+  get metrics(): MetricsConnector {
+    const id = this.#login === "facebook" ? "facebook" : "instagram";
+    return required(createMetricsConnectors(this.#settings)[id]);
+  }
+
+  /** Creates an account with a valid token. */
+  async createAccount(): Promise<AccountAccess> {
+    const { credentials, externalId, username } = await this.platform.createAccount();
+    const isInstagramLogin = this.#login === "instagram login";
+    const token = isInstagramLogin
+      ? credentials["instagramAccessToken"]
+      : credentials["accessToken"];
+    return {
+      externalId,
+      username,
+      accessToken: token ?? "",
+      attributes: isInstagramLogin ? { login: "instagram" } : {},
+    };
+  }
+
+  /** Publishes a post of the account, and returns the platform's id of the post. */
+  async publish(account: AccountAccess, text = "Ships & sails"): Promise<string> {
+    this.#nextImage += 1;
+    const publication: Publication = {
+      ...account,
+      targetId: "01936a5e-0000-7000-8000-000000000000",
+      text,
+      title: undefined,
+      privacy: undefined,
+      tags: [],
+      media: this.#login === "facebook" ? [] : [this.#files.serve(jpegMedia(this.#nextImage))],
+    };
+    const outcome = await this.platform.publish(this.#publishing, publication);
+    if (outcome.kind !== "published" || outcome.externalId === null)
+      throw new Error(`the post was not published: ${JSON.stringify(outcome)}`);
+    return outcome.externalId;
+  }
+}

@@ -1,0 +1,76 @@
+import { refuseParameter } from "#src/graph/errors.ts";
+
+/** One field in the parameter `fields` of a Graph API call, such as `replies.limit(5){id,text}`. */
+export interface Field {
+  readonly name: string;
+  /** The modifiers of the field, for example `limit` with the value `5`. */
+  readonly modifiers: ReadonlyMap<string, string>;
+  /** The fields inside the braces; empty when there are no braces. */
+  readonly fields: readonly Field[];
+}
+
+/**
+ * A value of a Graph API result that depends on how the caller asks for it, for example a list with a limit.
+ */
+export type Expansion = (field: Field) => unknown;
+
+/** Splits a text at the commas that are not inside brackets. */
+function split(text: string): string[] {
+  const parts = [""];
+  let depth = 0;
+  for (const letter of text) {
+    depth += "{(".includes(letter) ? 1 : 0;
+    depth -= "})".includes(letter) ? 1 : 0;
+    if (letter === "," && depth === 0) {
+      parts.push("");
+    } else {
+      parts.push(`${parts.pop() ?? ""}${letter}`);
+    }
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== "");
+}
+
+const FIELD = /^(?<name>\w+)(?<modifiers>(?:\.\w+\([^()]*\))*)(?:\{(?<fields>.*)\})?$/s;
+const MODIFIER = /\.(\w+)\(([^()]*)\)/g;
+
+function toField(text: string): Field {
+  const { name, modifiers = "", fields = "" } = FIELD.exec(text)?.groups ?? {};
+  if (name === undefined) {
+    return refuseParameter(`Syntax error "Expected end of string" at ${text}`);
+  }
+  const found = [...modifiers.matchAll(MODIFIER)];
+  return {
+    name,
+    modifiers: new Map(found.map(([, key = "", value = ""]) => [key, value])),
+    fields: parseFields(fields),
+  };
+}
+
+/** Parses the parameter `fields` of a Graph API call. */
+export function parseFields(text: string): readonly Field[] {
+  return split(text).map(toField);
+}
+
+function valueOf(value: unknown, field: Field): unknown {
+  return typeof value === "function" ? (value as Expansion)(field) : value;
+}
+
+/**
+ * The requested fields of a Graph API result, and always `id`. Refuses a requested field that the result does not have.
+ */
+export function pick(
+  fields: readonly Field[],
+  object: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const picked: Record<string, unknown> = { id: object["id"] };
+  for (const field of fields) {
+    if (!(field.name in object)) {
+      refuseParameter(`Tried accessing nonexisting field (${field.name})`);
+    }
+    const value = valueOf(object[field.name], field);
+    if (value !== undefined) {
+      picked[field.name] = value;
+    }
+  }
+  return picked;
+}

@@ -1,0 +1,88 @@
+import { isVisibleAt } from "#src/world/posts.ts";
+import type { Post } from "#src/world/posts.ts";
+import type { XNetwork } from "#src/x/network.ts";
+import { commentPost } from "#src/x/readers.ts";
+import { tweetView } from "#src/x/tweet-view.ts";
+import type { PostSelection } from "#src/x/tweet-view.ts";
+
+/** A tweet of an account or a reader's comment, which is a tweet too. */
+interface Tweet {
+  readonly post: Post;
+  readonly username: string;
+}
+
+function usernameOf({ world }: XNetwork, { account }: Post): string {
+  return world.accounts.byId("x", account)?.username ?? "";
+}
+
+/** Finds the tweet of an account or a reader; undefined when it does not exist at `asOf`. */
+export function findTweet(network: XNetwork, id: string, asOf: number): Tweet | undefined {
+  const comment = network.world.reactions.comment("x", id);
+  if (comment !== undefined) {
+    const isWritten = comment.createdAt <= asOf;
+    return isWritten ? { post: commentPost(comment), username: comment.author } : undefined;
+  }
+  const post = network.tweets.find(id);
+  return post !== undefined && isVisibleAt(post, asOf)
+    ? { post, username: usernameOf(network, post) }
+    : undefined;
+}
+
+/** The direct replies to a tweet: readers' comments, and replies of the account that wrote the tweet or was commented. */
+export function repliesTo(network: XNetwork, id: string, asOf: number): Tweet[] {
+  const { world } = network;
+  const comments = world.reactions
+    .commentsOn("x", id)
+    .filter(({ createdAt }) => createdAt <= asOf)
+    .map((comment) => ({ post: commentPost(comment), username: comment.author }));
+  const ownerId = world.reactions.comment("x", id)?.account ?? network.tweets.find(id)?.account;
+  const owner = world.accounts.byId("x", ownerId ?? "");
+  const own = owner === undefined ? [] : [...world.posts.newestFirst(owner)];
+  return [
+    ...comments,
+    ...own
+      .filter((post) => post.replyTo === id && isVisibleAt(post, asOf))
+      .map((post) => ({ post, username: usernameOf(network, post) })),
+  ];
+}
+
+/** All replies in the conversation that a tweet started, also replies to replies. */
+export function conversationOf(network: XNetwork, id: string, asOf: number): Tweet[] {
+  return repliesTo(network, id, asOf).flatMap((reply) => [
+    reply,
+    ...conversationOf(network, reply.post.id, asOf),
+  ]);
+}
+
+function conversationId(network: XNetwork, post: Post): string {
+  let first = post;
+  while (first.replyTo !== undefined) {
+    const parent = findTweet(network, first.replyTo, Number.POSITIVE_INFINITY)?.post;
+    if (parent === undefined) {
+      return first.replyTo;
+    }
+    first = parent;
+  }
+  return first.id;
+}
+
+/** Tweets with the requested fields, and their authors if the caller of the X API expands them. */
+export function tweetViews(
+  network: XNetwork,
+  tweets: readonly Tweet[],
+  selection: PostSelection,
+  expansions: string | null,
+): { readonly data: unknown[]; readonly includes: unknown } {
+  const data = tweets.map(({ post }) => {
+    const metrics = network.world.reactions.metricsOf("x", post.id);
+    return tweetView(post, { conversationId: conversationId(network, post), metrics }, selection);
+  });
+  const users = new Map(
+    tweets.map(({ post, username }) => [
+      post.account,
+      { id: post.account, name: username, username },
+    ]),
+  );
+  const wantsUsers = (expansions ?? "").split(",").includes("author_id") && users.size > 0;
+  return { data, includes: wantsUsers ? { users: [...users.values()] } : undefined };
+}
