@@ -16,6 +16,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
+import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
 import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
@@ -76,8 +77,12 @@ export interface QueuedEvent {
   readonly payload: string;
 }
 
-/** The part of webhooks that turns domain events into queued deliveries, on a database of its own. */
-export async function startEvents() {
+/**
+ * The part of webhooks that turns domain events into queued deliveries, on a database of its own.
+ *
+ * @param reader Reads what engagement owns. Default: the objects of `owners`.
+ */
+export async function startEvents(reader?: EngagementReader) {
   const database = await createTestDatabase({
     service: "delivery",
     migrationsFolder: MIGRATIONS,
@@ -93,7 +98,7 @@ export async function startEvents() {
     posts: owners.peer.client(PostService),
     accounts: owners.peer.client(AccountService),
     media: owners.peer.client(MediaService),
-    engagement: {
+    engagement: reader ?? {
       listCommentActions: (_sql, refs) =>
         Promise.resolve(refs.flatMap(({ id }) => owners.actions.get(id) ?? [])),
       listAutomationRuns: (_sql, refs) =>
