@@ -127,7 +127,7 @@ describe("with sending blocked:", () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test.each(["instagram", "facebook"])(
-    "comments on %s that match an active rule have one prepared run each, and nobody receives a private reply",
+    "comments on %s that match an active rule have one prepared run each, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
       await comment(system, media, "the price before the rule?");
@@ -228,7 +228,7 @@ describe("with sending blocked:", () => {
       expect(refusalOf(await createRule(tenant, accountId))).toBe("404 not_found");
   });
 
-  test("past comments are previewed and prepared page by page, with counts that add up, and nobody receives a private reply", async () => {
+  test("past comments are previewed and prepared page by page, with counts that add up, and no author receives a private reply", async () => {
     const media = await publishOn(tenant, "instagram");
     const total = 120;
     for (let index = 0; index < total; index += 1) {

@@ -52,21 +52,17 @@ export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id:
 }
 
 /**
- * Returns the client's idempotency key and the fingerprint of the request; undefined without an idempotency key.
- *
- * @param subject The ids in the path of the request, without which equal bodies would count as the same request.
+ * Returns the client's idempotency key and the fingerprint of the request body; undefined without an idempotency key.
  */
 export function readIdempotency(
   request: FastifyRequest,
-  subject: readonly string[] = [],
 ): { readonly key: string; readonly fingerprint: string } | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
     throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
   }
-  const { body } = request;
-  return { key, fingerprint: fingerprint(subject.length === 0 ? body : [...subject, body]) };
+  return { key, fingerprint: fingerprint(request.body) };
 }
 
 /**

@@ -94,7 +94,7 @@ function registerRequestAction(api: FastifyInstance, { comments }: Deps): void {
     checkText(request.body);
     const mediaId = pathPlatformId(request, request.params.mediaId);
     const commentId = pathPlatformId(request, request.params.commentId);
-    const idempotency = readIdempotency(request, [request.params.id, mediaId, commentId]);
+    const idempotency = readIdempotency(request);
     const accountId = pathId(request);
     const answer = await comments.requestCommentAction(
       { workspaceId, accountId, mediaId, commentId, ...defined({ ...request.body, idempotency }) },
