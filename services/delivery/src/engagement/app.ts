@@ -7,6 +7,7 @@ import type { Bus } from "@postrider/shared/bus";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { watchPool } from "@postrider/shared/postgres/watch";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
@@ -33,8 +34,9 @@ export type Engagement = AsyncDisposable;
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
   const jobs = together(await startJobs(createEngagementDeps({ ...options, sql }), options));
+  const watch = watchPool(sql, "engagement", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]) };
+  return { [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]) };
 }
 
 async function startJobs(
