@@ -10,7 +10,8 @@ const DELIVERIES = Number(process.argv[2] ?? 1_000_000);
 const DAYS = 30;
 const REQUESTS = 200;
 const TYPES = ["post.published", "post.failed", "target.published", "target.failed"];
-const FILTERS = ["", "status=failed", "status=succeeded", "status=pending", "status=delivering"]
+const STATUSES = ["failed", "succeeded", "pending", "delivering", "cancelled"];
+const FILTERS = ["", ...STATUSES.map((status) => `status=${status}`)]
   .flatMap((status) => [status, [status, "eventType=post.failed"].filter(Boolean).join("&")])
   .concat("eventType=account.connected");
 

@@ -112,6 +112,7 @@ const LABELS: Readonly<Record<string, RegExp>> = {
   partition: /^\d{1,3}$/,
   reason: /^[a-z_]+$/,
   recorded: /^(without_texts?|without_decision|nothing)$/,
+  pool: /^(main|webhooks|engagement)$/,
   platform: /^(instagram|x|facebook|tiktok|youtube|telegram|bluesky)$/,
   route: /^(unknown|\*|(\/(v1|[a-z._-]+|:[A-Za-z]+|\*))+|\/)$/,
   service: /^(gateway|accounts|posts|media|delivery|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
@@ -184,6 +185,17 @@ test.each(Object.keys(PROMISED))(
     expect(samples?.length).toBeGreaterThan(0);
   },
 );
+
+test("the delivery service exposes the size of each of its three connection pools", async () => {
+  const { samples = [] } = (await readExpositions(system)).get("delivery") ?? {};
+
+  const sizes = samples.filter(({ name }) => name === "database_pool_size");
+  expect(sizes.map(({ labels }) => labels.pool ?? "").toSorted()).toEqual([
+    "engagement",
+    "main",
+    "webhooks",
+  ]);
+});
 
 test("every process that is ready exposes `postrider_ready` as 1", async () => {
   await eventually(async () => {

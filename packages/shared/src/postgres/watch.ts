@@ -4,16 +4,20 @@ import { startLoop } from "#src/process/loop.ts";
 import { createGauge } from "#src/telemetry/metrics.ts";
 
 const EVERY_MS = 10_000;
+/** Label of the pool that a process has for its RPCs. */
+const MAIN = "main";
 const STATES = ["active", "idle", "idle in transaction"];
 
 const up = createGauge("database_up", "1 while the database answers.");
 const poolSize = createGauge(
   "database_pool_size",
-  "Maximum number of connections of this process.",
+  "Maximum number of connections of each pool of this process.",
+  ["pool"],
 );
 const waitSeconds = createGauge(
   "database_pool_wait_seconds",
   "How long the latest small statement took from asking the pool to its answer.",
+  ["pool"],
 );
 const connections = createGauge(
   "database_connections",
@@ -45,7 +49,7 @@ async function look(sql: Sql): Promise<void> {
     ) as states`;
   const tookMs = performance.now() - askedAt;
   up.set(1);
-  waitSeconds.set(tookMs / 1000);
+  waitSeconds.set({ pool: MAIN }, tookMs / 1000);
   // The clock difference assumes that the database read its clock half of the round trip ago.
   const aheadMs = Date.now() - tookMs / 2 - (row?.now.getTime() ?? Date.now());
   skewSeconds.set(aheadMs / 1000);
@@ -54,7 +58,7 @@ async function look(sql: Sql): Promise<void> {
 
 /** Measures the database until disposed of: its round trip time, connections, clock difference and oldest snapshot. */
 export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
-  poolSize.set(size);
+  poolSize.set({ pool: MAIN }, size);
   up.set(0);
   const snapshots = new SnapshotWatch();
   return startLoop({
@@ -65,5 +69,21 @@ export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
       return EVERY_MS;
     },
     onError: () => up.set(0),
+  });
+}
+
+/** Measures a further connection pool of the process until disposed of: its size and how long statements wait for it. */
+export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable {
+  poolSize.set({ pool }, size);
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: async () => {
+      const askedAt = performance.now();
+      await sql`select 1`;
+      waitSeconds.set({ pool }, (performance.now() - askedAt) / 1000);
+      return EVERY_MS;
+    },
+    // The measurement of the main pool reports that the database does not answer.
+    onError: () => undefined,
   });
 }

@@ -11,6 +11,7 @@ import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
+import { watchPool } from "@postrider/shared/postgres/watch";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
@@ -75,11 +76,12 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);
+  const watch = watchPool(sql, "engagement", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeActions,
     nudgePolls: () => polls.nudge(),
-    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
   };
 }
 

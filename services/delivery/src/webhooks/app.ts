@@ -7,6 +7,7 @@ import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { watchPool } from "@postrider/shared/postgres/watch";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -79,12 +80,13 @@ export async function startWebhooks({
   ];
   const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
   const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
+  const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeComposer,
     nudgeDispatcher: () => dispatcher.nudge(),
     check: createLookCheck("webhook deliveries", () => dispatcher.claimAgeMs()),
-    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
   };
 }
 

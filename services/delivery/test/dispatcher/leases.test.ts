@@ -184,6 +184,58 @@ test("a released webhook subscription without deliveries is not leased again, an
   expect(await wake()).toBeGreaterThan(5_000);
 });
 
+test("a webhook subscription that cannot be sent to is not leased again before its pause ends, although a user has retried a delivery", async () => {
+  const { sql } = database;
+  await sleepLanes();
+  const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });
+  await insertDeliveries(sql, subscription, 1, { isManual: true });
+  const lines: string[] = [];
+  const dispatcher = startTestDispatcher(sql, {
+    sealingKeys: [{ id: "k2", secret: Buffer.alloc(32, 8) }],
+    logger: Object.assign(Object.create(logger) as typeof logger, {
+      error: (_fields: object, line: string) => void lines.push(line),
+    }),
+  });
+
+  const lane = await eventually(async () => {
+    const [row] = await sql<{ ms: number }[]>`
+      select extract(epoch from wake_at - now())::float8 * 1000 as ms
+      from webhook_lanes
+      where subscription_id = ${subscription.id} and owner is null`;
+    return lines.length > 0 && row;
+  });
+  await dispatcher[Symbol.asyncDispose]();
+
+  expect(lane?.ms).toBeGreaterThan(50_000);
+  expect(lane?.ms).toBeLessThanOrEqual(60_000);
+  expect(lines).toHaveLength(1);
+});
+
+test("a process that takes over a webhook subscription with a maximum rate waits until the next delivery may be sent", async () => {
+  const { sql } = database;
+  await sleepLanes();
+  await using receiver = await startReceiver();
+  const subscription = await insertSubscription(sql, { url: receiver.url, maxPerSecond: 1 });
+  await insertDeliveries(sql, subscription, 2);
+  const stopping = startTestDispatcher(sql);
+  await eventually(() => receiver.received.length === 1);
+  await stopping[Symbol.asyncDispose]();
+  await using _next = startTestDispatcher(sql);
+  await eventually(() => receiver.received.length === 2);
+
+  const starts = await eventually(async () => {
+    const rows = await sql<{ ms: number }[]>`
+      select extract(epoch from a.started_at)::float8 * 1000 as ms
+      from webhook_attempts a
+      join webhook_deliveries d on d.id = a.delivery_id
+      where d.subscription_id = ${subscription.id}
+      order by a.started_at`;
+    return rows.length === 2 && rows.map(({ ms }) => ms);
+  });
+  // The clocks of the process and of the database differ by some milliseconds at most.
+  expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(950);
+});
+
 test("a process that stops lets its webhook attempts end, records them, and leaves its subscriptions to other processes at once", async () => {
   const { sql } = database;
   await sleepLanes();

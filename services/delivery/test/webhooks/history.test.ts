@@ -2,18 +2,17 @@ import { deriveTimedId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lockWaiting } from "#src/webhooks/db/cancellations.ts";
-import { deliveriesSince, listDeliveries } from "#src/webhooks/db/history.ts";
+import { listDeliveries, storedDeliveries } from "#src/webhooks/db/history.ts";
+import { dropOldPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
 import { newWebhook, startWebhooks, type Webhooks } from "./fixture.ts";
 
 const FIRST_ID = "00000000-0000-0000-0000-000000000000";
+const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const DAY_MS = 86_400_000;
+const NO_FILTER = { status: undefined, eventType: undefined };
 const BODY_BYTES = 16 * 1024;
-const SENDING_PAGE = {
-  status: "delivering",
-  eventType: undefined,
-  limit: 20,
-  maxBytes: 1_000_000,
-  before: undefined,
-} as const;
+const FIRST_PAGE = { ...NO_FILTER, limit: 20, maxBytes: 1_000_000, before: undefined };
+const SENDING_PAGE = { ...FIRST_PAGE, status: "delivering" } as const;
 
 let webhooks: Webhooks;
 beforeAll(async () => {
@@ -37,7 +36,7 @@ async function createHistory(deliveries: readonly TestDelivery[]) {
   await webhooks.sql`
     delete from webhook_deliveries
     where subscription_id = ${webhookId}`;
-  const start = Date.now() - 86_400_000;
+  const start = Date.now() - DAY_MS;
   const ids = deliveries.map((_each, index) =>
     deriveTimedId(new Date(start + index * 60_000), `${webhookId} ${index}`),
   );
@@ -134,22 +133,16 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of database pages that the query for a page of the history reads. */
+/** Returns the number of database pages that the query for the first deliveries of the history reads. */
 async function countPages(
   webhookId: string,
-  filter: Partial<Parameters<typeof deliveriesSince>[2]>,
+  filter: Partial<Parameters<typeof storedDeliveries>[2]>,
 ) {
   const { sql } = webhooks;
-  const page = {
-    limit: 20,
-    maxBytes: 1_000_000,
-    before: undefined,
-    status: undefined,
-    eventType: undefined,
-    ...filter,
-  };
+  const range = { since: FIRST_ID, before: LAST_ID, limit: 21 };
+  const query = storedDeliveries(sql, webhookId, { ...NO_FILTER, ...filter }, range);
   const [row] = await sql<Record<string, readonly [{ readonly Plan: Plan }]>[]>`
-    explain (analyze, buffers, format json) ${deliveriesSince(sql, webhookId, page, FIRST_ID)}`;
+    explain (analyze, buffers, format json) ${query}`;
   const plan = Object.values(row ?? {})[0]?.[0].Plan;
   if (plan === undefined) throw new Error("the plan of the query is missing");
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
@@ -200,26 +193,121 @@ test("pages of the webhook history return every delivery once, and end early at 
   expect(sizes).toEqual([6, 6, 3]);
 });
 
-test("the pages of a history of many days return every delivery once, also across days without one", async () => {
-  const { workspaceId, webhookId } = await createHistory([]);
-  const days = [1, 1, 1, 3, 3, 7];
+/** Adds a failed delivery per given number of days before now to a history, and returns their ids, newest first. */
+async function addFailedDays(
+  at: { readonly workspaceId: string; readonly webhookId: string },
+  days: readonly number[],
+) {
   const ids = days.map((day, index) =>
-    deriveTimedId(new Date(Date.now() - day * 86_400_000), `${webhookId} ${index}`),
+    deriveTimedId(new Date(Date.now() - day * DAY_MS), `${at.webhookId} ${index} ${newId()}`),
   );
   for (const id of ids)
-    await insertDelivery({ workspaceId, webhookId, id }, { type: "post.failed", status: "failed" });
+    await insertDelivery({ ...at, id }, { type: "post.failed", status: "failed" });
+  return ids.toSorted().toReversed();
+}
 
+type Walked = { readonly workspaceId: string; readonly webhookId: string };
+
+/** Reads all pages of a history and returns the ids of their deliveries. */
+async function walkPages(history: Walked, limit: number, afterPage = () => Promise.resolve()) {
   const seen: string[] = [];
   let cursor: string | undefined = "";
   while (cursor !== undefined) {
     const page: { deliveries: { id: string }[]; nextCursor?: string | undefined } =
-      await webhooks.rpc.listWebhookDeliveries({ workspaceId, webhookId, limit: 2, cursor });
+      await webhooks.rpc.listWebhookDeliveries({ ...history, limit, cursor });
     seen.push(...page.deliveries.map(({ id }) => id));
     cursor = page.nextCursor;
+    await afterPage();
   }
+  return seen;
+}
 
-  expect(seen).toEqual(ids.toSorted().toReversed());
+test("the pages of a history of many days return every delivery once, also across days without one", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  const ids = await addFailedDays({ workspaceId, webhookId }, [1, 1, 1, 3, 3, 7]);
+
+  expect(await walkPages({ workspaceId, webhookId }, 2)).toEqual(ids);
 });
+
+test("webhook deliveries that are added while a client reads pages neither repeat nor hide older ones", async () => {
+  const { workspaceId, webhookId } = await createHistory([]);
+  const history = { workspaceId, webhookId };
+  const ids = await addFailedDays(history, [0.5, 1, 2, 4, 7]);
+
+  const seen = await walkPages(history, 2, async () => {
+    await addFailedDays(history, [0.1]);
+  });
+
+  expect(seen).toEqual(ids);
+});
+
+test("pages of the webhook history can be read while partitions of old days are dropped", async () => {
+  const { sql } = webhooks;
+  const oldDays = Array.from({ length: 12 }, (_each, index) => 10 + index);
+  await sql`
+    select create_day_partitions(name, current_date - 22, current_date)
+    from unnest(array['webhook_events', 'webhook_deliveries', 'webhook_attempts']) as name`;
+  const { workspaceId, webhookId } = await createHistory([]);
+  const history = { workspaceId, webhookId };
+  const kept = await addFailedDays(history, [1, 2, 5, 8]);
+  const dropped = await addFailedDays(history, oldDays);
+  const dropping = new AbortController();
+  const drop = async () => {
+    for (const day of oldDays.toReversed()) await dropOldPartitions({ sql, historyDays: day - 1 });
+    dropping.abort();
+  };
+  const walks: string[][] = [];
+  const read = async () => {
+    while (!dropping.signal.aborted) walks.push(await walkPages(history, 3));
+  };
+
+  await Promise.all([drop(), read(), read()]);
+
+  for (const walk of walks) {
+    expect(walk.slice(0, kept.length)).toEqual(kept);
+    expect(dropped.slice(0, walk.length - kept.length)).toEqual(walk.slice(kept.length));
+  }
+  expect(await walkPages(history, 3)).toEqual(kept);
+});
+
+/** Returns the number of partitions per table of the history that the transaction has read or planned to read. */
+async function countPartitions(tx: TransactionSql) {
+  const rows = await tx<{ table: string; count: number }[]>`
+    select split_part(relname, '_', 2) as table, count(distinct relname)::int as count
+    from pg_locks
+    join pg_class on pg_class.oid = pg_locks.relation
+    where pg_locks.pid = pg_backend_pid()
+    and relkind = 'r'
+    and relname ~ '^webhook_.*_[0-9]{8}$'
+    group by 1`;
+  return Object.fromEntries(rows.map(({ table, count }) => [table, count]));
+}
+
+test.each([
+  ["no filter", {}, { deliveries: 4, details: 2 }],
+  ["a filter that matches two days", { status: "failed" }, { deliveries: 12, details: 2 }],
+  ["a filter that matches nothing", { status: "cancelled" }, { deliveries: 12, details: 0 }],
+] as const)(
+  "a page of the webhook history with %s reads payloads and attempts only of the days that it shows, however often it was read before",
+  async (_name, filter, expected) => {
+    const { workspaceId, webhookId } = await createHistory(
+      Array.from({ length: 25 }, () => ({ type: "post.published", status: "succeeded" })),
+    );
+    await addFailedDays({ workspaceId, webhookId }, [1, 6]);
+
+    const counts = await webhooks.sql.begin(async (tx) => {
+      // Postgres may choose a plan for any ids, which reads all days, from the sixth execution on.
+      for (let count = 0; count < 8; count += 1)
+        await listDeliveries(tx, webhookId, { ...FIRST_PAGE, ...filter });
+      return await countPartitions(tx);
+    });
+
+    const { deliveries, events = 0, attempts = 0 } = counts;
+    expect(deliveries).toBeLessThanOrEqual(expected.deliveries);
+    expect(events).toBeLessThanOrEqual(expected.details);
+    expect(attempts).toBeLessThanOrEqual(expected.details);
+  },
+);
 
 test("a cursor of the webhook history is refused for another subscription and for another filter", async () => {
   const two = [
@@ -387,7 +475,6 @@ test("a page of the history reads the response bodies only of the deliveries tha
       select string_agg(md5(part::text), '') from generate_series(1, 512) as part
     ), ${BODY_BYTES})
     where delivery_id = any(${[...ids]}::uuid[])`;
-  const page = { status: undefined, eventType: undefined, before: undefined, maxBytes: 1_000_000 };
   const countBodyRows = async (tx: TransactionSql) => {
     const [row] = await tx<{ count: number }[]>`
       select sum(idx_tup_fetch)::int as count
@@ -398,7 +485,8 @@ test("a page of the history reads the response bodies only of the deliveries tha
   const readPage = (limit: number) =>
     sql.begin(async (tx) => {
       const before = await countBodyRows(tx);
-      const shown = (await listDeliveries(tx, webhookId, { ...page, limit })).length;
+      const shown = (await listDeliveries(tx, webhookId, { ...FIRST_PAGE, limit })).deliveries
+        .length;
       return { shown, bodyRows: (await countBodyRows(tx)) - before };
     });
 

@@ -192,6 +192,27 @@ test("a webhook subscription receives webhook.test again when its address change
   expect(moved).toMatchObject({ url: "https://example.com/other", description: "mine" });
 });
 
+test("a disabled webhook subscription whose address changes gets webhook.test, which waits until it is active", async () => {
+  const { sql, rpc } = webhooks;
+  const { workspaceId, id } = await create();
+  await sql`
+    update webhook_subscriptions
+    set status = 'disabled', disabled_reason = 'gone'
+    where id = ${id}`;
+
+  const { webhook: moved } = await rpc.updateWebhook({
+    workspaceId,
+    id,
+    url: "https://example.com/other",
+  });
+  const { webhook: resumed } = await rpc.updateWebhook({ workspaceId, id, status: "active" });
+
+  expect([moved?.status, resumed?.status]).toEqual(["disabled", "active"]);
+  expect(await eventsOf(id)).toEqual(["webhook.test", "webhook.test"]);
+  const [newest] = (await rpc.listWebhookDeliveries({ workspaceId, webhookId: id })).deliveries;
+  expect(newest).toMatchObject({ eventType: "webhook.test", status: "pending" });
+});
+
 test("a change of a webhook subscription without any field is refused", async () => {
   const { workspaceId, id } = await create();
 

@@ -9,17 +9,29 @@ interface MediaRef {
   readonly id: string;
 }
 
-/** Reads media from the media service, one call per workspace. Deleted media are missing in the result. */
+/** Maximum number of calls to the media service at the same time. */
+const MAX_CALLS = 4;
+
+/**
+ * Reads media from the media service, one call per workspace. Deleted media are missing in the result.
+ *
+ * @param timeoutMs Returns the deadline of the next call.
+ */
 export async function fetchMedia(
   client: MediaClient,
   refs: readonly MediaRef[],
   timeoutMs: () => number,
 ): Promise<readonly Media[]> {
-  const found: Media[] = [];
-  for (const [workspaceId, group] of Map.groupBy(refs, (ref) => ref.workspaceId)) {
-    const ids = group.map(({ id }) => id);
-    const answer = await client.batchGetMedia({ workspaceId, ids }, { timeoutMs: timeoutMs() });
-    found.push(...answer.media);
-  }
-  return found;
+  // The callers share one iterator, so each workspace is read once.
+  const groups = Map.groupBy(refs, (ref) => ref.workspaceId).entries();
+  const readGroups = async () => {
+    const found: Media[] = [];
+    for (const [workspaceId, group] of groups) {
+      const ids = group.map(({ id }) => id);
+      const answer = await client.batchGetMedia({ workspaceId, ids }, { timeoutMs: timeoutMs() });
+      found.push(...answer.media);
+    }
+    return found;
+  };
+  return (await Promise.all(Array.from({ length: MAX_CALLS }, readGroups))).flat();
 }

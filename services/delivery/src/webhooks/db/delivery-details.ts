@@ -25,7 +25,8 @@ export interface AttemptJson {
   readonly responseBody: string | null;
 }
 
-export interface DeliveryRow {
+/** A webhook delivery without its payload and attempts. */
+export interface FoundDelivery {
   readonly id: string;
   readonly eventId: string;
   readonly eventType: string;
@@ -33,9 +34,14 @@ export interface DeliveryRow {
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
+}
+
+interface Details {
   readonly payload: string | null;
   readonly attempts: readonly AttemptJson[];
 }
+
+export interface DeliveryRow extends FoundDelivery, Details {}
 
 /** The smallest id of all. */
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
@@ -43,68 +49,95 @@ export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of a webhook delivery of the relation `listed`. */
-function newestAttempts(sql: ISql, since: string) {
+/** Returns SQL that reads the newest attempts of a delivery of the relation `relation`, whose ids are among `ids`. */
+function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[]) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
     from webhook_attempts
-    where delivery_id = listed.id
-    and delivery_id >= ${since}
+    where delivery_id = ${sql(relation)}.id
+    and delivery_id = any(${ids}::uuid[])
     order by number desc
     limit ${MAX_ATTEMPTS}`;
-}
-
-/**
- * Returns SQL that reads the webhook deliveries of the relation `listed` with their payload and attempts.
- *
- * @param since No delivery of `listed` has a smaller id and, because both ids contain the time of the event, no event.
- */
-export function deliveryDetails(sql: ISql, since: string) {
-  return sql`
-    select listed.id, listed.event_id, listed.event_type, listed.attempt_count, listed.next_attempt_at,
-      listed.created_at, event.payload, coalesce(attempts.list, '[]') as attempts,
-      case
-        when listed.status = 'pending' and queue.sending_until > now() then 'delivering'
-        else listed.status
-      end as status
-    from listed
-    left join webhook_events as event on event.id = listed.event_id and event.id >= ${since}
-    left join webhook_queue as queue on queue.delivery_id = listed.id
-    cross join lateral (
-      select json_agg(json_build_object(
-          'number', number, 'startedAt', started_at, 'durationMs', duration_ms, 'statusCode', status_code,
-          'error', error, 'requestHeaders', request_headers, 'responseHeaders', response_headers,
-          'responseBody', response_body
-        ) order by number) as list
-      from (${newestAttempts(sql, since)}) as newest
-    ) as attempts`;
 }
 
 /**
  * Returns SQL that reads the ids and sizes of the webhook deliveries of the relation `found`. Postgres knows the lengths of texts
  * without reading them, so a page costs what it shows, not what it leaves to the next page.
  */
-export function deliverySizes(sql: ISql, since: string) {
+function deliverySizes(sql: ISql, ids: string[], eventIds: string[]) {
   return sql`
-    select listed.id, 1000 + coalesce(octet_length(event.payload), 0) + coalesce(attempts.bytes, 0) as bytes
-    from found as listed
-    left join webhook_events as event on event.id = listed.event_id and event.id >= ${since}
+    select found.id, found.event_id,
+      1000 + coalesce(octet_length(event.payload), 0) + coalesce(attempts.bytes, 0) as bytes
+    from found
+    left join webhook_events as event on event.id = found.event_id and event.id = any(${eventIds}::uuid[])
     cross join lateral (
       select sum(500 + coalesce(octet_length(response_body), 0) + coalesce(octet_length(response_headers::text), 0)
         + octet_length(request_headers::text)) as bytes
-      from (${newestAttempts(sql, since)}) as newest
+      from (${newestAttempts(sql, "found", ids)}) as newest
     ) as attempts`;
+}
+
+/**
+ * Reads the payloads and the attempts of webhook deliveries, newest first. The result ends before it exceeds `limit` or
+ * `maxBytes`, but has at least one delivery. The conditions on the lists of ids make Postgres read only the partitions
+ * of these ids.
+ */
+export async function readDetails(
+  sql: ISql,
+  found: readonly FoundDelivery[],
+  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
+): Promise<readonly DeliveryRow[]> {
+  if (found.length === 0) return [];
+  const ids = found.map(({ id }) => id);
+  const eventIds = found.map(({ eventId }) => eventId);
+  const rows = await sql<(Details & { readonly id: string; readonly isSending: boolean })[]>`
+    with found as (
+      select id, event_id
+      from unnest(${ids}::uuid[], ${eventIds}::uuid[]) as listed (id, event_id)
+    ),
+    numbered as (
+      select id, event_id,
+        row_number() over newest_first as number,
+        sum(bytes) over newest_first as total_bytes
+      from (${deliverySizes(sql, ids, eventIds)}) as sized
+      window newest_first as (order by id desc)
+    ),
+    fitting as (
+      select id, event_id
+      from numbered
+      where number = 1
+      or (number <= ${limit} and total_bytes <= ${maxBytes})
+    )
+    select fitting.id, event.payload, coalesce(attempts.list, '[]') as attempts,
+      coalesce(queue.sending_until > now(), false) as is_sending
+    from fitting
+    left join webhook_events as event on event.id = fitting.event_id and event.id = any(${eventIds}::uuid[])
+    left join webhook_queue as queue on queue.delivery_id = fitting.id
+    cross join lateral (
+      select json_agg(json_build_object(
+          'number', number, 'startedAt', started_at, 'durationMs', duration_ms, 'statusCode', status_code,
+          'error', error, 'requestHeaders', request_headers, 'responseHeaders', response_headers,
+          'responseBody', response_body
+        ) order by number) as list
+      from (${newestAttempts(sql, "fitting", ids)}) as newest
+    ) as attempts`;
+  const details = new Map(rows.map((row) => [row.id, row]));
+  return found.flatMap((delivery) => {
+    const shown = details.get(delivery.id);
+    if (shown === undefined) return [];
+    const { payload, attempts, isSending } = shown;
+    const status = delivery.status === "pending" && isSending ? "delivering" : delivery.status;
+    return [{ ...delivery, status, payload, attempts }];
+  });
 }
 
 /** Reads one webhook delivery with its payload and its attempts. */
 export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | undefined> {
-  const [row] = await sql<DeliveryRow[]>`
-    with listed as (
-      select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at
-      from webhook_deliveries
-      where id = ${id}
-    )
-    ${deliveryDetails(sql, FIRST_ID)}`;
+  const found = await sql<FoundDelivery[]>`
+    select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at
+    from webhook_deliveries
+    where id = ${id}`;
+  const [row] = await readDetails(sql, found, { limit: 1, maxBytes: 0 });
   return row;
 }
 

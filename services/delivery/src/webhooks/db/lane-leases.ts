@@ -116,8 +116,13 @@ export async function renewLanes(
 export interface ReleasedLane {
   readonly subscriptionId: string;
   readonly pace: Pace;
-  /** Milliseconds for which nothing is sent to the webhook subscription. Default: until the next delivery is due. */
+  /**
+   * Milliseconds for which nothing is sent to the webhook subscription, not even what a user retries. Default: until the
+   * next delivery is due.
+   */
   readonly blockMs?: number;
+  /** Milliseconds for which no process may take the lease, so that hand-overs do not exceed the maximum rate. Default: 0. */
+  readonly restMs?: number;
 }
 
 /**
@@ -128,19 +133,22 @@ const MAX_SENDING = 64;
 
 /** When the first deliveries of webhook subscriptions are due: those that a user asked for, and the others. */
 function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
-  const rows = lanes.map(({ subscriptionId, pace, blockMs = null }) => ({
+  const rows = lanes.map(({ subscriptionId, pace, blockMs = null, restMs = 0 }) => ({
     subscription_id: subscriptionId,
     pace,
     block_ms: blockMs,
+    rest_ms: restMs,
   }));
   return sql`
     select r.subscription_id, r.pace,
+      case when r.rest_ms > 0 then now() + r.rest_ms * interval '1 millisecond' end as rest_until,
       greatest(b.blocked_until, now() + r.block_ms * interval '1 millisecond') as blocked_until,
       (
-        select min(greatest(due_at, sending_until))
+        select greatest(min(greatest(due_at, sending_until)), now() + r.block_ms * interval '1 millisecond')
         from webhook_queue q
         where q.subscription_id = r.subscription_id
         and q.is_manual
+        having count(*) > 0
       ) as manual_at,
       (
         select min(greatest(due_at, sending_until))
@@ -154,7 +162,7 @@ function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
         ) as first
       ) as due_at
     from jsonb_to_recordset(${sql.json(rows)})
-      as r(subscription_id uuid, pace text, block_ms float8)
+      as r(subscription_id uuid, pace text, block_ms float8, rest_ms float8)
     join webhook_lanes b on b.subscription_id = r.subscription_id`;
 }
 
@@ -181,7 +189,7 @@ export async function releaseLanes(
   await tx`
     update webhook_lanes l
     set owner = null,
-      lease_until = '-infinity',
+      lease_until = coalesce(r.rest_until, '-infinity'),
       pace = r.pace,
       blocked_until = r.blocked_until,
       wake_at = case

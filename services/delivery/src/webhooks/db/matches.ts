@@ -23,7 +23,11 @@ interface Match {
   readonly subscriptionId: string;
 }
 
-/** Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. */
+/**
+ * Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. An event for one
+ * subscription only (`webhook.test`) waits for a disabled subscription to become active, because its new address must
+ * receive it.
+ */
 export async function findMatches(
   tx: TransactionSql,
   events: readonly Candidate[],
@@ -42,7 +46,10 @@ export async function findMatches(
       event_id uuid, workspace_id uuid, filters text[], occurred_at timestamptz, only_id uuid, except_id uuid
     )
     join webhook_subscriptions as subscription on subscription.workspace_id = event.workspace_id
-    where subscription.status in ('active', 'paused')
+    where (
+      subscription.status in ('active', 'paused')
+      or subscription.status = 'disabled' and event.only_id is not null
+    )
     and event.occurred_at >= now() - ${MAX_AGE}::interval
     and event.occurred_at >= subscription.created_at - ${BEFORE_CREATION}::interval
     and case

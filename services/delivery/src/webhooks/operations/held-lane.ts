@@ -1,6 +1,6 @@
-import { tokensAt, type BucketLevel } from "@postrider/shared/limits/token-bucket";
+import { msUntilTokens, tokensAt, type BucketLevel } from "@postrider/shared/limits/token-bucket";
 import type { LaneResult } from "#src/webhooks/db/attempts.ts";
-import type { LaneRow } from "#src/webhooks/db/lane-leases.ts";
+import type { LaneRow, ReleasedLane } from "#src/webhooks/db/lane-leases.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
 import {
@@ -55,8 +55,8 @@ export class HeldLane {
   #stored: LaneState;
   #load: LaneLoad;
   /**
-   * One token per attempt; used only with a maximum rate. A new holder of the lease starts with one token, because it
-   * does not know how many attempts were made in the last second.
+   * One token per attempt; used only with a maximum rate. A new holder of the lease starts with one token: it does not
+   * know how many attempts were made in the last second, but no process could take the lease before there was a token.
    */
   #level: BucketLevel;
   /** Start of each attempt of the webhook subscription that runs or is not recorded yet, by delivery, oldest first. */
@@ -119,6 +119,16 @@ export class HeldLane {
     const size = { capacity: maxPerSecond, windowMs: SECOND_MS };
     this.#level = { tokens: tokensAt(this.#level, size, now), at: now };
     return Math.floor(this.#level.tokens);
+  }
+
+  /** Returns what to store when the process releases the lease of this webhook subscription. */
+  toReleased(now: number): ReleasedLane {
+    const { maxPerSecond } = this.receiver;
+    const released = { subscriptionId: this.subscriptionId, pace: this.pace(now) };
+    if (maxPerSecond === null) return released;
+    this.#tokens(now);
+    const size = { capacity: maxPerSecond, windowMs: SECOND_MS };
+    return { ...released, restMs: msUntilTokens(this.#level.tokens, 1, size) };
   }
 
   begin(deliveryId: string, now: number): void {

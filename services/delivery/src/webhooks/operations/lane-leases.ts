@@ -119,8 +119,7 @@ export class LaneLeases {
       if (found?.kind === "ready" && found.receiver.isActive) lane.reload(found.receiver, row);
       else if (lane.isIdle)
         released.push({
-          subscriptionId,
-          pace: lane.pace(performance.now()),
+          ...lane.toReleased(performance.now()),
           ...this.#blockUnusable(subscriptionId, found),
         });
     }
@@ -142,9 +141,7 @@ export class LaneLeases {
 
   async #releaseHeld(lanes: readonly HeldLane[]): Promise<void> {
     const now = performance.now();
-    await this.#release(
-      lanes.map((lane) => ({ subscriptionId: lane.subscriptionId, pace: lane.pace(now) })),
-    );
+    await this.#release(lanes.map((lane) => lane.toReleased(now)));
   }
 
   /** A lease that cannot be released, because the database is unavailable, ends by itself. */

@@ -30,16 +30,16 @@ export async function listWebhookDeliveries(
   const scope = ["deliveries", workspaceId, webhookId, status, eventType];
   const page = parsePage(cursorKeys, scope, request);
   if ((await findSubscription(sql, workspaceId, webhookId)) === undefined) throw notFound();
-  const rows = await listDeliveries(sql, webhookId, {
-    ...page,
-    ...filter,
-    maxBytes: MAX_PAGE_BYTES,
-  });
-  const last = rows.at(-1);
-  const shown = rows.filter((row) => status !== "pending" || row.status === "pending");
+  const { deliveries, hasMore } = await sql.begin(
+    "isolation level repeatable read read only",
+    (tx) => listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
+  );
+  const last = deliveries.at(-1);
+  // A delivery that is being sent is stored as pending, and is shown by another filter.
+  const shown = deliveries.filter((row) => status !== "pending" || row.status === "pending");
   return {
     deliveries: shown.map(toWebhookDelivery),
-    ...(last?.hasMore === true ? { nextCursor: toCursor(cursorKeys, scope, last.id) } : {}),
+    ...(hasMore && last !== undefined ? { nextCursor: toCursor(cursorKeys, scope, last.id) } : {}),
   };
 }
 
