@@ -121,6 +121,13 @@ describe("reading Bluesky comments", () => {
     expect(second.comments.map(({ text }) => text)).toEqual(["at 12", "at 11"]);
   });
 
+  test("the Bluesky connector reads a thread that is larger than normal answers of platforms", async () => {
+    const owned = await publishPost();
+    for (let index = 0; index < 400; index += 1) await comment(owned, "🚢".repeat(300));
+    const pages = await readAllTexts(bluesky, owned.account, owned.mediaId, 50);
+    expect(pages.map((page) => page.length)).toEqual([50, 50, 50, 50, 50, 50, 50, 50]);
+  });
+
   test("a page of Bluesky comments that ends with the last comment has no cursor", async () => {
     const owned = await publishPost();
     await comment(owned, "first");
@@ -233,6 +240,16 @@ describe("replying on Bluesky", () => {
     expect(await reconcile(owned.account, { ...request, text: "other" })).toMatchObject({
       kind: "refused",
       code: "internal_error",
+    });
+  });
+
+  test("a Bluesky reply is not taken for a publication with the same text", async () => {
+    const owned = await publishPost();
+    const commentId = await comment(owned, "nice");
+    await bluesky.reply(owned.account, toReply(owned.mediaId, commentId, "thank you"), guard);
+    const publication = { ...owned.account, text: "thank you" };
+    expect(await publishing.findMatchingPost?.(publication, {}, unknownCall(), signal)).toEqual({
+      kind: "absent",
     });
   });
 
@@ -373,4 +390,16 @@ describe("hiding Bluesky comments", () => {
     await platform.addFault("hide", "status", answer);
     expect(await hide(owned, rude)).toMatchObject(result);
   });
+});
+
+test("the control API of the simulator shows the comments on a Bluesky post, its hidden comments and the account's replies", async () => {
+  const owned = await publishPost();
+  const commentId = await comment(owned, "nice");
+  await bluesky.reply(owned.account, toReply(owned.mediaId, commentId), guard);
+  await hide(owned, commentId);
+  const path = `comments?platform=bluesky&account=${owned.account.externalId}`;
+  expect(await platform.control("GET", path)).toMatchObject([
+    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
+    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
+  ]);
 });
