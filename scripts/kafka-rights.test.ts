@@ -2,19 +2,21 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { CONSUMED_TOPICS } from "../packages/shared/src/bus/kafka-rights.ts";
+import { PRODUCERS, TOPICS } from "../packages/shared/src/bus/topics.ts";
 
 const SERVICES = join(import.meta.dirname, "../services");
 
 /**
- * Lists the Kafka topics that the code of a service consumes: the topics of other services that it names, and its own topic if a
- * file of its consumers names it.
+ * Lists the Kafka topics that the code of a service consumes: the topics of other services that it names, and its own topics
+ * that a file of its consumers names.
  */
 function listNamedTopics(service: string): readonly string[] {
   const topics = globSync(`${service}/src/**/*.ts`, { cwd: SERVICES }).flatMap((file) => {
     const code = readFileSync(join(SERVICES, file), "utf8");
     const named = [...code.matchAll(/"([a-z]+\.events\.v1)"/g)].map(([, topic = ""]) => topic);
     const isConsumer = file.includes("/consumers/");
-    return named.filter((topic) => isConsumer || !topic.startsWith(`${service}.`));
+    const producers: Readonly<Record<string, string>> = PRODUCERS;
+    return named.filter((topic) => isConsumer || producers[topic.split(".")[0] ?? ""] !== service);
   });
   return [...new Set(topics)].toSorted();
 }
@@ -25,3 +27,11 @@ test.each(Object.entries(CONSUMED_TOPICS))(
     expect(listNamedTopics(service)).toEqual(topics);
   },
 );
+
+test("there is a topic for each domain whose events have a contract", () => {
+  const folder = join(import.meta.dirname, "../proto/postrider");
+  const domains = globSync("*/v1/*_events.proto", { cwd: folder }).map((file) =>
+    file.slice(0, file.indexOf("/")),
+  );
+  expect(domains.map((domain) => `${domain}.events.v1`).toSorted()).toEqual(TOPICS);
+});

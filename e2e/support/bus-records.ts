@@ -1,7 +1,6 @@
+import { TOPICS } from "@postrider/shared/bus/topics";
 import { Kafka, logLevel, type Admin } from "kafkajs";
 import type { System } from "./system.ts";
-
-const TOPICS = ["posts.events.v1", "delivery.events.v1", "accounts.events.v1"];
 
 async function withAdmin<T>(broker: string, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Kafka({

@@ -1,4 +1,4 @@
-import { TOPICS } from "../../packages/shared/src/bus/open.ts";
+import { TOPICS } from "../../packages/shared/src/bus/topics.ts";
 import { isService, SERVICES, settingsOf } from "../services/settings.ts";
 import type { ServiceSpec } from "./addresses.ts";
 import {

@@ -1,11 +1,9 @@
+import { TOPICS } from "@postrider/shared/bus/topics";
 import { Kafka, logLevel } from "kafkajs";
 import { poll } from "#src/poll.ts";
 import { databaseServices } from "#src/services.ts";
 
 const partitions = 12;
-
-/** The topics of the event bus: one for each service with a database. */
-export const topics: readonly string[] = databaseServices.map((service) => `${service}.events.v1`);
 
 /**
  * Creates the missing Kafka topics, and requests the offsets of every consumer group until the broker answers. A new
@@ -24,11 +22,11 @@ export async function prepareTopics(brokers: readonly string[]): Promise<void> {
     const replicationFactor = Math.min(3, cluster.brokers.length);
     await admin.createTopics({
       waitForLeaders: true,
-      topics: topics.map((topic) => ({ topic, numPartitions: partitions, replicationFactor })),
+      topics: TOPICS.map((topic) => ({ topic, numPartitions: partitions, replicationFactor })),
     });
     const warm = async (groupId: string): Promise<true | undefined> => {
       try {
-        await admin.fetchOffsets({ groupId, topics: [...topics] });
+        await admin.fetchOffsets({ groupId, topics: [...TOPICS] });
         return true;
       } catch {
         return undefined;

@@ -1,4 +1,5 @@
 import { create, toJsonString, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { topicOf } from "#src/bus/topics.ts";
 import { newId } from "#src/ids.ts";
 import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
@@ -42,6 +43,8 @@ export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): O
 }
 
 function toRow(event: OutboxEvent, current: Cause) {
+  // The relay would stop at an event without a topic, so such an event is refused before it is in the outbox.
+  topicOf(event.schema.typeName);
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);
   if (bytes > MAX_PAYLOAD_BYTES) {

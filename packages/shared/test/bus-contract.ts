@@ -1,11 +1,14 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { BatchHandler, Bus, BusRecord } from "#src/bus.ts";
 import { toRecord } from "#src/bus/cloud-events.ts";
 import { handleEvents, startConsumer, type ConsumerOptions } from "#src/bus/consumer.ts";
 import { unavailable } from "#src/errors.ts";
 import { newId } from "#src/ids.ts";
+import { appendEvents, outboxEvent } from "#src/outbox.ts";
+import { startRelay } from "#src/outbox/relay.ts";
 import type { Sql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { logger } from "./test-service.ts";
@@ -200,6 +203,32 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       await publish(bus, topic, records.slice(100));
       await bus.subscribe({ group, topic, handle: writeEffects(group) });
       await expectAll(group, records);
+    });
+
+    test("the outbox relay publishes the events of one outbox to the topics of their types, in order", async () => {
+      const [first, second] = [await makeTopic(), await makeTopic()];
+      const topicOf = (type: string) => (type === MediaReadySchema.typeName ? second : first);
+      await using bus = fixture.open();
+      const groups = [newGroup(), newGroup()] as const;
+      await bus.subscribe({ group: groups[0], topic: first, handle: writeEffects(groups[0]) });
+      await bus.subscribe({ group: groups[1], topic: second, handle: writeEffects(groups[1]) });
+      const appended = Array.from({ length: 40 }, (_, version) =>
+        version % 4 === 0
+          ? outboxEvent(MediaReadySchema, { version: BigInt(version) }, "k")
+          : outboxEvent(AccountConnectedSchema, { version: BigInt(version) }, "k"),
+      );
+      await sql.begin((tx) => appendEvents(tx, appended));
+      await using _relay = startRelay({ sql, bus, service: "sample", topicOf, logger });
+      const readVersions = async (group: string) =>
+        (await readValues(group)).map(
+          (value) => (JSON.parse(value) as { version?: string }).version ?? "0",
+        );
+      const versions = Array.from({ length: 40 }, (_, version) => String(version));
+      const isSecond = (version: string) => Number(version) % 4 === 0;
+      await eventually(async () => {
+        expect(await readVersions(groups[0])).toEqual(versions.filter((each) => !isSecond(each)));
+        expect(await readVersions(groups[1])).toEqual(versions.filter(isSecond));
+      }, WAIT);
     });
 
     const consume = async (

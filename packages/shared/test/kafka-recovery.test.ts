@@ -89,8 +89,8 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   await using relay = startRelay({
     sql: database.sql,
     bus,
-    topic,
-    source: "/postrider/sample",
+    service: "sample",
+    topicOf: () => topic,
     logger,
   });
   const { seen, handle } = collect();

@@ -6,7 +6,7 @@ import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
 import { grantKafkaRights, listKafkaRights } from "#src/bus/kafka-rights.ts";
 import { readKafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
-import { TOPICS } from "#src/bus/open.ts";
+import { TOPICS } from "#src/bus/topics.ts";
 import { loadConfig } from "#src/config.ts";
 import { ConfigError } from "#src/config/config-error.ts";
 import type { Sql } from "#src/postgres.ts";
@@ -95,7 +95,7 @@ function openAs(service: string, sql: Sql): Bus {
   return createKafkaBus({ ...options, sql, onFatal: () => undefined });
 }
 
-test("with the granted rights, a Kafka user of a service writes only its own topic, reads only what the service consumes, and uses only its own consumer groups", async () => {
+test("with the granted rights, a Kafka user of a service writes only the topics of its own domains, reads only what the service consumes, and uses only its own consumer groups", async () => {
   await ensureTopics(client(), TOPICS, 1);
   await using database = await createDatabase(4);
   const { sql } = database;
@@ -111,6 +111,8 @@ test("with the granted rights, a Kafka user of a service writes only its own top
   await eventually(() => publish(posts, "posts.events.v1"));
   await expect(publish(posts, "delivery.events.v1")).rejects.toThrow(/not authorized/i);
   await eventually(() => publish(delivery, "delivery.events.v1"));
+  await eventually(() => publish(delivery, "engagement.events.v1"));
+  await expect(publish(posts, "engagement.events.v1")).rejects.toThrow(/not authorized/i);
   await expect(publish(delivery, "posts.events.v1")).rejects.toThrow(/not authorized/i);
 
   const seen: string[] = [];

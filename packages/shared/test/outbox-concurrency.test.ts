@@ -15,7 +15,7 @@ import { createDatabase, logger } from "./test-service.ts";
 
 const WRITERS = 12;
 const TRANSACTIONS = 8;
-const source = "/postrider/sample";
+const common = { service: "sample", logger };
 
 type Append = (tx: TransactionSql, topic: string, key: string) => Promise<void>;
 
@@ -92,7 +92,7 @@ describe("the outbox with 12 writers that hold transactions open, 3 relays and a
       await using relays = new AsyncDisposableStack();
       for (const sql of relayPools) {
         const bus = relays.use(createPostgresBus({ sql, logger }));
-        relays.use(startRelay({ sql, bus, topic, source, logger, pollMs: 2 }));
+        relays.use(startRelay({ ...common, sql, bus, topicOf: () => topic, pollMs: 2 }));
       }
       expect(await findLost(appendToOutbox, topic), `run ${run}`).toEqual([]);
     }
@@ -160,7 +160,7 @@ describe("a relay process that is suspended in the middle of a pass", () => {
       {
         const { sql } = database;
         await using bus = createPostgresBus({ sql, logger });
-        await using _relay = startRelay({ sql, bus, topic, source, logger, pollMs: 20 });
+        await using _relay = startRelay({ ...common, sql, bus, topicOf: () => topic, pollMs: 20 });
         await append(`${name}-second`);
         const expected = [...before, `${name}-first`, `${name}-second`];
         await eventually(async () => expect(await readKeys()).toEqual(expected));

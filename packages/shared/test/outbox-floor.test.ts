@@ -144,7 +144,14 @@ test("the regular check of the outbox finds an event below the floor (lowest id 
 test("the outbox relay publishes all events of six concurrent transactions, although the floor of the outbox (lowest id that relays read) rises while they append", async () => {
   const topic = "sample.floor";
   await using bus = createPostgresBus({ sql, logger });
-  await using _relay = startRelay({ sql, bus, topic, source: "/s", logger, pollMs: 1 });
+  await using _relay = startRelay({
+    sql,
+    bus,
+    service: "sample",
+    topicOf: () => topic,
+    logger,
+    pollMs: 1,
+  });
   const floor = outboxFloorOf(sql);
   const keysOf = (writer: number, part: number) =>
     Array.from({ length: 300 }, (_, index) => `${writer}-${part}-${index}`);

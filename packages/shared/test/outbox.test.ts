@@ -1,3 +1,4 @@
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { handleEvents, startConsumer } from "#src/bus/consumer.ts";
@@ -18,12 +19,11 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 const topic = "sample.events.v1";
-const source = "/postrider/sample";
 
 test("an event appended to the outbox reaches the handler of a consumer with its id, its message and the request that caused it", async () => {
   const { sql, url } = database;
   await using bus = createPostgresBus({ sql, listenUrl: url, logger });
-  await using relay = startRelay({ sql, bus, topic, source, logger });
+  await using relay = startRelay({ sql, bus, service: "sample", topicOf: () => topic, logger });
   const seen: unknown[] = [];
   const handler = handleEvents(AccountConnectedSchema, (_tx, events) => {
     seen.push(
@@ -62,7 +62,7 @@ test("an event appended to the outbox reaches the handler of a consumer with its
   >`select headers from bus.records`;
   expect(record?.headers).toMatchObject({
     ce_type: "postrider.accounts.v1.AccountConnected",
-    ce_source: source,
+    ce_source: "/postrider/sample",
     requestid: "req-1",
     traceparent,
   });
@@ -101,4 +101,10 @@ test("an event of more than 64 KiB is refused when it is appended", async () => 
   const accountId = "x".repeat(70_000);
   const work = sql.begin((tx) => appendEvent(tx, AccountConnectedSchema, { accountId }, "big"));
   await expect(work).rejects.toThrow("more than the maximum of 65536");
+});
+
+test("an event whose type has no topic is refused when it is appended", async () => {
+  const { sql } = database;
+  const work = sql.begin((tx) => appendEvent(tx, TimestampSchema, {}, "key"));
+  await expect(work).rejects.toThrow("the event type google.protobuf.Timestamp has no topic");
 });

@@ -3,6 +3,9 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import { provisionDatabase } from "#src/postgres/provision.ts";
 import { migrationDatabaseUrl, serviceDatabaseUrl } from "#src/postgres/service-role.ts";
+import { createTestDatabase } from "#src/testing/database.ts";
+
+const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 
 // Roles belong to the cluster, which tests share, so this test has roles of its own.
 const name = `provision_${randomBytes(4).toString("hex")}`;
@@ -91,6 +94,16 @@ test("the role of a service can append to its own topics on the Postgres bus, bu
       { topic: `${one}.events.v1` },
     ]);
   });
+});
+
+test("the role of the delivery service can append to the topic of its domain engagement on the Postgres bus, but other services cannot", async () => {
+  const database = (service: string) => createTestDatabase({ service, migrationsFolder });
+  await using delivery = await database("delivery");
+  await using posts = await database("posts");
+  const append = (sql: Sql) =>
+    sql`insert into bus.records (topic, key, headers, value) values ('engagement.events.v1', 'k', '{}', 'v')`;
+  await append(delivery.sql);
+  await expect(append(posts.sql)).rejects.toThrow("row-level security");
 });
 
 test("provisioning the database again takes the right to append to all topics from the roles of an older release", async () => {

@@ -12,4 +12,4 @@ const [url = "", topic = "", failpoints = ""] = process.argv.slice(2);
 configureFailpoints(failpoints);
 const sql = openSql({ url, poolSize: 2, applicationName: "relay-process" });
 const bus = createPostgresBus({ sql, logger });
-startRelay({ sql, bus, topic, source: "/postrider/sample", logger, pollMs: 20 });
+startRelay({ sql, bus, service: "sample", topicOf: () => topic, logger, pollMs: 20 });

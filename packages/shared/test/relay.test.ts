@@ -1,14 +1,16 @@
 import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
+import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { RefusedRecordsError, type Bus, type BusRecord } from "#src/bus.ts";
 import { appendEvents, outboxEvent } from "#src/outbox.ts";
 import { startRelay } from "#src/outbox/relay.ts";
+import { renderMetrics } from "#src/telemetry/metrics.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
 const topic = "accounts.events.v1";
-const source = "/postrider/sample";
+const service = "sample";
 
 let database: TestDatabase;
 
@@ -22,17 +24,27 @@ beforeEach(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
+/** A request that the broker accepted. */
+interface Request {
+  readonly topic: string;
+  readonly keys: readonly string[];
+}
+
 /** An in-memory broker that can fail like a real one. */
 function createBroker(
   accept: (records: readonly BusRecord[]) => Promise<void>,
   system: Bus["system"] = "postgresql",
-): Bus & { readonly taken: string[] } {
+): Bus & { readonly taken: string[]; readonly requests: Request[] } {
   const taken: string[] = [];
+  const requests: Request[] = [];
   return {
     taken,
-    async publish(_tx, _topic, records) {
+    requests,
+    async publish(_tx, topic, records) {
       await accept(records);
-      taken.push(...records.map(({ key }) => key));
+      const keys = records.map(({ key }) => key);
+      taken.push(...keys);
+      requests.push({ topic, keys });
     },
     system,
     subscribe: () => Promise.reject(new Error("nobody subscribes here")),
@@ -49,7 +61,7 @@ const append = (keys: readonly string[]) =>
   );
 
 const relayTo = (bus: ReturnType<typeof createBroker>, pollMs: number) =>
-  startRelay({ sql: database.sql, bus, topic, source, logger, pollMs });
+  startRelay({ sql: database.sql, bus, service, logger, pollMs });
 
 /** Waits for `ms` milliseconds, like a slow broker before it answers. */
 const answerAfter = async (ms: number): Promise<void> => {
@@ -83,6 +95,56 @@ test("an event that the broker refuses permanently is parked, and all others are
       error: "RefusedRecordsError: MESSAGE_TOO_LARGE",
     })),
   );
+});
+
+/** Appends one event per key: those of media have keys that begin with "m", those of accounts all others. */
+const appendMixed = (keys: readonly string[]) =>
+  database.sql.begin((tx) =>
+    appendEvents(
+      tx,
+      keys.map((key) =>
+        key.startsWith("m")
+          ? outboxEvent(MediaReadySchema, { mediaId: key }, key)
+          : outboxEvent(AccountConnectedSchema, { accountId: key }, key),
+      ),
+    ),
+  );
+
+test.each(["kafka", "postgresql"] as const)(
+  "an outbox relay sends each event to the topic of its type in requests of one topic, and keeps the order of each topic, on the bus of %s",
+  async (system) => {
+    const broker = createBroker(() => Promise.resolve(), system);
+    await appendMixed(["a1", "m1", "a2", "a3", "m2", "a4"]);
+    const before = await readPublished();
+    await using _relay = relayTo(broker, 5);
+    await eventually(async () => expect(await countOutbox()).toBe(0));
+    expect(broker.requests).toEqual([
+      { topic, keys: ["a1", "a2", "a3", "a4"] },
+      { topic: "media.events.v1", keys: ["m1", "m2"] },
+    ]);
+    expect(await readPublished()).toEqual({
+      [topic]: (before[topic] ?? 0) + 4,
+      "media.events.v1": (before["media.events.v1"] ?? 0) + 2,
+    });
+  },
+);
+
+/** Reads from the process's metrics how many events were published to each topic. */
+async function readPublished(): Promise<Readonly<Record<string, number>>> {
+  const { body } = await renderMetrics();
+  const series = body.matchAll(/^events_published_total\{topic="(.+)"\} (\d+)$/gm);
+  return Object.fromEntries([...series].map(([, name, count]) => [name, Number(count)]));
+}
+
+test("events that the broker refuses are parked with the topics of their types", async () => {
+  const broker = createBroker(() => Promise.reject(new RefusedRecordsError("MESSAGE_TOO_LARGE")));
+  await appendMixed(["a1", "m1"]);
+  await using _relay = relayTo(broker, 5);
+  await eventually(async () => expect(await countOutbox()).toBe(0));
+  expect(await database.sql`select key, topic from parked_events order by key`).toEqual([
+    { key: "a1", topic },
+    { key: "m1", topic: "media.events.v1" },
+  ]);
 });
 
 test("while the event bus is unavailable, events stay in the outbox, and the outbox relay publishes them when the bus is back", async () => {
@@ -137,8 +199,7 @@ test("an outbox relay releases its lock within the deadline when the event bus d
   await using _relay = startRelay({
     sql: database.sql,
     bus: broker,
-    topic,
-    source,
+    service,
     logger,
     pollMs: 5,
     publishTimeoutMs: 200,
@@ -149,7 +210,7 @@ test("an outbox relay releases its lock within the deadline when the event bus d
 });
 
 const relayWithDeadline = (bus: ReturnType<typeof createBroker>, publishTimeoutMs: number) =>
-  startRelay({ sql: database.sql, bus, topic, source, logger, pollMs: 5, publishTimeoutMs });
+  startRelay({ sql: database.sql, bus, service, logger, pollMs: 5, publishTimeoutMs });
 
 test("an outbox relay publishes in smaller requests when Kafka is too slow for large requests", async () => {
   const sizes: number[] = [];

@@ -10,7 +10,6 @@ import { listenService, openDatabaseProcess } from "@postrider/shared/process/se
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
-import { TOPIC } from "#src/events.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
@@ -48,7 +47,7 @@ export async function startApp(config: Config): Promise<App> {
   requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
+  const relay = startRelay({ sql, bus, service, logger });
   nudge = () => relay.nudge();
   const deploymentWatch = startWatchDeployment(deps);
   const accountCount = startCountAccounts(sql, logger);

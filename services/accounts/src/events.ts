@@ -6,8 +6,6 @@ import {
 } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
-export const TOPIC = "accounts.events.v1";
-
 /** The fields that all events about an account have in common. */
 interface AccountChange {
   readonly workspaceId: string;

@@ -7,13 +7,19 @@ import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
+import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
-import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import { startEngagement, type Engagement } from "#src/engagement/app.ts";
-import { TOPIC } from "#src/events.ts";
+import {
+  createEngagementDeps,
+  createEngagementRpc,
+  startEngagement,
+  type Engagement,
+  type EngagementRpc,
+} from "#src/engagement/app.ts";
 import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
@@ -29,6 +35,7 @@ interface Parts {
   publishing?: Publishing;
   webhooks?: Webhooks;
   engagement?: Engagement;
+  relay?: Loop;
 }
 
 /**
@@ -40,30 +47,38 @@ export async function startApp(config: Config): Promise<App> {
   const { sql, logger, health } = base;
   const parts: Parts = {};
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
-  const routes = createAllRoutes(config, sql, parts);
+  const peers = connectPeers(config);
+  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
+  const onEvents = () => parts.relay?.nudge();
+  const engagement = { config, logger, peers, guard, onEvents };
+  const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }), {
+    cursorKeys: readCursorKeys(config),
+    nudgeActions: () => parts.engagement?.nudgeActions(),
+    nudgePolls: () => parts.engagement?.nudgePolls(),
+  });
+  const routes = createAllRoutes(config, sql, parts, rpc);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
-  const peers = connectPeers(config);
   const { bus, relay } = await startEvents(config, sql, logger);
+  parts.relay = relay;
   const common = { config, logger, bus, peers };
-  const onEvents = () => relay.nudge();
-  const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
-  const worksFor = (part: keyof Parts) => config.role === "all" || config.role === part;
+  const worksFor = (part: Exclude<keyof Parts, "relay">) =>
+    config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
   if (worksFor("webhooks")) parts.webhooks = await startWebhooks(common);
-  if (worksFor("engagement"))
-    parts.engagement = await startEngagement({ ...common, guard, onEvents });
+  if (worksFor("engagement")) parts.engagement = await startEngagement({ ...engagement, bus });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
       health.drain();
       // A stopping process first stops claiming tasks. Then its open platform calls end and their outcomes are
       // recorded. Then the events about these outcomes are published.
-      const started = Object.values(parts) as readonly AsyncDisposable[];
+      const { publishing, webhooks, engagement: jobs } = parts;
+      const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([edges, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([edges, rpc, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
@@ -82,31 +97,37 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
 }
 
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
-function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
-  const [first, ...others] = config.identity.keys.map(({ text }) => text);
+function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: EngagementRpc) {
   const publishing = createRoutes({
     sql,
     deploymentId: config.deploymentId,
     nudgeClaims: () => parts.publishing?.nudge(),
-    handlers: listHandlers(),
+    handlers: listHandlers(engagement),
   });
   const webhooks = createWebhookRoutes({
     sql,
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
-    cursorKeys: deriveCursorKeys("delivery", [first ?? "", ...others]),
+    cursorKeys: readCursorKeys(config),
     nudgeComposer: () => parts.webhooks?.nudgeComposer(),
     nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
   return (router: Parameters<typeof publishing>[0]) => {
     publishing(router);
     webhooks(router);
+    engagement.routes(router);
   };
 }
 
+/** The keys with which cursors of lists are signed. */
+function readCursorKeys({ identity }: Config): CursorKeys {
+  const [first, ...others] = identity.keys.map(({ text }) => text);
+  return deriveCursorKeys("delivery", [first ?? "", ...others]);
+}
+
 /** The handlers of all consumers, for events that failed, were parked and are delivered again. */
-function listHandlers(): readonly EventHandler[] {
-  return [...postsHandlers, ...Object.values(webhookHandlers).flat()];
+function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
+  return [...postsHandlers, ...Object.values(webhookHandlers).flat(), ...engagement.handlers];
 }
 
 /** Fails unless the configuration has every key with which stored values are encrypted. */
@@ -125,6 +146,6 @@ function connectPeers({ postsUrl, accountsUrl, media, identity }: Config) {
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({ sql, bus, topic: TOPIC, source: "/postrider/delivery", logger });
+  const relay = startRelay({ sql, bus, service: config.service, logger });
   return { bus, relay };
 }

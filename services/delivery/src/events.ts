@@ -14,8 +14,6 @@ import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { countAttempts, type Attempt, type Task } from "#src/publishing/domain/task.ts";
 
-export const TOPIC = "delivery.events.v1";
-
 function toStatus(task: Task): string {
   return task.status === "published" || task.status === "failed" ? task.status : "publishing";
 }

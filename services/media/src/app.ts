@@ -15,7 +15,6 @@ import { listenService, openDatabaseProcess } from "@postrider/shared/process/se
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
-import { TOPIC } from "#src/events.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
@@ -79,7 +78,7 @@ export async function startApp(config: Config): Promise<App> {
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({ sql, bus, topic: TOPIC, source: `/postrider/${service}`, logger });
+  const relay = startRelay({ sql, bus, service, logger });
   started.relay = relay;
   const jobs = startJobs(config, { sql, store, logger });
   return {

@@ -2,8 +2,6 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { outboxEvent, type OutboxEvent } from "@postrider/shared/outbox";
 
-export const TOPIC = "media.events.v1";
-
 /** The data that the event MediaReady contains. */
 interface MediaChange {
   readonly workspaceId: string;

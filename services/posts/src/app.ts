@@ -25,7 +25,7 @@ import {
   createWorkspaceDirectory,
 } from "#src/clients/accounts.ts";
 import { MIGRATIONS, type Config } from "#src/config.ts";
-import { deliveryHandlers } from "#src/consumers/index.ts";
+import { eventHandlers } from "#src/consumers/index.ts";
 import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.ts";
 import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
@@ -117,7 +117,7 @@ function createAppRoutes(options: {
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
     cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
-    parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
+    parkedEvents: createParkedEventService({ sql, handlers: Object.values(eventHandlers).flat() }),
   });
 }
 
@@ -132,21 +132,19 @@ function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, .
 
 async function startEvents(config: Config, sql: Sql, logger: Logger) {
   const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({
-    sql,
-    bus,
-    topic: "posts.events.v1",
-    source: "/postrider/posts",
-    logger,
-  });
-  const consumer = await startConsumer({
-    bus,
-    sql,
-    group: "posts",
-    topic: "delivery.events.v1",
-    handlers: deliveryHandlers,
-    logger,
-    onCommitted: () => relay.nudge(),
-  });
-  return { bus, relay, consumer };
+  const relay = startRelay({ sql, bus, service: config.service, logger });
+  const consumers = await Promise.all(
+    Object.entries(eventHandlers).map(([topic, handlers]) =>
+      startConsumer({
+        bus,
+        sql,
+        group: "posts",
+        topic,
+        handlers,
+        logger,
+        onCommitted: () => relay.nudge(),
+      }),
+    ),
+  );
+  return { bus, relay, consumer: together(consumers) };
 }

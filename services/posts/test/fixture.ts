@@ -63,7 +63,7 @@ import {
 } from "#src/clients/accounts.ts";
 import type { MediaClient } from "#src/clients/media.ts";
 import { MIGRATIONS } from "#src/config.ts";
-import { deliveryHandlers } from "#src/consumers/index.ts";
+import { eventHandlers } from "#src/consumers/index.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
@@ -259,14 +259,14 @@ export async function startPosts(
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: 86_400_000,
     cursorKeys: [new Uint8Array(32).fill(1)],
-    parkedEvents: createParkedEventService({ sql, handlers: deliveryHandlers }),
+    parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
   });
   const service = createTestPeer(routes);
   const posts = service.client(PostService);
   const tasks = peer.client(TaskService);
   const consume = createBatchHandler({
     topic: "delivery.events.v1",
-    handlers: deliveryHandlers,
+    handlers: eventHandlers["delivery.events.v1"],
     logger,
   });
   return {

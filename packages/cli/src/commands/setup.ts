@@ -1,4 +1,4 @@
-import { TOPICS } from "@postrider/shared/bus/open";
+import { TOPICS } from "@postrider/shared/bus/topics";
 import { provisionDatabase } from "@postrider/shared/postgres/provision";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
@@ -66,7 +66,7 @@ export const setupCommands: readonly Command[] = [
     words: "topics grant",
     synopsis: "[--prefix PREFIX] [--dry-run]",
     summary:
-      "let the Kafka user of each service (postrider-posts, …; --prefix for other names) write only its own topic and read only what it consumes; --dry-run lists the rights",
+      "let the Kafka user of each service (postrider-posts, …; --prefix for other names) write only its own topics and read only what it consumes; --dry-run lists the rights",
     options: { prefix: { type: "string" }, "dry-run": { type: "boolean" } },
     run: grantTopics,
   },

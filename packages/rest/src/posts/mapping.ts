@@ -1,5 +1,6 @@
 import type { Post, Target, TargetError } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "#src/locale.ts";
+import { toMetrics } from "#src/posts/metrics.ts";
 import { targetMessageFor } from "#src/posts/target-messages.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
@@ -27,7 +28,7 @@ export function toTarget(target: Target, locale: Locale) {
     error: toTargetError(target.error, locale),
     attemptCount: target.attemptCount,
     nextAttemptAt: toOptionalInstant(target.nextAttemptAt),
-    metrics: null,
+    metrics: toMetrics(target.metrics),
   };
 }
 

@@ -41,7 +41,29 @@ export const OptionalTargetError = Type.Unsafe<Static<typeof TargetError> | null
   anyOf: [{ type: "null" }, ref(TargetError)],
 });
 
-const Metrics = Type.Unsafe<null>({ type: "null", description: "Not collected yet." });
+const Counter = nullable(Type.Integer({ minimum: 0 }));
+
+export const Metrics = Type.Object(
+  {
+    views: Counter,
+    impressions: Counter,
+    reach: Counter,
+    likes: Counter,
+    comments: Counter,
+    shares: Counter,
+    saves: Counter,
+    refreshedAt: Instant,
+  },
+  {
+    $id: "Metrics",
+    description: "Counters of the published post. Null = the platform does not give the counter.",
+  },
+);
+
+const OptionalMetrics = Type.Unsafe<Static<typeof Metrics> | null>({
+  anyOf: [{ type: "null" }, ref(Metrics)],
+  description: "Null until the platform was asked for them once.",
+});
 
 export const PostTarget = Type.Object(
   {
@@ -56,7 +78,7 @@ export const PostTarget = Type.Object(
     error: OptionalTargetError,
     attemptCount: Type.Integer(),
     nextAttemptAt: nullable(Instant),
-    metrics: Metrics,
+    metrics: OptionalMetrics,
   },
   { $id: "PostTarget" },
 );

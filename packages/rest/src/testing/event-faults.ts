@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject } from "ajv";
 import { Account } from "#src/accounts/schemas.ts";
 import { ReadyMedia } from "#src/media/schemas.ts";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { PostSummary, PostTarget, TargetError } from "#src/posts/schemas.ts";
+import { Metrics, PostSummary, PostTarget, TargetError } from "#src/posts/schemas.ts";
 import { DailyQuota, MonthlyQuota } from "#src/quota/schemas.ts";
 import { EVENT_SCHEMAS, WEBHOOK_EVENTS } from "#src/webhooks/events.ts";
 import { Webhook } from "#src/webhooks/schemas.ts";
@@ -13,6 +13,7 @@ const SCHEMAS = [
   ReadyMedia,
   PostSummary,
   PostTarget,
+  Metrics,
   TargetError,
   MonthlyQuota,
   DailyQuota,

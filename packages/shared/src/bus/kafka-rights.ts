@@ -6,18 +6,15 @@ import {
   type AclEntry,
 } from "kafkajs";
 import { openKafka, withAdmin, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
-import { TOPICS, type Topic } from "#src/bus/open.ts";
-
-/** Name of a service that uses the event bus: the only producer of the topic that is named after the service. */
-type Producer = Topic extends `${infer Service}.events.v1` ? Service : never;
+import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics.ts";
 
 /** The topics that each service consumes, in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  // The webhooks of the delivery service also consume the service's own topic, which reports targets.
+  // The webhooks of the delivery service also consume the service's own topics, which report targets.
   delivery: ["accounts.events.v1", "delivery.events.v1", "media.events.v1", "posts.events.v1"],
   media: [],
-  posts: ["delivery.events.v1"],
+  posts: ["delivery.events.v1", "engagement.events.v1"],
 };
 
 /** A right of a service's Kafka user, in the words of Kafka's access control lists. */
@@ -31,14 +28,13 @@ export interface KafkaRight {
 }
 
 /**
- * Lists the rights that the services need on Kafka. A service can write only its own topic, read what it consumes, and use only
- * its own consumer groups, whose names begin with the name of the service.
+ * Lists the rights that the services need on Kafka. A service can write only the topics of its own domains, read what it
+ * consumes, and use only its own consumer groups, whose names begin with the name of the service.
  *
  * @param userPrefix Kafka users are named after this prefix and the service.
  */
 export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
-  return TOPICS.flatMap((topic) => {
-    const service = topic.slice(0, topic.indexOf(".")) as Producer;
+  return [...new Set(Object.values(PRODUCERS))].flatMap((service) => {
     const principal = `User:${userPrefix}${service}`;
     const consumed = CONSUMED_TOPICS[service];
     const on = (
@@ -54,7 +50,9 @@ export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
         operation,
       }));
     return [
-      ...on("topic", topic, ["write", "describe"]),
+      ...domainsOf(service).flatMap((domain) =>
+        on("topic", `${domain}.events.v1`, ["write", "describe"]),
+      ),
       ...consumed.flatMap((name) => on("topic", name, ["read", "describe"])),
       ...(consumed.length === 0 ? [] : on("group", `${service}.`, ["read", "describe"])),
     ];

@@ -4,16 +4,6 @@ import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
-/** Names of all topics of the event bus. The only producer of a topic is the service after which the topic is named. */
-export const TOPICS = [
-  "accounts.events.v1",
-  "delivery.events.v1",
-  "media.events.v1",
-  "posts.events.v1",
-] as const;
-
-export type Topic = (typeof TOPICS)[number];
-
 export interface OpenBusOptions {
   readonly bus: "postgres" | "kafka";
   /** `host:port` of some Kafka brokers; ignored with the Postgres bus. */

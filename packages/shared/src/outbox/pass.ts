@@ -7,9 +7,11 @@ import { publishRows, type OutboxRow, type PublishFailure } from "./publish-rows
 export interface PassOptions {
   readonly sql: Sql;
   readonly bus: Bus;
-  readonly topic: string;
-  readonly source: string;
+  /** Name of the service whose outbox it is. */
+  readonly service: string;
   readonly logger: Logger;
+  /** Returns the topic of a type of event. */
+  readonly topicOf: (type: string) => string;
   /**
    * Maximum time that the outbox relay waits for the event bus in one transaction, well below the role's
    * `idle_in_transaction_session_timeout`. Default: 5 s.
@@ -37,7 +39,8 @@ export interface PassInput {
 export type PassResult =
   | "busy"
   | {
-      readonly rows: number;
+      /** The rows that were published, or parked because the broker refused them, and deleted from the outbox. */
+      readonly rows: readonly OutboxRow[];
       readonly isFull: boolean;
       readonly requestRows: number;
       readonly failure?: PublishFailure;
@@ -64,7 +67,7 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     const found = await nextRows(tx, input.floor);
     const rows = withinBytes(found);
     const { requestRows } = input;
-    if (rows.length === 0) return { rows: input.stored.length, isFull: false, requestRows };
+    if (rows.length === 0) return { rows: input.stored, isFull: false, requestRows };
     const { publishTimeoutMs = PUBLISH_TIMEOUT_MS } = options;
     const { done, ...result } = await publishRows(tx, rows, {
       ...options,
@@ -74,7 +77,7 @@ export async function runPass(options: PassOptions, input: PassInput): Promise<P
     failpoint("relay.published");
     await deleteRows(tx, done);
     const isFull = found.length === MAX_ROWS || rows.length < found.length;
-    return { rows: input.stored.length + done.length, isFull, ...result };
+    return { rows: [...input.stored, ...done], isFull, ...result };
   });
 }
 

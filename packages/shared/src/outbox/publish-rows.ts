@@ -13,8 +13,10 @@ export interface OutboxRow extends StoredEvent {
 
 export interface PublishOptions {
   readonly bus: Bus;
-  readonly topic: string;
-  readonly source: string;
+  /** Name of the service whose outbox it is. */
+  readonly service: string;
+  /** Returns the topic of a type of event. */
+  readonly topicOf: (type: string) => string;
   readonly logger: Logger;
   /**
    * Maximum number of events in the first request to the event bus in one pass (one transaction of the outbox relay).
@@ -56,9 +58,10 @@ export const MAX_REQUEST_ROWS = 500;
 const MAX_REQUEST_BYTES = 512 * 1024;
 
 /**
- * Publishes rows of the outbox in order, one request to the event bus after another. A request that fails or takes too
- * long is the last one of the transaction; the events of the requests before it count as published. Each failure halves
- * the size of the next request, so that an event bus that is too slow for large requests receives smaller ones.
+ * Publishes rows of the outbox, one request to the event bus after another. A request contains rows of one topic, and the rows
+ * of a topic are sent in order. A request that fails or takes too long is the last one of the transaction; the events of the
+ * requests before it count as published. Each failure halves the size of the next request, so that an event bus that is too
+ * slow for large requests receives smaller ones.
  */
 export async function publishRows(
   tx: TransactionSql,
@@ -68,12 +71,15 @@ export async function publishRows(
   const deadlineAt = performance.now() + options.publishTimeoutMs;
   const done: OutboxRow[] = [];
   let { requestRows } = options;
-  while (done.length < rows.length) {
-    const part = nextPart(rows, done.length, requestRows);
-    const failure = await publishPart(tx, part, { ...options, deadlineAt, done });
-    if (failure !== undefined)
-      return { done, requestRows: Math.max(1, Math.floor(part.length / 2)), failure };
-    requestRows = Math.min(MAX_REQUEST_ROWS, requestRows * 2);
+  for (const [topic, rowsOfTopic] of Map.groupBy(rows, ({ type }) => options.topicOf(type))) {
+    for (let start = 0; start < rowsOfTopic.length;) {
+      const part = nextPart(rowsOfTopic, start, requestRows);
+      const failure = await publishPart(tx, part, { ...options, topic, deadlineAt, done });
+      if (failure !== undefined)
+        return { done, requestRows: Math.max(1, Math.floor(part.length / 2)), failure };
+      requestRows = Math.min(MAX_REQUEST_ROWS, requestRows * 2);
+      start += part.length;
+    }
   }
   return { done, requestRows };
 }
@@ -97,6 +103,7 @@ function nextPart(
 }
 
 interface PartOptions extends PublishOptions {
+  readonly topic: string;
   readonly deadlineAt: number;
   /** List to which the rows are added that the event bus has stored or that are parked (put aside). */
   readonly done: OutboxRow[];
@@ -109,11 +116,11 @@ interface PartOptions extends PublishOptions {
 async function publishPart(
   tx: TransactionSql,
   part: readonly OutboxRow[],
-  { bus, topic, source, logger, deadlineAt, done }: PartOptions,
+  { bus, topic, service, logger, deadlineAt, done }: PartOptions,
 ): Promise<PublishFailure | undefined> {
   let open: OpenRequest | undefined;
   const send = async (savepoint: TransactionSql, rows: readonly OutboxRow[]): Promise<void> => {
-    const records = rows.map((row) => toRecord(row, source, row.createdAt));
+    const records = rows.map((row) => toRecord(row, `/postrider/${service}`, row.createdAt));
     await inRecordSpans("send", records, { system: bus.system, topic }, async (sent) => {
       const answer = bus.publish(savepoint, topic, sent);
       open = { rows, answer };

@@ -1,4 +1,5 @@
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import { topicOf } from "#src/bus/topics.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import { outboxFloorOf, type OutboxFloor } from "#src/outbox/floor.ts";
 import { OpenRequestSlot } from "#src/outbox/open-request.ts";
@@ -8,7 +9,9 @@ import { isInfrastructureError } from "#src/postgres.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
-export interface RelayOptions extends PassOptions {
+export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
+  /** Returns the topic of a type of event. Default: the topic of its domain; see `topicOf` in `bus/topics.ts`. */
+  readonly topicOf?: PassOptions["topicOf"];
   /** Interval at which the outbox relay looks for events when `nudge` is not called. Default: 200 ms. */
   readonly pollMs?: number;
 }
@@ -28,12 +31,12 @@ const MEASURE_MS = 5_000;
 const FLOOR_MS = 2_000;
 
 const rowsGauge = createGauge("outbox_rows", "Events that wait in the outbox (upper bound).", [
-  "topic",
+  "service",
 ]);
 const oldestGauge = createAgeGauge(
   "outbox_oldest_seconds",
   "Age of the oldest event in the outbox.",
-  ["topic"],
+  ["service"],
 );
 const publishedTotal = createCounter(
   "events_published_total",
@@ -52,15 +55,12 @@ export function startRelay(options: RelayOptions): Loop {
     idleMs: MAX_PAUSE_MS,
     work: () => relay.turn(),
     onError: (error) =>
-      options.logger.error(
-        { err: error, topic: options.topic },
-        "the outbox relay failed; it continues after a pause",
-      ),
+      options.logger.error({ err: error }, "the outbox relay failed; it continues after a pause"),
   });
 }
 
 class Relay {
-  readonly #options: RelayOptions;
+  readonly #options: PassOptions;
   readonly #pollMs: number;
   readonly #floor: OutboxFloor;
   readonly #open = new OpenRequestSlot();
@@ -71,7 +71,7 @@ class Relay {
   #floorMovedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: RelayOptions) {
-    this.#options = options;
+    this.#options = { topicOf, ...options };
     this.#pollMs = options.pollMs ?? POLL_MS;
     this.#floor = outboxFloorOf(options.sql);
   }
@@ -93,9 +93,8 @@ class Relay {
       this.#failures += 1;
       const delayMs = retryDelayMs(error, this.#failures);
       this.#pausedUntil = performance.now() + delayMs;
-      const { logger, topic } = this.#options;
-      logger.warn(
-        { err: error, topic, attempt: this.#failures, delayMs },
+      this.#options.logger.warn(
+        { err: error, attempt: this.#failures, delayMs },
         "events in the outbox could not be published; they are tried again after a pause",
       );
       return delayMs;
@@ -128,22 +127,23 @@ class Relay {
    */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {
     const { rows, isFull, requestRows, failure } = result;
-    publishedTotal.inc({ topic: this.#options.topic }, rows);
+    const { logger, topicOf } = this.#options;
+    for (const [topic, ofTopic] of Map.groupBy(rows, ({ type }) => topicOf(type)))
+      publishedTotal.inc({ topic }, ofTopic.length);
     this.#requestRows = requestRows;
     this.#open.clear();
     if (failure === undefined) return isFull || this.#pollMs;
     if (failure.open !== undefined) this.#open.hold(failure.open);
-    if (rows === 0) throw failure.error;
-    const { logger, topic } = this.#options;
+    if (rows.length === 0) throw failure.error;
     logger.warn(
-      { err: failure.error, topic, count: rows },
+      { err: failure.error, count: rows.length },
       "the event bus did not accept all events of the outbox in time; the rest is sent in smaller requests",
     );
     return true;
   }
 
   async #measure(): Promise<void> {
-    const { sql, topic } = this.#options;
+    const { sql, service } = this.#options;
     const now = performance.now();
     if (now - this.#floorMovedAt >= FLOOR_MS) {
       this.#floorMovedAt = now;
@@ -151,9 +151,9 @@ class Relay {
     }
     if (now - this.#measuredAt < MEASURE_MS) return;
     const backlog = await readOutboxBacklog(sql, this.#floor.id);
-    rowsGauge.set({ topic }, backlog.rows);
+    rowsGauge.set({ service }, backlog.rows);
     const since = backlog.rows === 0 ? undefined : new Date(Date.now() - backlog.oldestMs);
-    oldestGauge.set({ topic }, since);
+    oldestGauge.set({ service }, since);
     this.#measuredAt = performance.now();
   }
 }

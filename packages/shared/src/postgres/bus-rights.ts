@@ -1,3 +1,4 @@
+import { domainsOf } from "#src/bus/topics.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
 /**
@@ -22,11 +23,11 @@ function policiesOf(service: string, role: string): readonly Policy[] {
       name: "delete_old",
       rule: `for delete using (appended_at < now() - interval '${DELETABLE_AFTER_DAYS} days')`,
     },
-    {
+    ...new Set([service, ...domainsOf(service)]).values().map((domain): Policy => ({
       table: "records",
-      name: `append_${service}`,
-      rule: `for insert to ${role} with check (starts_with(topic, '${service}.'))`,
-    },
+      name: `append_${domain}`,
+      rule: `for insert to ${role} with check (starts_with(topic, '${domain}.'))`,
+    })),
     { table: "positions", name: "read", rule: "for select using (true)" },
     {
       table: "positions",
@@ -57,7 +58,7 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
 
 /**
  * Lets the role of a service use the Postgres bus: the role reads all topics, appends only to its own topics, whose names begin
- * with the name of the service, and moves only the positions of its own consumer groups. The role cannot choose the id of a
+ * with the name of the service or of one of its domains, and moves only the positions of its own consumer groups. The role cannot choose the id of a
  * record, so that it cannot use up the ids that later records of other services will get.
  */
 export async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {

@@ -102,6 +102,7 @@ function withDatabase(url: string, name: string): string {
 
 /** The files with the code that decides what `provisionDatabase` creates. */
 const PROVISIONING = [
+  "../bus/topics.ts",
   "bus.sql",
   "bus-rights.ts",
   "ownership.ts",

@@ -1,19 +1,44 @@
+import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { createCommentsConnectors } from "@postrider/platforms/comments/registry";
 import { createMetricsConnectors } from "@postrider/platforms/metrics/registry";
 import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
 import type { Bus } from "@postrider/shared/bus";
+import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
+import { createEngagementHandlers, ENGAGEMENT_GROUP } from "#src/engagement/consumers/index.ts";
+import { finishRuns } from "#src/engagement/db/automation-runs.ts";
+import {
+  startClaimCommentActions,
+  type ActionClaims,
+} from "#src/engagement/jobs/claim-comment-actions.ts";
+import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
+import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
+import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
+import type { AutomationRpcDeps } from "#src/engagement/rpc/automation-dependencies.ts";
+import { createAutomationRoutes } from "#src/engagement/rpc/automation-routes.ts";
+import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
+import type { CommentRpcDeps } from "#src/engagement/rpc/dependencies.ts";
+import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
 
 /** Connections to Postgres that engagement has for itself, so that it never delays publishing. */
 const POOL_SIZE = 6;
+
+/** Deadline in milliseconds of reading comments from a platform for a caller. */
+const READ_TIMEOUT_MS = 10_000;
 
 interface EngagementOptions {
   readonly config: Config;
@@ -27,21 +52,63 @@ interface EngagementOptions {
 }
 
 /** The consumers and the jobs for comments, automations and metrics. */
-export type Engagement = AsyncDisposable;
+export interface Engagement extends AsyncDisposable {
+  /** Makes this process look for actions on comments, and for private replies, that are due. */
+  nudgeActions(): void;
+  /** Makes this process look for accounts that are due to be polled for new comments. */
+  nudgePolls(): void;
+}
 
 /** Starts the work on comments, automations and metrics. Disposing of it waits for the open platform calls. */
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
-  const jobs = together(await startJobs(createEngagementDeps({ ...options, sql }), options));
+  const deps = createEngagementDeps({ ...options, sql });
+  const actions = startActions(deps);
+  const nudgeActions = () => actions.nudge();
+  const polls = startPollComments({ ...deps, onActions: nudgeActions });
+  const jobs = together([
+    polls,
+    actions,
+    startSkipStoppedRuns(deps),
+    startCountAutomations(deps),
+    startCleaningIdempotencyKeys(sql, deps.logger),
+    ...startMetricsJobs(deps),
+    ...(await startConsumers(deps, options)),
+  ]);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]) };
+  return {
+    nudgeActions,
+    nudgePolls: () => polls.nudge(),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
+  };
 }
 
-async function startJobs(
-  _deps: EngagementDeps,
-  _options: EngagementOptions,
+function startActions(deps: EngagementDeps): ActionClaims {
+  return startClaimCommentActions({
+    ...deps,
+    owner: newId(),
+    finishRuns,
+    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    random: Math.random,
+  });
+}
+
+function startMetricsJobs(deps: EngagementDeps): readonly AsyncDisposable[] {
+  const thinning = startThinMetricsHistory(deps);
+  if (!deps.settings.isMetricsRefreshOn) return [thinning];
+  return [thinning, startCountMetrics(deps), startRefreshMetrics(deps)];
+}
+
+async function startConsumers(
+  { sql, logger, connectors }: EngagementDeps,
+  { bus }: EngagementOptions,
 ): Promise<readonly AsyncDisposable[]> {
-  return await Promise.resolve([]);
+  const handlers = createEngagementHandlers(Object.keys(connectors.metrics));
+  return await Promise.all(
+    Object.entries(handlers).map(([topic, own]) =>
+      startConsumer({ bus, sql, logger, group: ENGAGEMENT_GROUP, topic, handlers: own }),
+    ),
+  );
 }
 
 /** Returns what the jobs and the RPCs of engagement need. */
@@ -66,6 +133,34 @@ export function createEngagementDeps(
       metrics: createMetricsConnectors(config.platforms),
     },
     settings: config.engagement,
+  };
+}
+
+/** The RPCs of engagement, which every process serves, whatever part of the service it works for. */
+export interface EngagementRpc extends AsyncDisposable {
+  readonly routes: (router: ConnectRouter) => void;
+  /** The handlers of the consumers, for events that failed, were parked and are delivered again. */
+  readonly handlers: readonly EventHandler[];
+}
+
+/** Creates the RPCs of engagement. Disposing of them ends what callers no longer wait for, and records it. */
+export function createEngagementRpc(
+  deps: EngagementDeps,
+  more: Pick<AutomationRpcDeps, "cursorKeys" | "nudgePolls"> & Pick<CommentRpcDeps, "nudgeActions">,
+): EngagementRpc {
+  const { sql, connectors } = deps;
+  const byHand = new RefreshesByHand(deps);
+  const all = [
+    createAutomationRoutes({ ...deps, ...more }),
+    createCommentRoutes({ ...deps, ...more, readTimeoutMs: READ_TIMEOUT_MS }),
+    createEngagementRoutes({ sql, connectors, byHand }),
+  ];
+  return {
+    routes: (router) => {
+      for (const routes of all) routes(router);
+    },
+    handlers: Object.values(createEngagementHandlers(Object.keys(connectors.metrics))).flat(),
+    [Symbol.asyncDispose]: () => byHand[Symbol.asyncDispose](),
   };
 }
 

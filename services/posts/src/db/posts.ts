@@ -40,6 +40,8 @@ export interface TargetJson {
   readonly errorRetryable: boolean | null;
   readonly attemptCount: number;
   readonly nextAttemptAt: string | null;
+  /** Proto JSON of TargetMetrics; null until the delivery service reported counters. */
+  readonly metrics: JsonValue | null;
 }
 
 export interface AttemptJson {
@@ -62,7 +64,7 @@ function postColumns(sql: ISql) {
         'id', id, 'accountId', account_id, 'platform', platform, 'username', username, 'status', status,
         'externalId', external_id, 'permalink', permalink, 'publishedAt', published_at, 'errorCode', error_code,
         'errorMessage', error_message, 'errorRetryable', error_retryable, 'attemptCount', attempt_count,
-        'nextAttemptAt', next_attempt_at
+        'nextAttemptAt', next_attempt_at, 'metrics', metrics
       ) order by ordinal)
       from targets
       where targets.workspace_id = post.workspace_id
@@ -226,4 +228,16 @@ export async function updatePosts(
     where post.workspace_id = change.workspace_id
     and post.id = change.id
     returning post.id as post_id, post.workspace_id, post.status, post.version, post.updated_at`;
+}
+
+/** Raises the versions of locked posts of which something visible has changed in another table. */
+export async function raiseVersions(tx: TransactionSql, posts: readonly PostRef[]): Promise<void> {
+  if (posts.length === 0) return;
+  await tx`
+    update posts as post
+    set version = post.version + 1,
+      updated_at = greatest(post.updated_at, now())
+    from (${refRows(tx, posts)}) as ref
+    where post.workspace_id = ref.workspace_id
+    and post.id = ref.id`;
 }

@@ -1,5 +1,6 @@
 import { fromJson, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate, timestampFromMs, type Timestamp } from "@bufbuild/protobuf/wkt";
+import { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import type {
   AttemptSchema,
@@ -54,7 +55,15 @@ function toTarget(post: PostStatus, target: TargetJson): MessageInitShape<typeof
     ...instant("publishedAt", target.publishedAt),
     ...instant("nextAttemptAt", target.nextAttemptAt),
     ...toError(target),
+    ...toMetrics(target),
   };
+}
+
+function toMetrics({ metrics }: TargetJson): {
+  metrics?: MessageInitShape<typeof TargetMetricsSchema>;
+} {
+  if (metrics === null) return {};
+  return { metrics: fromJson(TargetMetricsSchema, metrics, { ignoreUnknownFields: true }) };
 }
 
 function toAttempt(attempt: AttemptJson): MessageInitShape<typeof AttemptSchema> {
@@ -104,6 +113,7 @@ const UNREPORTED = {
   errorRetryable: null,
   attemptCount: 0,
   nextAttemptAt: null,
+  metrics: null,
 } as const;
 
 /** Converts a new post to the message that GetPost will return for it. */

@@ -1,6 +1,15 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** SQL condition: the rule of private reply `a` (table `comment_actions`) is still active. It is checked right before the call. */
+/**
+ * SQL condition: the rule of private reply `a` (table `comment_actions`) is still active, and was not paused since the private
+ * reply was stored. It is checked right before the call.
+ */
 export function isRuleActive(sql: ISql) {
-  return sql`true`;
+  return sql`exists (
+    select 1
+    from automation_rules r
+    where r.id = a.rule_id
+    and r.status = 'active'
+    and r.activated_at <= a.created_at
+  )`;
 }

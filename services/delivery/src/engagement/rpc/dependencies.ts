@@ -1,5 +1,10 @@
+import type { Sql } from "@postrider/shared/postgres";
 import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
-import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import type {
+  EngagementConnectors,
+  EngagementDeps,
+} from "#src/engagement/operations/dependencies.ts";
+import type { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 
 /** Dependencies of the RPCs about comments. */
 export interface CommentRpcDeps extends Pick<EngagementDeps, "sql" | "logger" | "accounts"> {
@@ -10,4 +15,11 @@ export interface CommentRpcDeps extends Pick<EngagementDeps, "sql" | "logger" | 
   readonly readTimeoutMs: number;
   /** Called when an action was stored. */
   readonly nudgeActions: () => void;
+}
+
+/** What the RPCs about metrics need. */
+export interface MetricsRpcDeps {
+  readonly sql: Sql;
+  readonly connectors: Pick<EngagementConnectors, "metrics">;
+  readonly byHand: RefreshesByHand;
 }

@@ -3,10 +3,10 @@ import type {
   ListWebhooksRequest,
   ListWebhooksResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { listSubscriptions } from "#src/webhooks/db/subscriptions.ts";
 import { toWebhook } from "#src/webhooks/operations/to-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
-import { parsePage, toCursor } from "./parse-page.ts";
 import { assertIds } from "./parse-webhook.ts";
 
 /** Lists a page of the webhook subscriptions that are not revoked. */

@@ -1,6 +1,7 @@
 import { ReadyMedia } from "@postrider/rest/media/schemas";
 import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import {
+  Metrics,
   OptionalTargetError,
   POST_PROPERTIES,
   PostStatus,
@@ -104,6 +105,7 @@ export const ETAG = {
 /** Schemas of answers about posts that the API description lists by name. */
 export const POST_SCHEMAS = [
   PostOption,
+  Metrics,
   TargetError,
   PostTarget,
   Attempt,

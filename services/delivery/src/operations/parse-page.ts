@@ -8,10 +8,10 @@ import {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** The lists of webhooks are ordered by id only, so all their cursors contain this constant time. */
+/** These lists are ordered by id only, so all their cursors contain this constant time. */
 const NO_TIME = new Date(0);
 
-/** The page that a request for a list of webhooks asks for. */
+/** The page that a request for a list asks for. */
 interface RequestedPage {
   readonly limit: number;
   /** Id of the last item of the previous page; undefined for the first page. */
@@ -19,7 +19,7 @@ interface RequestedPage {
 }
 
 /**
- * Parses the limit and the cursor of a request for a list of webhooks. A cursor is valid only for the scope for which
+ * Parses the limit and the cursor of a request for a list. A cursor is valid only for the scope for which
  * it was made: the list, the workspace and the filters.
  */
 export function parsePage(

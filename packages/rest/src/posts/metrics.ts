@@ -1,0 +1,58 @@
+import type {
+  RefreshedTarget,
+  TargetMetrics,
+} from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import { toOptionalInstant } from "#src/timestamps.ts";
+
+/** Converts the counters of a published post to the form of the API; null if the platform was not asked for them yet. */
+export function toMetrics(metrics: TargetMetrics | undefined) {
+  const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
+  if (metrics === undefined || refreshedAt === null) return null;
+  return {
+    views: toCount(metrics.views),
+    impressions: toCount(metrics.impressions),
+    reach: toCount(metrics.reach),
+    likes: toCount(metrics.likes),
+    comments: toCount(metrics.comments),
+    shares: toCount(metrics.shares),
+    saves: toCount(metrics.saves),
+    refreshedAt,
+  };
+}
+
+/** Metrics of a published post in the form of the API. */
+export type Metrics = NonNullable<ReturnType<typeof toMetrics>>;
+
+interface TargetWithMetrics {
+  readonly id: string;
+  readonly metrics: Metrics | null;
+}
+
+/**
+ * Returns the long form of a post with the metrics that the delivery service has stored for its targets. The posts service
+ * learns of new metrics a moment later, by event. Of two values of a target, the newer one stays.
+ *
+ * @param refreshed `targets` of the answer to RefreshMetrics.
+ */
+export function withMetrics<P extends { readonly targets: readonly TargetWithMetrics[] }>(
+  post: P,
+  refreshed: readonly RefreshedTarget[],
+): Omit<P, "targets"> & { readonly targets: readonly P["targets"][number][] } {
+  const stored = new Map(
+    refreshed.map(({ targetId, metrics }) => [targetId, toMetrics(metrics)] as const),
+  );
+  const targets = post.targets.map((target: P["targets"][number]) => ({
+    ...target,
+    metrics: newerOf(target.metrics, stored.get(target.id) ?? null),
+  }));
+  return { ...post, targets };
+}
+
+function newerOf(shown: Metrics | null, stored: Metrics | null): Metrics | null {
+  if (shown === null || stored === null) return shown ?? stored;
+  return stored.refreshedAt > shown.refreshedAt ? stored : shown;
+}
+
+function toCount(value: bigint | undefined): number | null {
+  return value === undefined ? null : Number(value);
+}

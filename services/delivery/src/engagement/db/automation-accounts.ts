@@ -1,0 +1,130 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { AccountRef } from "#src/clients/accounts.ts";
+
+/** An account whose comments this process polls, under a lease. */
+export interface PolledAccount extends AccountRef {
+  readonly platform: string;
+  readonly fence: number;
+  readonly failures: number;
+  /** Where the list of older media is continued; null = at its beginning. */
+  readonly mediaCursor: string | null;
+}
+
+/** The result of a poll, from which the time of the next one follows. */
+export interface PollEnd {
+  readonly waitMs: number;
+  readonly failures: number;
+  readonly error: string | null;
+  readonly mediaCursor: string | null;
+}
+
+/**
+ * Locks the row of an account, and returns the time of the database after that. While a transaction holds the lock, no other one
+ * stores runs of the account or changes the status of its rules.
+ */
+export async function lockAccount(
+  tx: TransactionSql,
+  account: AccountRef & { readonly platform: string },
+): Promise<Date> {
+  const { accountId, workspaceId, platform } = account;
+  await tx`
+    insert into automation_accounts (account_id, workspace_id, platform, poll_at)
+    values (${accountId}, ${workspaceId}, ${platform}, 'infinity')
+    on conflict (account_id) do nothing`;
+  await tx`
+    select 1
+    from automation_accounts
+    where account_id = ${accountId}
+    for no key update`;
+  const [row] = await tx<{ now: Date }[]>`select clock_timestamp() as now`;
+  if (row === undefined) throw new Error("the database returned no time");
+  return row.now;
+}
+
+/** Makes an account with an active rule due for a poll now, and forgets its failures. */
+export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
+  await tx`
+    update automation_accounts
+    set poll_at = now(),
+      failures = 0
+    where account_id = ${accountId}`;
+}
+
+/** Takes the leases of due accounts of a platform that no process polls, the longest waiting ones first. */
+export async function claimAccounts(
+  sql: ISql,
+  {
+    platform,
+    limit,
+    leaseMs,
+  }: { readonly platform: string; readonly limit: number; readonly leaseMs: number },
+): Promise<readonly (PolledAccount & { readonly latenessMs: number })[]> {
+  // An account that another transaction has locked is skipped, so that processes never wait for each other. The conditions are
+  // checked again under the lock.
+  return await sql<(PolledAccount & { latenessMs: number })[]>`
+    with due as materialized (
+      select account_id, poll_at
+      from automation_accounts
+      where platform = ${platform}
+      and poll_at <= now()
+      and lease_until <= now()
+      order by poll_at
+      limit ${limit}
+      for no key update skip locked
+    )
+    update automation_accounts a
+    set fence = a.fence + 1,
+      lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    from due
+    where a.account_id = due.account_id
+    returning a.account_id, a.workspace_id, a.platform, a.fence::int as fence, a.failures, a.media_cursor,
+      (extract(epoch from now() - due.poll_at) * 1000)::float8 as lateness_ms`;
+}
+
+/**
+ * Locks the row of an account and renews the lease of its poll.
+ *
+ * @returns The time of the database under the lock; undefined if another process has taken the lease.
+ */
+export async function keepLease(
+  tx: TransactionSql,
+  { accountId, fence }: PolledAccount,
+  leaseMs: number,
+): Promise<Date | undefined> {
+  const [row] = await tx<{ now: Date }[]>`
+    update automation_accounts
+    set lease_until = clock_timestamp() + ${leaseMs} * interval '1 millisecond'
+    where account_id = ${accountId}
+    and fence = ${fence}
+    returning clock_timestamp() as now`;
+  return row?.now;
+}
+
+/** Ends the lease of a poll and stores when the account is polled next: never while it has no active rule. */
+export async function releaseAccount(
+  tx: TransactionSql,
+  { accountId, fence }: PolledAccount,
+  { waitMs, failures, error, mediaCursor }: PollEnd,
+): Promise<void> {
+  // The activation of a rule locks the row first. So the second statement either sees the rule, or the activation makes the
+  // account due afterwards.
+  await tx`
+    select 1
+    from automation_accounts
+    where account_id = ${accountId}
+    for no key update`;
+  await tx`
+    update automation_accounts a
+    set lease_until = '-infinity',
+      poll_at = case
+        when exists (select 1 from automation_rules r where r.account_id = a.account_id and r.status = 'active')
+          then now() + ${waitMs} * interval '1 millisecond'
+        else 'infinity'
+      end,
+      failures = ${failures},
+      last_error = ${error},
+      media_cursor = ${mediaCursor},
+      polled_at = case when ${error === null} then now() else a.polled_at end
+    where a.account_id = ${accountId}
+    and a.fence = ${fence}`;
+}

@@ -1,0 +1,39 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { AccountRef } from "#src/clients/accounts.ts";
+import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
+
+/** Lists what is known of the comments on these media of an account. */
+export async function listWatchedMedia(
+  sql: ISql,
+  accountId: string,
+  mediaIds: readonly string[],
+): Promise<readonly WatchedMedia[]> {
+  return await sql<WatchedMedia[]>`
+    select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at
+    from automation_media
+    where account_id = ${accountId}
+    and media_id = any(${[...mediaIds]}::text[])`;
+}
+
+/** Stores what is known of the comments on a piece of media. */
+export async function upsertWatchedMedia(
+  tx: TransactionSql,
+  { accountId, workspaceId }: AccountRef,
+  media: WatchedMedia,
+): Promise<void> {
+  // Only the holder of the account's lease writes these rows, so the row does not change between read and write.
+  await tx`
+    insert into automation_media (
+      account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at
+    ) values (
+      ${accountId}, ${media.mediaId}, ${workspaceId}, ${media.commentCount}, ${media.readUntil}, ${media.readCursor},
+      ${media.readNewest}, ${media.quietReads}, ${media.readAt}
+    )
+    on conflict (account_id, media_id) do update
+    set comment_count = excluded.comment_count,
+      read_until = excluded.read_until,
+      read_cursor = excluded.read_cursor,
+      read_newest = excluded.read_newest,
+      quiet_reads = excluded.quiet_reads,
+      read_at = excluded.read_at`;
+}

@@ -1,0 +1,138 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+
+function columns(sql: ISql) {
+  return sql`
+    id, workspace_id, account_id, platform, name, to_json(media_ids) as media_ids, to_json(keywords) as keywords, match,
+    to_json(exclude_keywords) as exclude_keywords, message, status, activated_at, created_at, updated_at`;
+}
+
+/** Writes a list that may be absent as an array. */
+function toArray(sql: ISql, values: readonly string[] | null) {
+  return values === null ? sql`null` : sql`${[...values]}::text[]`;
+}
+
+export async function insertRule(tx: TransactionSql, rule: AutomationRule): Promise<void> {
+  await tx`
+    insert into automation_rules (
+      id, workspace_id, account_id, platform, name, media_ids, keywords, match, exclude_keywords, message, status,
+      created_at, updated_at
+    ) values (
+      ${rule.id}, ${rule.workspaceId}, ${rule.accountId}, ${rule.platform}, ${rule.name},
+      ${toArray(tx, rule.mediaIds)}, ${toArray(tx, rule.keywords)}, ${rule.match}, ${toArray(tx, rule.excludeKeywords)},
+      ${rule.message}, ${rule.status}, ${rule.createdAt}, ${rule.updatedAt}
+    )`;
+}
+
+/** Stores a changed rule. The runs of a rule that stops being active and still wait are skipped afterwards. */
+export async function updateRule(
+  tx: TransactionSql,
+  rule: AutomationRule,
+  { isStopped }: { readonly isStopped: boolean },
+): Promise<void> {
+  await tx`
+    update automation_rules
+    set name = ${rule.name},
+      media_ids = ${toArray(tx, rule.mediaIds)},
+      keywords = ${toArray(tx, rule.keywords)},
+      match = ${rule.match},
+      exclude_keywords = ${toArray(tx, rule.excludeKeywords)},
+      message = ${rule.message},
+      status = ${rule.status},
+      activated_at = ${rule.activatedAt},
+      skip_before = case when ${isStopped} then clock_timestamp() else skip_before end,
+      updated_at = ${rule.updatedAt}
+    where id = ${rule.id}`;
+}
+
+/** Finds a rule of a workspace, also a revoked one. */
+export async function findRule(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<AutomationRule | undefined> {
+  const [row] = await sql<AutomationRule[]>`
+    select ${columns(sql)}
+    from automation_rules
+    where id = ${id}
+    and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Lists the rules that are not revoked, newest first, and one more, which shows that another page follows. */
+export async function listRules(
+  sql: ISql,
+  workspaceId: string,
+  page: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly AutomationRule[]> {
+  return await sql<AutomationRule[]>`
+    select ${columns(sql)}
+    from automation_rules
+    where workspace_id = ${workspaceId}
+    and status <> 'revoked'
+    ${page.before === undefined ? sql`` : sql`and id < ${page.before}`}
+    order by id desc
+    limit ${page.limit + 1}`;
+}
+
+/**
+ * Counts the rules of a workspace that are not revoked. Until the transaction ends, no other transaction can count them, so that
+ * two of them cannot both create the last allowed rule.
+ */
+export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`automation_rules ${workspaceId}`}, 0))`;
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int as count
+    from automation_rules
+    where workspace_id = ${workspaceId}
+    and status <> 'revoked'`;
+  return row?.count ?? 0;
+}
+
+/** Lists the active rules of an account, and the given other ones, oldest first. */
+export async function listRulesOfAccount(
+  sql: ISql,
+  accountId: string,
+  otherIds: readonly string[] = [],
+): Promise<readonly AutomationRule[]> {
+  return await sql<AutomationRule[]>`
+    select ${columns(sql)}
+    from automation_rules
+    where account_id = ${accountId}
+    and (status = 'active' or id = any(${[...otherIds]}::uuid[]))
+    order by id`;
+}
+
+/** A rule that was paused or revoked while runs of it may have waited. */
+export interface StoppedRule {
+  readonly id: string;
+  /** When the rule was stopped, in microseconds, as Postgres writes a time. Earlier runs that still wait are skipped. */
+  readonly skipBefore: string;
+}
+
+/** Lists rules whose waiting runs are to be skipped, the longest stopped ones first. */
+export async function listStoppedRules(sql: ISql, limit: number): Promise<readonly StoppedRule[]> {
+  return await sql<StoppedRule[]>`
+    select id, skip_before::text as skip_before
+    from automation_rules r
+    where r.skip_before is not null
+    order by r.skip_before
+    limit ${limit}`;
+}
+
+/** Records that no run of a stopped rule waits any more. A rule that was stopped again since stays as it is. */
+export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
+  await sql`
+    update automation_rules
+    set skip_before = null
+    where id = ${id}
+    and skip_before = ${skipBefore}::text::timestamptz
+    and not exists (
+      select 1
+      from automation_runs r
+      where r.rule_id = automation_rules.id
+      and r.status = 'prepared'
+      and r.reason is null
+      and r.created_at < ${skipBefore}::text::timestamptz
+    )`;
+}

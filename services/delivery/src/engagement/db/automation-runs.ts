@@ -1,0 +1,167 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import { AutomationRunCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
+import { runKey, type RunReason } from "#src/engagement/domain/plan-runs.ts";
+import { endOfRun } from "#src/engagement/domain/run-end.ts";
+
+export const RUN_STATUSES = ["prepared", "sent", "skipped", "failed"] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+/** What became of one comment under one rule. */
+export interface AutomationRun {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly ruleId: string;
+  readonly commentId: string;
+  readonly mediaId: string;
+  readonly authorId: string | null;
+  readonly authorUsername: string | null;
+  readonly status: RunStatus;
+  /** Why the run is not sent; null if it is sent, or while its private reply waits. */
+  readonly reason: RunReason | null;
+  readonly version: number;
+  readonly createdAt: Date;
+}
+
+export type NewRun = Omit<AutomationRun, "version" | "createdAt">;
+
+function columns(sql: ISql) {
+  return sql`
+    id, workspace_id, account_id, rule_id, comment_id, media_id, author_id, author_username, status, reason,
+    version::int as version, created_at`;
+}
+
+/** Stores runs, with the events about those that have ended already. */
+export async function insertRuns(tx: TransactionSql, runs: readonly NewRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  const rows = runs.map((run) => ({
+    id: run.id,
+    workspace_id: run.workspaceId,
+    account_id: run.accountId,
+    rule_id: run.ruleId,
+    comment_id: run.commentId,
+    media_id: run.mediaId,
+    author_id: run.authorId,
+    author_username: run.authorUsername,
+    status: run.status,
+    reason: run.reason,
+  }));
+  const stored = await tx<AutomationRun[]>`
+    insert into automation_runs (
+      id, workspace_id, account_id, rule_id, comment_id, media_id, author_id, author_username, status, reason
+    )
+    select id, workspace_id, account_id, rule_id, comment_id, media_id, author_id, author_username, status, reason
+    from jsonb_to_recordset(${tx.json(rows)}) as r(
+      id uuid, workspace_id uuid, account_id uuid, rule_id uuid, comment_id text, media_id text, author_id text,
+      author_username text, status text, reason text
+    )
+    returning ${columns(tx)}`;
+  await appendEnds(
+    tx,
+    stored.filter(({ reason }) => reason !== null),
+  );
+}
+
+async function appendEnds(
+  tx: TransactionSql,
+  runs: readonly Pick<AutomationRun, "id" | "workspaceId" | "accountId" | "version">[],
+): Promise<void> {
+  const occurredAt = timestampFromDate(new Date());
+  const events = runs.map(({ id: runId, workspaceId, accountId, version }) =>
+    outboxEvent(
+      AutomationRunCompletedSchema,
+      { workspaceId, runId, version: BigInt(version), occurredAt },
+      accountId,
+    ),
+  );
+  await appendEvents(tx, events);
+}
+
+/**
+ * Ends the runs of private replies that have ended, with their events. A run that has ended already changes only if its private
+ * reply was sent after all.
+ */
+export async function finishRuns(
+  tx: TransactionSql,
+  ended: readonly EndedPrivateReply[],
+): Promise<void> {
+  if (ended.length === 0) return;
+  const rows = ended.map((each) => ({ run_id: each.runId, ...endOfRun(each) }));
+  // Runs are locked in the order of their ids, so that two transactions cannot deadlock. The conditions are checked under the
+  // lock.
+  const changed = await tx<AutomationRun[]>`
+    with ends as materialized (
+      select r.id, e.status, e.reason
+      from jsonb_to_recordset(${tx.json(rows)}) as e(run_id uuid, status text, reason text)
+      join automation_runs r on r.id = e.run_id
+      where (r.status = 'prepared' and r.reason is null)
+      or (e.status = 'sent' and r.status <> 'sent')
+      order by r.id
+      for no key update of r
+    )
+    update automation_runs r
+    set status = e.status,
+      reason = e.reason,
+      version = r.version + 1
+    from ends e
+    where r.id = e.id
+    returning r.id, r.workspace_id, r.account_id, r.version::int as version`;
+  await appendEnds(tx, changed);
+}
+
+/** Returns the keys of those runs that exist, of these rules and comments. */
+export async function listRunKeys(
+  sql: ISql,
+  ruleIds: readonly string[],
+  commentIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ ruleId: string; commentId: string }[]>`
+    select rule_id, comment_id
+    from automation_runs
+    where rule_id = any(${[...ruleIds]}::uuid[])
+    and comment_id = any(${[...commentIds]}::text[])`;
+  return new Set(rows.map(({ ruleId, commentId }) => runKey(ruleId, commentId)));
+}
+
+interface RunPage {
+  readonly ruleId: string | undefined;
+  readonly status: RunStatus | undefined;
+  readonly limit: number;
+  readonly before: string | undefined;
+}
+
+/** Lists runs of a workspace, newest first, and one more, which shows that another page follows. */
+export async function listRunPage(
+  sql: ISql,
+  workspaceId: string,
+  { ruleId, status, limit, before }: RunPage,
+): Promise<readonly AutomationRun[]> {
+  const owner =
+    ruleId === undefined ? sql`workspace_id = ${workspaceId}` : sql`rule_id = ${ruleId}`;
+  return await sql<AutomationRun[]>`
+    select ${columns(sql)}
+    from automation_runs
+    where ${owner}
+    ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${before === undefined ? sql`` : sql`and id < ${before}`}
+    order by id desc
+    limit ${limit + 1}`;
+}
+
+/** Lists runs by their ids; runs of other workspaces than the given ones are missing. */
+export async function listRunsByIds(
+  sql: ISql,
+  refs: readonly { readonly workspaceId: string; readonly id: string }[],
+): Promise<readonly AutomationRun[]> {
+  const rows = refs.map(({ workspaceId, id }) => ({ workspace_id: workspaceId, id }));
+  return await sql<AutomationRun[]>`
+    select ${columns(sql)}
+    from automation_runs
+    where (id, workspace_id) in (
+      select id, workspace_id
+      from jsonb_to_recordset(${sql.json(rows)}) as r(id uuid, workspace_id uuid)
+    )`;
+}

@@ -1,0 +1,139 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
+
+/** A job that prepares past comments page by page. It never sends anything. */
+export interface BackfillRow {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly ruleId: string;
+  readonly mediaId: string;
+  readonly status: BackfillStatus;
+  /** Number of stored pages. */
+  readonly pages: number;
+  /** The platform's cursor of the next page; null on the last page. */
+  readonly pageCursor: string | null;
+  readonly prepared: number;
+  readonly skipped: number;
+  readonly unmatched: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** A page whose preparation did not end in time can be prepared again: its job counts as ready. */
+function columns(sql: ISql) {
+  return sql`
+    id, workspace_id, account_id, rule_id, media_id,
+    case when status = 'preparing' and preparing_until <= now() then 'ready' else status end as status,
+    pages, page_cursor, prepared, skipped, unmatched, created_at, updated_at`;
+}
+
+export async function insertBackfill(tx: TransactionSql, job: BackfillRow): Promise<void> {
+  await tx`
+    insert into backfills (
+      id, workspace_id, account_id, rule_id, media_id, status, pages, page_cursor, prepared, skipped, unmatched,
+      created_at, updated_at
+    ) values (
+      ${job.id}, ${job.workspaceId}, ${job.accountId}, ${job.ruleId}, ${job.mediaId}, ${job.status}, ${job.pages},
+      ${job.pageCursor}, ${job.prepared}, ${job.skipped}, ${job.unmatched}, ${job.createdAt}, ${job.updatedAt}
+    )`;
+}
+
+export async function findBackfill(
+  sql: ISql,
+  workspaceId: string,
+  id: string,
+): Promise<BackfillRow | undefined> {
+  const [row] = await sql<BackfillRow[]>`
+    select ${columns(sql)}
+    from backfills
+    where id = ${id}
+    and workspace_id = ${workspaceId}`;
+  return row;
+}
+
+/** Finds a job and locks it until the transaction ends. */
+export async function lockBackfill(
+  tx: TransactionSql,
+  workspaceId: string,
+  id: string,
+): Promise<BackfillRow | undefined> {
+  const [row] = await tx<BackfillRow[]>`
+    select ${columns(tx)}
+    from backfills
+    where id = ${id}
+    and workspace_id = ${workspaceId}
+    for no key update`;
+  return row;
+}
+
+/** Lists jobs, newest first, and one more, which shows that another page follows. */
+export async function listBackfillPage(
+  sql: ISql,
+  workspaceId: string,
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): Promise<readonly BackfillRow[]> {
+  return await sql<BackfillRow[]>`
+    select ${columns(sql)}
+    from backfills
+    where workspace_id = ${workspaceId}
+    ${before === undefined ? sql`` : sql`and id < ${before}`}
+    order by id desc
+    limit ${limit + 1}`;
+}
+
+/** Changes the status of a job. `preparingMs` is the time after which a page that was not stored can be prepared again. */
+export async function setBackfillStatus(
+  tx: TransactionSql,
+  id: string,
+  status: BackfillStatus,
+  preparingMs = 0,
+): Promise<BackfillRow> {
+  const [row] = await tx<BackfillRow[]>`
+    update backfills
+    set status = ${status},
+      preparing_until = now() + ${preparingMs} * interval '1 millisecond',
+      updated_at = now()
+    where id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw new Error("the preparation job is missing");
+  return row;
+}
+
+/** Numbers of results by outcome. */
+export interface OutcomeCounts {
+  readonly prepared: number;
+  readonly skipped: number;
+  readonly unmatched: number;
+}
+
+/** Adds a stored page to a job. */
+export async function addBackfillPage(
+  tx: TransactionSql,
+  id: string,
+  {
+    status,
+    pageCursor,
+    counts,
+  }: {
+    readonly status: BackfillStatus;
+    readonly pageCursor: string | null;
+    readonly counts: OutcomeCounts;
+  },
+): Promise<BackfillRow> {
+  const [row] = await tx<BackfillRow[]>`
+    update backfills
+    set status = ${status},
+      preparing_until = '-infinity',
+      pages = pages + 1,
+      page_cursor = ${pageCursor},
+      prepared = prepared + ${counts.prepared},
+      skipped = skipped + ${counts.skipped},
+      unmatched = unmatched + ${counts.unmatched},
+      updated_at = now()
+    where id = ${id}
+    returning ${columns(tx)}`;
+  if (row === undefined) throw new Error("the preparation job is missing");
+  return row;
+}

@@ -1,0 +1,157 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import { askedColumns, type AskedTarget } from "./target-metrics.ts";
+
+export interface MetricsClaim {
+  readonly platform: string;
+  /** Maximum number of accounts; each gets one call. */
+  readonly maxAccounts: number;
+  /** Maximum number of targets per account. */
+  readonly maxTargets: number;
+  readonly bucket: Bucket;
+  /** For how long no other process takes the accounts. */
+  readonly leaseMs: number;
+  /** Targets that are due within this time are taken along with those that are due. */
+  readonly aheadMs: number;
+  /** Age of a post after which a target that is still due is no longer refreshed. */
+  readonly endMs: number;
+}
+
+/** A target of a claimed account. */
+export interface ClaimedTarget extends AskedTarget {
+  /** Whether the post became too old while the refresh was due. It is not refreshed any more. */
+  readonly isExpired: boolean;
+}
+
+/** An account that this process has taken for one call. */
+export interface ClaimedAccount {
+  readonly accountId: string;
+  readonly workspaceId: string;
+  /** Empty if the due time of the account was too early. */
+  readonly targets: readonly ClaimedTarget[];
+}
+
+type ClaimRow = ClaimedTarget & {
+  readonly claimedAccountId: string;
+  readonly claimedWorkspaceId: string;
+  /** Null for an account without due targets. */
+  readonly targetId: string | null;
+};
+
+/** Creates the rows of the platforms that limit all accounts of our app together. */
+export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
+  if (platforms.length === 0) return;
+  await sql`
+    insert into metrics_apps (platform)
+    select unnest(${[...platforms]}::text[])
+    on conflict (platform) do nothing`;
+}
+
+function milliseconds(sql: ISql, ms: number) {
+  return sql`${ms}::float8 * interval '1 millisecond'`;
+}
+
+/** The number of calls that the budget of the app allows now; no row if the platform has a budget per account. */
+function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
+  // The lock makes the claims of all processes use the budget of the app one after the other.
+  return sql`
+    select case
+      when limited_until > now() then 0
+      else greatest(0, floor(
+        ${bucket.burst}::float8
+          - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
+      ))::int
+    end as calls
+    from metrics_apps
+    where platform = ${platform}
+    and ${bucket.scope === "app"}
+    for no key update`;
+}
+
+/** The accounts with due targets whose own budget allows a call, the longest waiting first. */
+function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
+  const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
+  // An account that another process is just claiming is skipped. The conditions are checked again under the lock.
+  return sql`
+    select account_id, workspace_id
+    from metrics_accounts
+    where platform = ${platform}
+    and wake_at <= now()
+    and wake_at < 'infinity'
+    and (${bucket.scope === "app"} or budget_until <= now() + ${milliseconds(sql, aheadMs)})
+    order by wake_at
+    limit least(${maxAccounts}::int, (select calls from app))
+    for no key update skip locked`;
+}
+
+/**
+ * Takes accounts of a platform with due targets, and the targets to ask for in one call per account. Uses up the budget of
+ * the calls in the same statement, so that all processes together keep it.
+ */
+export async function claimDueTargets(
+  sql: ISql,
+  claim: MetricsClaim,
+): Promise<readonly ClaimedAccount[]> {
+  const rows = await sql<ClaimRow[]>`
+    with app as materialized (${appCalls(sql, claim)}),
+    due as materialized (${dueAccounts(sql, claim)}),
+    claimed as materialized (${dueTargets(sql, claim)}),
+    taken as (${takeAccounts(sql, claim)}),
+    used as (${useAppBudget(sql, claim)})
+    select claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
+      asked_at, age_ms, failure_count, missing_count, is_expired
+    from claimed`;
+  return [...Map.groupBy(rows, (row) => row.claimedAccountId)].map(([accountId, own]) => ({
+    accountId,
+    workspaceId: own[0]?.claimedWorkspaceId ?? "",
+    targets: own.flatMap(toTarget),
+  }));
+}
+
+function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
+  const { claimedAccountId: _accountId, claimedWorkspaceId: _workspaceId, ...target } = row;
+  return row.targetId === null ? [] : [target];
+}
+
+/** The targets to ask for in the calls of the claimed accounts, longest due first. */
+function dueTargets(sql: ISql, claim: MetricsClaim) {
+  return sql`
+    select due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
+      target.workspace_id, target.account_id, target.platform, target.external_id, target.asked_at, target.age_ms,
+      target.failure_count, target.missing_count, target.is_expired
+    from due
+    left join lateral (
+      select ${askedColumns(sql)}, t.published_at <= now() - ${milliseconds(sql, claim.endMs)} as is_expired
+      from target_metrics t
+      where t.account_id = due.account_id
+      and t.due_at <= now() + ${milliseconds(sql, claim.aheadMs)}
+      and t.due_at < 'infinity'
+      order by t.due_at
+      limit ${claim.maxTargets}
+    ) as target on true`;
+}
+
+function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
+  return sql`
+    update metrics_accounts a
+    set not_before = now() + ${milliseconds(sql, leaseMs)},
+      budget_until = case
+        when ${bucket.scope === "app"} then a.budget_until
+        else greatest(a.budget_until, now()) + ${milliseconds(sql, bucket.intervalMs)}
+      end
+    from due
+    where a.account_id = due.account_id`;
+}
+
+function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
+  return sql`
+    update metrics_apps app
+    set budget_until = greatest(app.budget_until, now()) + call.count * ${milliseconds(sql, bucket.intervalMs)}
+    from (
+      select count(distinct account_id) as count
+      from claimed
+      where not is_expired
+    ) as call
+    where app.platform = ${platform}
+    and call.count > 0`;
+}

@@ -1,0 +1,55 @@
+import type { ISql } from "@postrider/shared/postgres";
+
+/** Maximum number of due targets that are counted. */
+const MAX_COUNT = 100_000;
+
+/** What the schedule of a platform looks like at the moment. */
+export interface MetricsCounts {
+  readonly platform: string;
+  /** Number of targets whose metrics are due, up to 100,000 over all platforms. */
+  readonly due: number;
+  readonly oldestDueAt: Date | null;
+  /** Number of accounts that wait because the platform answered with a rate limit. */
+  readonly limitedAccounts: number;
+  /** Whether the platform limits the whole app at the moment. */
+  readonly isAppLimited: boolean;
+  /** How many milliseconds of calls, evenly spread, the app or the busiest account has used in advance. */
+  readonly usedMs: number;
+}
+
+/** Counts the due targets of the given platforms, and what holds them back. */
+export async function countMetrics(
+  sql: ISql,
+  platforms: readonly string[],
+): Promise<readonly MetricsCounts[]> {
+  return await sql<MetricsCounts[]>`
+    with due as (
+      select platform, count(*)::int as due
+      from (
+        select platform
+        from target_metrics
+        where due_at <= now()
+        and due_at < 'infinity'
+        limit ${MAX_COUNT}
+      ) as target
+      group by platform
+    ),
+    account as (
+      select platform,
+        min(due_at) filter (where due_at <= now()) as oldest_due_at,
+        count(*) filter (where limited_until > now())::int as limited_accounts,
+        max(budget_until) as budget_until
+      from metrics_accounts
+      group by platform
+    )
+    select named.platform, coalesce(due.due, 0) as due, account.oldest_due_at,
+      coalesce(account.limited_accounts, 0) as limited_accounts,
+      coalesce(app.limited_until > now(), false) as is_app_limited,
+      greatest(0, coalesce(
+        extract(epoch from nullif(coalesce(app.budget_until, account.budget_until), '-infinity') - now()) * 1000, 0
+      ))::float8 as used_ms
+    from unnest(${[...platforms]}::text[]) as named (platform)
+    left join due on due.platform = named.platform
+    left join account on account.platform = named.platform
+    left join metrics_apps app on app.platform = named.platform`;
+}

@@ -1,0 +1,205 @@
+import type { PostMetrics } from "@postrider/platforms/metrics/connector";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import type { NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
+
+/** Locks accounts in the order of their ids, as every transaction does that locks several. */
+export async function lockMetricsAccounts(
+  tx: TransactionSql,
+  accountIds: readonly string[],
+): Promise<void> {
+  await tx`
+    select account_id
+    from metrics_accounts
+    where account_id = any(${[...accountIds]}::uuid[])
+    order by account_id
+    for no key update`;
+}
+
+/** Counters that a platform returned for a target. */
+export interface NewReading {
+  readonly targetId: string;
+  readonly askedAt: Date;
+  readonly metrics: PostMetrics;
+}
+
+/** A reading that was stored as the newest of its target. */
+export interface StoredReading {
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly targetId: string;
+  readonly refreshedAt: Date;
+  readonly metrics: PostMetrics;
+}
+
+/** Age in milliseconds of a reading at which it may be deleted from the history. */
+export const HISTORY_WHOLE_MS = 48 * 3_600_000;
+
+/** Stores readings that are newer than the stored ones, each with a row of history, and returns them. */
+export async function storeReadings(
+  tx: TransactionSql,
+  readings: readonly NewReading[],
+): Promise<readonly StoredReading[]> {
+  if (readings.length === 0) return [];
+  const rows = readings.map(({ targetId, askedAt, metrics }) => ({
+    target_id: targetId,
+    asked_at: askedAt.toISOString(),
+    ...metrics,
+  }));
+  const stored = await tx<(Omit<StoredReading, "metrics"> & PostMetrics)[]>`
+    with stored as (
+      update target_metrics as t
+      set views = r.views,
+        impressions = r.impressions,
+        reach = r.reach,
+        likes = r.likes,
+        comments = r.comments,
+        shares = r.shares,
+        saves = r.saves,
+        refreshed_at = r.asked_at,
+        thin_at = least(t.thin_at, now() + ${HISTORY_WHOLE_MS}::float8 * interval '1 millisecond')
+      from jsonb_to_recordset(${tx.json(rows)}) as r (
+        target_id uuid, asked_at timestamptz(3), views bigint, impressions bigint, reach bigint, likes bigint,
+        comments bigint, shares bigint, saves bigint
+      )
+      where t.target_id = r.target_id
+      and (t.refreshed_at is null or t.refreshed_at < r.asked_at)
+      returning t.workspace_id, t.post_id, t.target_id, t.refreshed_at, t.views, t.impressions, t.reach, t.likes,
+        t.comments, t.shares, t.saves
+    ),
+    history as (
+      insert into target_metric_history (
+        target_id, refreshed_at, workspace_id, views, impressions, reach, likes, comments, shares, saves
+      )
+      select target_id, refreshed_at, workspace_id, views, impressions, reach, likes, comments, shares, saves
+      from stored
+    )
+    select *
+    from stored
+    order by target_id`;
+  return stored.map(({ workspaceId, postId, targetId, refreshedAt, ...metrics }) => ({
+    workspaceId,
+    postId,
+    targetId,
+    refreshedAt,
+    metrics,
+  }));
+}
+
+/** What follows from a refresh for its target. */
+export interface TargetEnd {
+  readonly targetId: string;
+  readonly askedAt: Date;
+  /** The next scheduled refresh; undefined = it stays as it is. */
+  readonly next: NextRefresh | undefined;
+  /** Whether a person requested the refresh. */
+  readonly isByHand: boolean;
+  /** Whether the platform answered about the post, so that the next refresh by hand has to wait. */
+  readonly isAnswered: boolean;
+}
+
+/** Writes when targets are refreshed next, and ends their refreshes by hand. */
+export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
+  const rows = ends.map((end) => ({
+    target_id: end.targetId,
+    asked_at: end.askedAt.toISOString(),
+    is_planned: end.next !== undefined,
+    due_in_ms: end.next?.dueInMs ?? null,
+    failure_count: end.next?.failureCount ?? 0,
+    missing_count: end.next?.missingCount ?? 0,
+    is_by_hand: end.isByHand,
+    is_answered: end.isAnswered,
+  }));
+  // The row of a target without the platform's id does not come here, so every planned target can be asked for.
+  await tx`
+    update target_metrics as t
+    set due_at = case
+        when not r.is_planned then t.due_at
+        when r.due_in_ms is null then 'infinity'
+        else now() + r.due_in_ms * interval '1 millisecond'
+      end,
+      failure_count = case when r.is_planned then r.failure_count else t.failure_count end,
+      missing_count = case when r.is_planned then r.missing_count else t.missing_count end,
+      asking_until = case when r.is_by_hand then '-infinity' else t.asking_until end,
+      asked_by_hand_at = case when r.is_by_hand and r.is_answered then r.asked_at else t.asked_by_hand_at end
+    from jsonb_to_recordset(${tx.json(rows)}) as r (
+      target_id uuid, asked_at timestamptz, is_planned boolean, due_in_ms float8, failure_count int,
+      missing_count int, is_by_hand boolean, is_answered boolean
+    )
+    where t.target_id = r.target_id`;
+}
+
+/** What follows from a call for its account. */
+export interface AccountEnd {
+  readonly accountId: string;
+  readonly platform: string;
+  readonly bucket: Bucket;
+  /** Whether the call was a scheduled one, for which this process took the account. */
+  readonly isScheduled: boolean;
+  /** Milliseconds for which the account gets no scheduled call. */
+  readonly pauseMs: number;
+  /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
+  readonly limitedForMs: number;
+  /** Number of calls that were made in addition to the one that the claim used of the budget. */
+  readonly furtherCalls: number;
+}
+
+/**
+ * Ends the calls of accounts: sets their next due time from their targets, and keeps to pauses, rate limits and budgets. The
+ * accounts must be locked, so that no target is added meanwhile.
+ */
+export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
+  const rows = ends.map(({ bucket, ...end }) => ({
+    account_id: end.accountId,
+    is_scheduled: end.isScheduled,
+    pause_ms: end.pauseMs,
+    limited_for_ms: bucket.scope === "account" ? end.limitedForMs : 0,
+    further_ms: end.furtherCalls * bucket.intervalMs,
+    ahead_ms: bucket.scope === "account" ? (bucket.burst - 1) * bucket.intervalMs : null,
+  }));
+  await tx`
+    update metrics_accounts as a
+    set due_at = coalesce((
+        select min(t.due_at)
+        from target_metrics t
+        where t.account_id = a.account_id
+        and t.due_at < 'infinity'
+      ), 'infinity'),
+      not_before = case
+        when not r.is_scheduled then a.not_before
+        else greatest(
+          now() + r.pause_ms * interval '1 millisecond',
+          a.budget_until + (r.further_ms - r.ahead_ms) * interval '1 millisecond'
+        )
+      end,
+      budget_until = a.budget_until + r.further_ms * interval '1 millisecond',
+      limited_until = greatest(a.limited_until, now() + nullif(r.limited_for_ms, 0) * interval '1 millisecond')
+    from jsonb_to_recordset(${tx.json(rows)}) as r (
+      account_id uuid, is_scheduled boolean, pause_ms float8, limited_for_ms float8, further_ms float8,
+      ahead_ms float8
+    )
+    where a.account_id = r.account_id`;
+}
+
+/** Makes all calls of platforms wait that limited our whole app, and counts further calls on the budget of the app. */
+export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
+  const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([platform, own]) => {
+      const app = own.filter(({ bucket }) => bucket.scope === "app");
+      const limitedForMs = Math.max(0, ...app.map((end) => end.limitedForMs));
+      const furtherMs = app.reduce((sum, end) => sum + end.furtherCalls * end.bucket.intervalMs, 0);
+      if (limitedForMs === 0 && furtherMs === 0) return [];
+      return [{ platform, limited_for_ms: limitedForMs, further_ms: furtherMs }];
+    });
+  if (rows.length === 0) return;
+  await tx`
+    update metrics_apps as app
+    set limited_until = greatest(
+        app.limited_until,
+        now() + nullif(r.limited_for_ms, 0) * interval '1 millisecond'
+      ),
+      budget_until = greatest(app.budget_until, now()) + r.further_ms * interval '1 millisecond'
+    from jsonb_to_recordset(${tx.json(rows)}) as r (platform text, limited_for_ms float8, further_ms float8)
+    where app.platform = r.platform`;
+}

@@ -1,0 +1,171 @@
+import type { PostMetrics } from "@postrider/platforms/metrics/connector";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** Age of a post in milliseconds at its first scheduled refresh. */
+const FIRST_REFRESH_MS = 3_600_000;
+
+export interface InsertOptions {
+  readonly targetIds: readonly string[];
+  /** The platforms that have metrics. Targets on other platforms are left out. */
+  readonly platforms: readonly string[];
+  /** Age of a post in milliseconds after which it is not put on the schedule. */
+  readonly endMs: number;
+}
+
+/**
+ * Returns SQL for the given targets that publishing has published and not deleted since. The table of publishing is the only
+ * place that knows when a target was published, and with which id.
+ */
+function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOptions) {
+  return sql`
+    select target_id, workspace_id, post_id, account_id, platform, external_id, published_at,
+      case
+        when external_id is null or published_at <= now() - ${endMs}::float8 * interval '1 millisecond'
+          then 'infinity'::timestamptz
+        else greatest(published_at + ${FIRST_REFRESH_MS}::float8 * interval '1 millisecond', now())
+      end as due_at
+    from (
+      select t.target_id, t.workspace_id, t.post_id, t.account_id, t.platform,
+        nullif(t.external_id, '') as external_id, coalesce(t.published_at, t.updated_at) as published_at
+      from publish_tasks t
+      where t.target_id = any(${[...targetIds]}::uuid[])
+      and t.status = 'published'
+      and t.platform = any(${[...platforms]})
+      and not exists (
+        select 1
+        from deletion_tasks d
+        where d.target_id = t.target_id
+        and d.status = 'deleted'
+      )
+    ) as task`;
+}
+
+/**
+ * Makes a row for each of the given targets that is published and has none, and stores the ids that platforms returned after
+ * the publication. The accounts are written first, as in every transaction that writes both, which prevents deadlocks.
+ */
+export async function insertPublishedTargets(
+  tx: TransactionSql,
+  options: InsertOptions,
+): Promise<void> {
+  // An existing row gets an earlier due time only; a transaction that is just recording results of the account ends first.
+  await tx`
+    insert into metrics_accounts (account_id, workspace_id, platform, due_at)
+    select distinct on (account_id) account_id, workspace_id, platform, due_at
+    from (${publishedTargets(tx, options)}) as target
+    order by account_id, due_at
+    on conflict (account_id) do update
+    set due_at = excluded.due_at
+    where metrics_accounts.due_at > excluded.due_at`;
+  // A repeated event changes nothing; only a row without the platform's id takes the id and its place in the schedule.
+  await tx`
+    insert into target_metrics (
+      target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
+    )
+    select target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
+    from (${publishedTargets(tx, options)}) as target
+    order by target_id
+    on conflict (target_id) do update
+    set external_id = excluded.external_id,
+      due_at = excluded.due_at
+    where target_metrics.external_id is null
+    and excluded.external_id is not null`;
+}
+
+/** Deletes the metrics of targets whose posts were deleted from their platforms, with their history. */
+export async function deleteTargetMetrics(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<void> {
+  await tx`
+    delete from target_metrics
+    where target_id = any(${[...targetIds]}::uuid[])`;
+  await tx`
+    delete from target_metric_history
+    where target_id = any(${[...targetIds]}::uuid[])`;
+}
+
+/** The targets of one post, as a caller names them. */
+export interface TargetsOfPost {
+  readonly workspaceId: string;
+  readonly postId: string;
+  readonly targetIds: readonly string[];
+  /** The platforms that have metrics. */
+  readonly platforms: readonly string[];
+}
+
+/** The newest counters of a target. */
+export interface StoredMetrics {
+  readonly targetId: string;
+  readonly metrics: PostMetrics;
+  /** Null if the platform has not answered yet. */
+  readonly refreshedAt: Date | null;
+}
+
+/** Returns the rows of those targets that belong to the post and the workspace. */
+export async function listTargetMetrics(
+  sql: ISql,
+  { workspaceId, postId, targetIds, platforms }: TargetsOfPost,
+): Promise<readonly StoredMetrics[]> {
+  const rows = await sql<({ targetId: string; refreshedAt: Date | null } & PostMetrics)[]>`
+    select target_id, refreshed_at, views, impressions, reach, likes, comments, shares, saves
+    from target_metrics
+    where target_id = any(${[...targetIds]}::uuid[])
+    and workspace_id = ${workspaceId}
+    and post_id = ${postId}
+    and platform = any(${[...platforms]})`;
+  return rows.map(({ targetId, refreshedAt, ...metrics }) => ({ targetId, refreshedAt, metrics }));
+}
+
+/** A target whose metrics a platform is asked for. */
+export interface AskedTarget {
+  readonly targetId: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly externalId: string;
+  readonly askedAt: Date;
+  /** Milliseconds since the target was published. */
+  readonly ageMs: number;
+  readonly failureCount: number;
+  readonly missingCount: number;
+}
+
+/** Returns the columns of an `AskedTarget`, for a query in which `target_metrics` has the alias `t`. */
+export function askedColumns(sql: ISql) {
+  return sql`
+    t.target_id, t.workspace_id, t.account_id, t.platform, t.external_id, now() as asked_at,
+    (extract(epoch from now() - t.published_at) * 1000)::float8 as age_ms, t.failure_count, t.missing_count`;
+}
+
+/**
+ * Takes those of the targets that may be refreshed by hand now, and returns them. Left out are targets that another request
+ * refreshes or has refreshed less than `deferMs` ago, rate limited accounts, and targets whose id the platform has not
+ * returned.
+ */
+export async function claimByHand(
+  sql: ISql,
+  { workspaceId, postId, targetIds, platforms }: TargetsOfPost,
+  times: { readonly deferMs: number; readonly leaseMs: number },
+): Promise<readonly AskedTarget[]> {
+  // Of two requests at once the second waits for the row, checks the conditions again and finds that it may not ask.
+  return await sql<AskedTarget[]>`
+    update target_metrics as t
+    set asking_until = now() + ${times.leaseMs}::float8 * interval '1 millisecond'
+    from metrics_accounts a
+    left join metrics_apps app on app.platform = a.platform
+    where t.target_id = any(${[...targetIds]}::uuid[])
+    and t.workspace_id = ${workspaceId}
+    and t.post_id = ${postId}
+    and t.platform = any(${[...platforms]})
+    and t.external_id is not null
+    and t.asking_until <= now()
+    and (
+      t.asked_by_hand_at is null
+      or t.asked_by_hand_at <= now() - ${times.deferMs}::float8 * interval '1 millisecond'
+    )
+    and a.account_id = t.account_id
+    and a.limited_until <= now()
+    and coalesce(app.limited_until, '-infinity') <= now()
+    returning ${askedColumns(sql)}`;
+}

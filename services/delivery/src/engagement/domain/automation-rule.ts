@@ -1,0 +1,71 @@
+import type { RuleWords } from "./match-comment.ts";
+
+export type RuleStatus = "draft" | "active" | "paused" | "revoked";
+
+/** A rule that answers comments with private replies. */
+export interface AutomationRule extends RuleWords {
+  readonly id: string;
+  readonly workspaceId: string;
+  readonly accountId: string;
+  readonly platform: string;
+  readonly name: string;
+  /** The platform's ids of the media whose comments the rule reads; null = all media of the account. */
+  readonly mediaIds: readonly string[] | null;
+  /** Text of the private reply. */
+  readonly message: string;
+  readonly status: RuleStatus;
+  /** When the rule last became active; comments that were written before get no run. Null before the first activation. */
+  readonly activatedAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+/** The fields of a rule that a request replaces. */
+export type RuleChange = Partial<
+  Pick<
+    AutomationRule,
+    "name" | "mediaIds" | "keywords" | "match" | "excludeKeywords" | "message" | "status"
+  >
+>;
+
+export type ChangedRule =
+  | { readonly kind: "changed"; readonly rule: AutomationRule }
+  | { readonly kind: "unchanged" }
+  | { readonly kind: "invalid_transition" };
+
+/** The statuses that a rule with a status can get. */
+const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
+  draft: ["active", "revoked"],
+  active: ["paused", "revoked"],
+  paused: ["active", "revoked"],
+  revoked: [],
+};
+
+/**
+ * Returns the rule after a change. The status that the rule has already is no change. A revoked rule accepts no other change. A
+ * rule that becomes active gets a new time of activation, so that comments from a pause are not answered.
+ *
+ * @param now A time at which no other transaction is storing runs of the account.
+ */
+export function changeRule(known: AutomationRule, change: RuleChange, now: Date): ChangedRule {
+  const { status = known.status, ...fields } = change;
+  const isChanged = status !== known.status;
+  if (isChanged && !NEXT[known.status].includes(status)) return { kind: "invalid_transition" };
+  if (Object.keys(fields).length === 0 && !isChanged) return { kind: "unchanged" };
+  if (known.status === "revoked") return { kind: "invalid_transition" };
+  const activatedAt = isChanged && status === "active" ? now : known.activatedAt;
+  return {
+    kind: "changed",
+    rule: { ...known, ...fields, status, activatedAt, updatedAt: now },
+  };
+}
+
+/** Whether the rule reads the comments on a piece of media. */
+export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boolean {
+  return mediaIds === null || mediaIds.includes(mediaId);
+}
+
+/** Returns when the rule became active that has been active for longest. */
+export function oldestActivationOf(rules: readonly AutomationRule[]): Date {
+  return new Date(Math.min(...rules.map(({ activatedAt }) => activatedAt?.getTime() ?? Infinity)));
+}

@@ -1,0 +1,135 @@
+import type { OwnedMedia } from "@postrider/platforms/private-replies/connector";
+
+const MINUTE_MS = 60_000;
+/** Wait before the comments on media are read again although their number has not changed; it doubles with each such read. */
+const FIRST_QUIET_MS = 5 * MINUTE_MS;
+const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
+/** Maximum wait before comments are read again on media for which the platform does not give the number of comments. */
+const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
+const MAX_FAILURE_MS = 30 * MINUTE_MS;
+/**
+ * How far before the newest known comment a read goes back: comments that were written at the same time can become visible in
+ * another order.
+ */
+const OVERLAP_MS = 30_000;
+
+/** What is known of the comments on a piece of media. */
+export interface WatchedMedia {
+  readonly mediaId: string;
+  /** Number of comments that the platform gave before the last read; null if it does not say. */
+  readonly commentCount: number | null;
+  /** Time of the newest comment that was read; null before the first read has ended. */
+  readonly readUntil: Date | null;
+  /** Where a read that has not ended continues; null if the last read has ended. */
+  readonly readCursor: string | null;
+  /** Time of the newest comment that the read which has not ended has found. */
+  readonly readNewest: Date | null;
+  /** Number of reads in a row that found no new comment. */
+  readonly quietReads: number;
+  /** When the comments are read even if their number has not changed. */
+  readonly readAt: Date;
+}
+
+/**
+ * Returns what is known about media that is seen for the first time: its comments are to be read. On media from before the
+ * activation, where most comments are older, the read has no priority.
+ */
+export function newMedia(
+  { id, publishedAt, commentCount }: OwnedMedia,
+  { now, oldestActivation }: { readonly now: Date; readonly oldestActivation: Date },
+): WatchedMedia {
+  return {
+    mediaId: id,
+    commentCount: publishedAt < oldestActivation ? commentCount : null,
+    readUntil: null,
+    readCursor: null,
+    readNewest: null,
+    quietReads: 0,
+    readAt: now,
+  };
+}
+
+/**
+ * Whether the comments on media are to be read: their number has changed, an earlier read has not ended, or they have not been
+ * read for long. A deleted comment can hide a new one from the number.
+ */
+export function isReadDue(known: WatchedMedia, seen: OwnedMedia, now: Date): boolean {
+  return known.readCursor !== null || known.readAt <= now || hasNewCount(known, seen);
+}
+
+/** Whether the platform's number of comments differs from that before the last read. */
+export function hasNewCount(known: WatchedMedia, { commentCount }: OwnedMedia): boolean {
+  return commentCount !== null && commentCount !== known.commentCount;
+}
+
+/**
+ * Returns how far back the comments on media are read: to the last known comment, but not beyond the activation of the oldest
+ * active rule.
+ */
+export function readFloor({ readUntil }: WatchedMedia, oldestActivation: Date): Date {
+  const known = (readUntil?.getTime() ?? 0) - OVERLAP_MS;
+  return new Date(Math.max(known, oldestActivation.getTime()));
+}
+
+/** The page of comments that was read last. */
+export interface ReadPage {
+  /** Times of the comments on the page, newest first. */
+  readonly times: readonly Date[];
+  /** The platform's cursor of the next page; undefined on the last page. */
+  readonly next: string | undefined;
+}
+
+/** Returns what to store about media after a page of its comments was read. */
+export function afterPage(
+  known: WatchedMedia,
+  page: ReadPage,
+  context: {
+    readonly floor: Date;
+    readonly commentCount: number | null;
+    readonly pollMs: number;
+    readonly now: Date;
+  },
+): WatchedMedia {
+  const newest = latest([known.readNewest, ...page.times]);
+  const oldest = page.times.at(-1);
+  const isEnd = page.next === undefined || (oldest !== undefined && oldest < context.floor);
+  if (!isEnd) return { ...known, readCursor: page.next ?? null, readNewest: newest };
+  const readUntil = latest([known.readUntil, newest]);
+  const isQuiet = readUntil?.getTime() === known.readUntil?.getTime();
+  const quietReads = isQuiet ? known.quietReads + 1 : 0;
+  return {
+    ...known,
+    commentCount: context.commentCount,
+    readUntil,
+    readCursor: null,
+    readNewest: null,
+    quietReads,
+    readAt: new Date(context.now.getTime() + quietMs(quietReads, context)),
+  };
+}
+
+function latest(times: readonly (Date | null)[]): Date | null {
+  return times.reduce((max, time) => (max === null || (time !== null && time > max) ? time : max));
+}
+
+/** Returns the wait before comments are read again although their number has not changed. */
+function quietMs(
+  quietReads: number,
+  { commentCount, pollMs }: { readonly commentCount: number | null; readonly pollMs: number },
+): number {
+  const [first, max] =
+    commentCount === null ? [pollMs, MAX_UNCOUNTED_MS] : [FIRST_QUIET_MS, MAX_QUIET_MS];
+  return Math.min(first * 2 ** Math.min(quietReads, 20), Math.max(max, pollMs));
+}
+
+/**
+ * Returns the wait before an account is polled again after polls that failed: the poll interval, doubled with each failure, and at
+ * least what the platform asked for.
+ */
+export function failureWaitMs(
+  failures: number,
+  { pollMs, retryAfterMs = 0 }: { readonly pollMs: number; readonly retryAfterMs?: number },
+): number {
+  const doubled = Math.min(pollMs * 2 ** Math.min(failures, 20), Math.max(MAX_FAILURE_MS, pollMs));
+  return Math.max(doubled, retryAfterMs);
+}

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { METRICS_END_MS, planNextRefresh } from "./metrics-schedule.ts";
+
+const HOUR_MS = 3_600_000;
+
+/** Returns the ages in hours at which a post is refreshed when each refresh is made exactly when it is due. */
+function listAges(): number[] {
+  const ages: number[] = [];
+  for (let ageMs: number | null = HOUR_MS; ageMs !== null;) {
+    ages.push(ageMs / HOUR_MS);
+    const state = { ageMs, failureCount: 0, missingCount: 0 };
+    const { dueInMs } = planNextRefresh(state, "read");
+    ageMs = dueInMs === null ? null : ageMs + dueInMs;
+  }
+  return ages;
+}
+
+test("a post is refreshed every hour, after 6 hours every 3, after a day every 12, and last after 7 days", () => {
+  expect(listAges()).toEqual([
+    1, 2, 3, 4, 5, 6, 9, 12, 15, 18, 21, 24, 36, 48, 60, 72, 84, 96, 108, 120, 132, 144, 156, 168,
+  ]);
+});
+
+test("a post that the platform says is missing leaves the schedule at the second time in a row", () => {
+  const once = planNextRefresh({ ageMs: 0, failureCount: 0, missingCount: 0 }, "missing");
+  expect(once).toEqual({ dueInMs: HOUR_MS, failureCount: 0, missingCount: 1 });
+  const twice = planNextRefresh({ ageMs: HOUR_MS, ...once }, "missing");
+  expect(twice).toEqual({ dueInMs: null, failureCount: 0, missingCount: 2 });
+});
+
+test("a failed refresh is repeated after 10 minutes, then later and later, at most at the usual interval", () => {
+  const waits = [0, 1, 2, 3].map(
+    (failureCount) =>
+      planNextRefresh({ ageMs: 10 * HOUR_MS, failureCount, missingCount: 0 }, "failed").dueInMs,
+  );
+  expect(waits).toEqual([10, 20, 40, 80].map((minutes) => minutes * 60_000));
+  const late = { ageMs: 0, failureCount: 20, missingCount: 0 };
+  expect(planNextRefresh(late, "failed").dueInMs).toBe(HOUR_MS);
+});
+
+test("no refresh is planned for a post that is older than 7 days", () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: 2 * METRICS_END_MS }),
+      fc.nat(30),
+      fc.nat(3),
+      fc.constantFrom("read", "missing", "failed", "refused"),
+      (ageMs, failureCount, missingCount, end) => {
+        const { dueInMs } = planNextRefresh({ ageMs, failureCount, missingCount }, end);
+        if (dueInMs === null) return;
+        expect(dueInMs).toBeGreaterThan(0);
+        expect(ageMs + dueInMs).toBeLessThanOrEqual(METRICS_END_MS);
+      },
+    ),
+  );
+});

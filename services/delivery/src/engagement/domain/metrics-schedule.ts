@@ -1,0 +1,80 @@
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** Age of a post in milliseconds after which its metrics are no longer refreshed without a request. */
+export const METRICS_END_MS = 7 * 24 * HOUR_MS;
+
+/** Time in milliseconds for which an account is left alone that a person has to connect again. */
+export const RECONNECT_PAUSE_MS = 6 * HOUR_MS;
+
+/** Waits between two scheduled refreshes in milliseconds, up to an age of the post. */
+const INTERVALS = [
+  { untilAgeMs: 6 * HOUR_MS, intervalMs: HOUR_MS },
+  { untilAgeMs: 24 * HOUR_MS, intervalMs: 3 * HOUR_MS },
+  { untilAgeMs: METRICS_END_MS, intervalMs: 12 * HOUR_MS },
+] as const;
+
+const FIRST_RETRY_MS = 10 * MINUTE_MS;
+/** Number of answers in a row that a post is missing after which the post counts as deleted. */
+const MISSING_LIMIT = 2;
+
+/** What the schedule knows of a published target. */
+export interface ScheduleState {
+  /** Milliseconds since the target was published. */
+  readonly ageMs: number;
+  /** Number of scheduled refreshes in a row that got no answer about the post. */
+  readonly failureCount: number;
+  /** Number of answers in a row that the post is not on the platform. */
+  readonly missingCount: number;
+}
+
+/**
+ * What a refresh learned about the post: `read` = its counters, `missing` = it is not on the platform, `failed` = nothing, and
+ * the next try may succeed, `refused` = nothing, and the next try will probably be refused too.
+ */
+export type RefreshEnd = "read" | "missing" | "failed" | "refused";
+
+export interface NextRefresh {
+  /** Milliseconds until the next scheduled refresh; null when the target leaves the schedule. */
+  readonly dueInMs: number | null;
+  readonly failureCount: number;
+  readonly missingCount: number;
+}
+
+/** Returns when the metrics of a published target are refreshed next, after a refresh ended. */
+export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefresh {
+  switch (end) {
+    case "read":
+      return { dueInMs: nextIntervalMs(state.ageMs), failureCount: 0, missingCount: 0 };
+    case "missing": {
+      const missingCount = state.missingCount + 1;
+      const dueInMs = missingCount < MISSING_LIMIT ? nextIntervalMs(state.ageMs) : null;
+      return { dueInMs, failureCount: 0, missingCount };
+    }
+    case "failed":
+    case "refused": {
+      const { missingCount, failureCount } = state;
+      const dueInMs = retryMs(state, end);
+      return { dueInMs, failureCount: failureCount + 1, missingCount };
+    }
+    default:
+      return end satisfies never;
+  }
+}
+
+/** Returns the milliseconds until a post of the given age is refreshed next; null when it is too old. */
+function nextIntervalMs(ageMs: number): number | null {
+  const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
+  const leftMs = METRICS_END_MS - ageMs;
+  // The last refresh is made at the very end, unless one was made just before.
+  if (step === undefined || leftMs < HOUR_MS) return null;
+  return Math.min(step.intervalMs, leftMs);
+}
+
+function retryMs({ ageMs, failureCount }: ScheduleState, end: "failed" | "refused"): number | null {
+  const intervalMs = nextIntervalMs(ageMs);
+  if (intervalMs === null) return null;
+  const factor = 2 ** Math.min(failureCount, 6);
+  if (end === "failed") return Math.min(intervalMs, FIRST_RETRY_MS * factor);
+  return Math.min(intervalMs * factor, METRICS_END_MS - ageMs);
+}

@@ -1,0 +1,53 @@
+import type { PlatformComment } from "@postrider/platforms/comments/connector";
+import { readsMedia, type AutomationRule } from "./automation-rule.ts";
+import { createRuleMatcher } from "./plan-runs.ts";
+
+/** What a rule would do with a past comment. */
+export type BackfillPlan =
+  | { readonly outcome: "prepared" | "no_match"; readonly reason: null }
+  | {
+      readonly outcome: "skipped";
+      readonly reason: "excluded" | "too_old" | "already_replied";
+    };
+
+export type PlannedItem = BackfillPlan & { readonly comment: PlatformComment };
+
+interface BackfillContext {
+  readonly mediaId: string;
+  readonly now: Date;
+  /** Maximum age in milliseconds of a comment that can be answered privately. */
+  readonly windowMs: number;
+  /** The comments that have a private reply, or will have one. */
+  readonly answeredIds: ReadonlySet<string>;
+  readonly isOwn: (comment: PlatformComment) => boolean;
+}
+
+/** Returns what a rule would do with each past comment, newest first, each comment once. */
+export function planBackfill(
+  rule: AutomationRule,
+  comments: readonly PlatformComment[],
+  context: BackfillContext,
+): readonly PlannedItem[] {
+  const match = createRuleMatcher();
+  const once = [...new Map(comments.map((comment) => [comment.id, comment])).values()];
+  return once
+    .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
+    .map((comment) => {
+      const isRead = readsMedia(rule, context.mediaId) && !context.isOwn(comment);
+      const found = isRead ? match(rule, comment.text) : "no_match";
+      return { comment, ...planItem(comment, found, context) };
+    });
+}
+
+function planItem(
+  { id, createdAt }: PlatformComment,
+  match: "match" | "excluded" | "no_match",
+  { now, windowMs, answeredIds }: BackfillContext,
+): BackfillPlan {
+  if (match === "no_match") return { outcome: "no_match", reason: null };
+  if (match === "excluded") return { outcome: "skipped", reason: "excluded" };
+  if (createdAt.getTime() + windowMs <= now.getTime())
+    return { outcome: "skipped", reason: "too_old" };
+  if (answeredIds.has(id)) return { outcome: "skipped", reason: "already_replied" };
+  return { outcome: "prepared", reason: null };
+}

@@ -1,0 +1,119 @@
+import type { PlatformComment } from "@postrider/platforms/comments/connector";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import { readsMedia, type AutomationRule } from "./automation-rule.ts";
+import { createCommentMatcher, type CommentMatch } from "./match-comment.ts";
+
+export type RunReason =
+  | "sending_blocked"
+  | "excluded"
+  | "already_replied"
+  | "too_old"
+  | "rule_inactive"
+  | "platform_refused"
+  | "outcome_unknown";
+
+/** What becomes of a comment under a rule: `send` waits until the private reply has ended. */
+export type RunPlan =
+  | { readonly kind: "send"; readonly sendBefore: Date }
+  | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
+  | {
+      readonly kind: "skipped";
+      readonly reason: "excluded" | "too_old" | "already_replied" | "rule_inactive";
+    };
+
+export interface PlannedRun {
+  readonly rule: AutomationRule;
+  readonly comment: PlatformComment;
+  readonly plan: RunPlan;
+}
+
+/** What decides about the comments on one page, apart from the rules. */
+export interface PlanContext {
+  readonly mediaId: string;
+  readonly now: Date;
+  /** Maximum age in milliseconds of a comment that can be answered privately. */
+  readonly windowMs: number;
+  /** Since when private replies may be sent; null while sending is blocked. */
+  readonly sendingSince: Date | null;
+  /** The comments that have a private reply, or will have one. */
+  readonly answeredIds: ReadonlySet<string>;
+  /** The runs that exist already, as `runKey` names them. */
+  readonly knownRuns: ReadonlySet<string>;
+}
+
+/** Returns the key of the only run that a rule can have for a comment. */
+export function runKey(ruleId: string, commentId: string): string {
+  return `${ruleId} ${commentId}`;
+}
+
+/**
+ * Whether the account itself wrote the comment. Owners write comments such as "Comment LINK to get the guide", which rules do
+ * not answer.
+ */
+export function isOwnComment(
+  { authorId, authorUsername }: Pick<PlatformComment, "authorId" | "authorUsername">,
+  account: Pick<AccountAccess, "externalId" | "username">,
+): boolean {
+  if (authorId !== null) return authorId === account.externalId;
+  return authorUsername !== null && authorUsername === account.username;
+}
+
+/** Returns a function that matches comments with a rule; each rule's words are folded once. */
+export function createRuleMatcher(): (rule: AutomationRule, text: string) => CommentMatch {
+  const matchers = new Map<string, (text: string) => CommentMatch>();
+  return (rule, text) => {
+    const known = matchers.get(rule.id) ?? createCommentMatcher(rule);
+    matchers.set(rule.id, known);
+    return known(text);
+  };
+}
+
+/**
+ * Plans the runs of the comments on a page. Of several rules that match a comment, the first in the list sends.
+ *
+ * @param rules The rules of the account that are active, or were active when the page was read, oldest first.
+ */
+export function planRuns(
+  rules: readonly AutomationRule[],
+  comments: readonly PlatformComment[],
+  context: PlanContext,
+): readonly PlannedRun[] {
+  const match = createRuleMatcher();
+  const answeredIds = new Set(context.answeredIds);
+  return comments.flatMap((comment) =>
+    rules.flatMap((rule) => {
+      if (!isConcerned(rule, comment, context)) return [];
+      const found = match(rule, comment.text);
+      if (found === "no_match") return [];
+      const plan = planRun(rule, comment, found, { ...context, answeredIds });
+      if (plan.kind === "send") answeredIds.add(comment.id);
+      return [{ rule, comment, plan }];
+    }),
+  );
+}
+
+function isConcerned(
+  rule: AutomationRule,
+  { id, createdAt }: PlatformComment,
+  { mediaId, knownRuns }: Pick<PlanContext, "mediaId" | "knownRuns">,
+): boolean {
+  const { activatedAt } = rule;
+  const isNew = activatedAt !== null && createdAt >= activatedAt;
+  return isNew && readsMedia(rule, mediaId) && !knownRuns.has(runKey(rule.id, id));
+}
+
+function planRun(
+  { status }: AutomationRule,
+  { id, createdAt }: PlatformComment,
+  match: "match" | "excluded",
+  { now, windowMs, sendingSince, answeredIds }: PlanContext,
+): RunPlan {
+  const sendBefore = new Date(createdAt.getTime() + windowMs);
+  if (match === "excluded") return { kind: "skipped", reason: "excluded" };
+  if (status !== "active") return { kind: "skipped", reason: "rule_inactive" };
+  if (sendBefore <= now) return { kind: "skipped", reason: "too_old" };
+  if (sendingSince === null || createdAt < sendingSince)
+    return { kind: "prepared", reason: "sending_blocked" };
+  if (answeredIds.has(id)) return { kind: "skipped", reason: "already_replied" };
+  return { kind: "send", sendBefore };
+}

@@ -1,0 +1,93 @@
+import type { PostMetrics } from "@postrider/platforms/metrics/connector";
+import type { RefreshEnd } from "./metrics-schedule.ts";
+
+/** What became of the question for the metrics of one published target. */
+export type RefreshOutcome =
+  | { readonly kind: "read"; readonly metrics: PostMetrics }
+  /** The post is no longer on the platform. */
+  | { readonly kind: "missing" }
+  /** The platform answered with a rate limit. */
+  | { readonly kind: "limited" }
+  | { readonly kind: "no_answer" }
+  /** The platform refused; the same question would be refused again. */
+  | { readonly kind: "refused" }
+  /** The account cannot be used until a person connects it again. */
+  | { readonly kind: "unusable" }
+  /** The access token could not be read or renewed at the moment. */
+  | { readonly kind: "unavailable" }
+  | { readonly kind: "failed" };
+
+/** The counters of the RPC RefreshMetrics, without their sum. */
+export interface RefreshCounts {
+  readonly ready: number;
+  readonly notFound: number;
+  readonly error: number;
+  readonly deferred: number;
+  readonly stale: number;
+  readonly failed: number;
+}
+
+/** Where a refresh by hand is counted. */
+export type CountedAs = keyof RefreshCounts;
+
+/**
+ * Returns where an outcome is counted.
+ * @param isStored Whether the counters that were read are the newest ones; false if newer ones were stored before.
+ */
+export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs {
+  switch (kind) {
+    case "read":
+      return isStored ? "ready" : "stale";
+    case "missing":
+      return "notFound";
+    case "limited":
+    case "no_answer":
+      return "deferred";
+    case "refused":
+    case "unusable":
+      return "error";
+    case "unavailable":
+    case "failed":
+      return "failed";
+    default:
+      return kind satisfies never;
+  }
+}
+
+/** Counts targets. `eligible` is always the sum of the other counters. */
+export function countRefreshes(
+  targets: readonly CountedAs[],
+): RefreshCounts & { readonly eligible: number } {
+  const count = (name: CountedAs) => targets.filter((each) => each === name).length;
+  return {
+    eligible: targets.length,
+    ready: count("ready"),
+    notFound: count("notFound"),
+    error: count("error"),
+    deferred: count("deferred"),
+    stale: count("stale"),
+    failed: count("failed"),
+  };
+}
+
+/**
+ * Returns what the schedule learns from an outcome; undefined if the target stays due, because its account or the whole app
+ * waits.
+ */
+export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
+  switch (kind) {
+    case "read":
+    case "missing":
+    case "refused":
+      return kind;
+    case "no_answer":
+    case "failed":
+      return "failed";
+    case "limited":
+    case "unusable":
+    case "unavailable":
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}

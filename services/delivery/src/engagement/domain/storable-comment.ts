@@ -1,0 +1,18 @@
+import type { PlatformComment } from "@postrider/platforms/comments/connector";
+
+/** Returns the text with a replacement for what Postgres cannot store: the character NUL and halves of surrogate pairs. */
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
+}
+
+/** Returns a comment whose texts can be stored, whatever the platform answered. */
+export function toStorableComment(comment: PlatformComment): PlatformComment {
+  const { id, text, authorId, authorUsername } = comment;
+  return {
+    ...comment,
+    id: toStorable(id),
+    text: toStorable(text),
+    authorId: authorId === null ? null : toStorable(authorId),
+    authorUsername: authorUsername === null ? null : toStorable(authorUsername),
+  };
+}

@@ -1,0 +1,58 @@
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import {
+  clearStoppedRule,
+  listStoppedRules,
+  type StoppedRule,
+} from "#src/engagement/db/automation-rules.ts";
+import { finishRuns } from "#src/engagement/db/automation-runs.ts";
+import { endStopped } from "#src/engagement/db/private-replies.ts";
+import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+
+const EVERY_MS = 1_000;
+/** Maximum number of stopped rules per pass of the job. */
+const MAX_RULES = 100;
+/** Maximum number of runs that one transaction skips. */
+const PAGE_SIZE = 500;
+
+type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
+
+/** Skips a page of the waiting runs of each rule that was paused or revoked, and returns whether there may be more. */
+export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
+  const rules = await listStoppedRules(deps.sql, MAX_RULES);
+  let hasMore = false;
+  for (const rule of rules) {
+    const count = await skipPage(deps, rule);
+    if (count === 0) await clearStoppedRule(deps.sql, rule);
+    hasMore ||= count > 0;
+  }
+  return hasMore;
+}
+
+async function skipPage(
+  { sql, onEvents }: Pick<Deps, "sql" | "onEvents">,
+  rule: StoppedRule,
+): Promise<number> {
+  const ended = await sql.begin(async (tx) => {
+    const replies = await endStopped(tx, rule, PAGE_SIZE);
+    await finishRuns(tx, replies);
+    return replies;
+  });
+  if (ended.length > 0) onEvents();
+  return ended.length;
+}
+
+/**
+ * Starts the job that marks the waiting runs of paused and revoked rules as skipped. Nothing is sent for them after the rule was
+ * stopped, even before the job has run.
+ */
+export function startSkipStoppedRuns(deps: Deps): Loop {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: () => skipStoppedRuns(deps),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error, job: "skip-stopped-runs" },
+        "the waiting runs of paused and revoked rules could not be skipped; the job tries again",
+      ),
+  });
+}

@@ -1,0 +1,73 @@
+import {
+  createAgeGauge,
+  createCounter,
+  createDurationHistogram,
+  createGauge,
+} from "@postrider/shared/telemetry/metrics";
+import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
+
+/** Counts polls of accounts, by how they ended. */
+export const pollsTotal = createCounter(
+  "automation_polls_total",
+  "Polls of accounts for new comments, by platform and by how they ended: `read`, `idle` (no rule was active any more), `limited` (a limit of the platform), `unusable` (the account must be connected again), `failed`, or `lost` (another process has taken over).",
+  ["platform", "outcome"],
+  ["read", "failed", "limited"].flatMap((outcome) =>
+    ["instagram", "facebook"].map((platform) => ({ platform, outcome })),
+  ),
+);
+
+/** Counts the comments that polls have read, each as often as it was read. */
+export const commentsRead = createCounter(
+  "automation_comments_read_total",
+  "Comments that polls have read, by platform.",
+  ["platform"],
+);
+
+export const pollDuration = createDurationHistogram(
+  "automation_poll_duration_seconds",
+  "Duration of the polls of accounts for new comments.",
+  ["platform"],
+);
+
+export const pollLateness = createDurationHistogram(
+  "automation_poll_lateness_seconds",
+  "Time from the instant at which an account was due to be polled to its poll.",
+);
+
+const runsTotal = createCounter(
+  "automation_runs_total",
+  "Runs of automation rules that were created, by what became of them then: `send` (a private reply waits), `sending_blocked`, or the reason for which they were skipped.",
+  ["result"],
+  [{ result: "send" }, { result: "sending_blocked" }],
+);
+
+export const waitingRuns = createGauge(
+  "automation_runs_waiting",
+  "Runs of automation rules whose private reply waits to be sent, up to 100,000.",
+);
+export const oldestWaitingRun = createAgeGauge(
+  "automation_oldest_waiting_run_seconds",
+  "How long ago the oldest run was created whose private reply waits to be sent.",
+);
+export const dueAccounts = createGauge(
+  "automation_accounts_due",
+  "Accounts of all processes that are due to be polled for new comments.",
+);
+export const oldestDueAccount = createAgeGauge(
+  "automation_oldest_due_account_seconds",
+  "How long the account has been due that has waited longest to be polled for new comments.",
+);
+export const failingAccounts = createGauge(
+  "automation_accounts_failing",
+  "Accounts with an active rule whose last 3 polls or more have failed, by platform.",
+  ["platform"],
+);
+export const sendingEnabled = createGauge(
+  "automation_sending_enabled",
+  "1 if the setting AUTOMATION_SENDING of this process allows private replies, else 0.",
+);
+
+export function countRuns(planned: readonly PlannedRun[]): void {
+  for (const { plan } of planned)
+    runsTotal.inc({ result: plan.kind === "send" ? "send" : plan.reason });
+}

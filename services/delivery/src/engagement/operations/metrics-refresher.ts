@@ -1,0 +1,210 @@
+import type { MetricsConnector } from "@postrider/platforms/metrics/connector";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { fetchCredentials } from "#src/clients/accounts.ts";
+import {
+  claimDueTargets,
+  insertApps,
+  type ClaimedAccount,
+  type ClaimedTarget,
+} from "#src/engagement/db/metrics-claims.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
+import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { countCalls } from "#src/engagement/operations/metrics-telemetry.ts";
+import { readMetrics, type MetricsAnswer } from "#src/engagement/operations/read-metrics.ts";
+import { recordQuestions, type EndedQuestion } from "#src/engagement/operations/record-metrics.ts";
+
+export type RefreshMetricsDeps = Pick<
+  EngagementDeps,
+  "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
+>;
+
+/** Time between two passes while calls are open or targets are due. */
+const PASS_MS = 1_000;
+/** Time between two passes while nothing is due, in milliseconds. */
+export const IDLE_MS = 5_000;
+/** Maximum number of calls per platform that this process makes at the same time, so that a platform that hangs delays no other. */
+const MAX_CALLS_PER_PLATFORM = 20;
+/**
+ * Number of targets per second, of all platforms together, for which this process asks at most. It keeps the load on the
+ * database and on the consumers of the events small beside that of publishing.
+ */
+const TARGETS_PER_SECOND = 100;
+const CALL_MS = 30_000;
+/** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a renewed token. */
+const LEASE_MS = 90_000;
+/** A post that is due within this time is refreshed along with others of its account that are due, which saves calls. */
+const AHEAD_MS = 10 * 60_000;
+/** How late the last refresh of a post may be. */
+const GRACE_MS = 3_600_000;
+
+type Claim = ClaimedAccount & { readonly connector: MetricsConnector };
+
+/**
+ * Refreshes the metrics of published posts that are due, one pass after the other. All processes together make one call per
+ * account at a time and keep to the budgets of the platforms.
+ */
+export class MetricsRefresher {
+  readonly #deps: RefreshMetricsDeps;
+  readonly #connectors: readonly MetricsConnector[];
+  readonly #stopping = new AbortController();
+  readonly #open = new Map<Promise<void>, MetricsConnector>();
+  readonly #ended: EndedQuestion[] = [];
+  #areAppsKnown = false;
+  /** Number of targets that may be claimed now; below 0 after a claim of more. */
+  #allowance = TARGETS_PER_SECOND;
+  #passedAt = performance.now();
+  /** The platform whose targets are claimed first in the next pass, so that each has its turn. */
+  #first = 0;
+
+  constructor(deps: RefreshMetricsDeps) {
+    this.#deps = deps;
+    this.#connectors = Object.values(deps.connectors.metrics);
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** Waits for the open calls and records them. */
+  async end(): Promise<void> {
+    await Promise.all(this.#open.keys());
+    await this.#record();
+  }
+
+  /** Records the calls that have ended, and starts new ones. Returns the milliseconds until the next pass. */
+  async pass(): Promise<number> {
+    await this.#record();
+    if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
+    await this.#prepare();
+    const claims = await this.#claim();
+    if (claims.length > 0) await this.#start(claims);
+    return claims.length > 0 || this.#open.size > 0 ? PASS_MS : IDLE_MS;
+  }
+
+  async #prepare(): Promise<void> {
+    const now = performance.now();
+    const gained = ((now - this.#passedAt) / 1000) * TARGETS_PER_SECOND;
+    this.#allowance = Math.min(TARGETS_PER_SECOND, this.#allowance + gained);
+    this.#passedAt = now;
+    if (this.#areAppsKnown) return;
+    const apps = this.#connectors.filter(({ budget }) => budget.scope === "app");
+    await insertApps(
+      this.#deps.sql,
+      apps.map(({ platform }) => platform),
+    );
+    this.#areAppsKnown = true;
+  }
+
+  async #claim(): Promise<readonly Claim[]> {
+    const { length } = this.#connectors;
+    const order = this.#connectors.map(
+      (_, index) => this.#connectors[(this.#first + index) % length],
+    );
+    this.#first = (this.#first + 1) % Math.max(1, length);
+    const claims: Claim[] = [];
+    for (const connector of order) {
+      if (connector !== undefined) claims.push(...(await this.#claimOf(connector)));
+    }
+    return claims;
+  }
+
+  async #claimOf(connector: MetricsConnector): Promise<readonly Claim[]> {
+    const { platform, maxPosts, budget } = connector;
+    const open = [...this.#open.values()].filter((each) => each === connector).length;
+    const allowed = Math.ceil(this.#allowance / maxPosts);
+    const maxAccounts = Math.min(MAX_CALLS_PER_PLATFORM - open, allowed);
+    if (maxAccounts <= 0) return [];
+    const accounts = await claimDueTargets(this.#deps.sql, {
+      platform,
+      maxAccounts,
+      maxTargets: maxPosts,
+      bucket: toBucket(budget),
+      leaseMs: LEASE_MS,
+      aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
+      endMs: METRICS_END_MS + GRACE_MS,
+    });
+    this.#allowance -= accounts.reduce((sum, { targets }) => sum + targets.length, 0);
+    return accounts.map((account) => ({ ...account, connector }));
+  }
+
+  /** Starts a call for each account. If the accounts service does not answer, the accounts wait for a minute. */
+  async #start(claims: readonly Claim[]): Promise<void> {
+    const { accounts, logger } = this.#deps;
+    try {
+      const credentials = await fetchCredentials(accounts, claims);
+      for (const [index, claim] of claims.entries()) this.#ask(claim, credentials[index]);
+    } catch (error) {
+      for (const claim of claims) this.#ask(claim, undefined);
+      logger.warn(
+        { err: error, job: "refresh-metrics" },
+        "the accounts service returned no credentials; metrics of these accounts are refreshed later",
+      );
+    }
+  }
+
+  #ask(claim: Claim, credential: Parameters<typeof readMetrics>[3] | undefined): void {
+    const { connector, accountId } = claim;
+    const { platform, budget } = connector;
+    const [expired, targets] = splitExpired(claim.targets);
+    const work = this.#read(claim, credential, targets).then((answer) => {
+      countCalls(platform, "schedule", answer.calls);
+      const bucket = toBucket(budget);
+      const question = { accountId, platform, bucket, targets, expired, answer };
+      this.#ended.push({ ...question, trigger: "schedule" });
+      this.#open.delete(work);
+    });
+    this.#open.set(work, connector);
+  }
+
+  async #read(
+    claim: Claim,
+    credential: Parameters<typeof readMetrics>[3] | undefined,
+    targets: readonly ClaimedTarget[],
+  ): Promise<MetricsAnswer> {
+    if (targets.length === 0) return { outcomes: new Map(), calls: 0, pauseMs: 0, limitedForMs: 0 };
+    if (credential === undefined) {
+      const outcomes = targets.map(({ targetId }) => [targetId, { kind: "unavailable" }] as const);
+      return { outcomes: new Map(outcomes), calls: 0, pauseMs: 60_000, limitedForMs: 0 };
+    }
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(CALL_MS)]);
+    const { connector } = claim;
+    const answer = await readMetrics(this.#deps, connector, claim, credential, targets, signal);
+    failpoint("delivery.after-metrics-call");
+    return answer;
+  }
+
+  /**
+   * Records the calls that have ended. Those that cannot be recorded are dropped: the lease of their accounts ends, and the
+   * platform is asked again.
+   */
+  async #record(): Promise<void> {
+    const ended = this.#ended.splice(0);
+    if (ended.length === 0) return;
+    try {
+      await recordQuestions(this.#deps, ended);
+    } catch {
+      // One record that the database refuses must not stop the others.
+      for (const question of ended) await this.#recordAlone(question);
+    }
+  }
+
+  async #recordAlone(question: EndedQuestion): Promise<void> {
+    const { accountId } = question;
+    try {
+      await recordQuestions(this.#deps, [question]);
+    } catch (error) {
+      this.#deps.logger.warn(
+        { err: error, accountId, job: "refresh-metrics" },
+        "metrics of an account could not be stored; the platform is asked for them again",
+      );
+    }
+  }
+}
+
+function splitExpired(
+  targets: readonly ClaimedTarget[],
+): readonly [expired: readonly ClaimedTarget[], others: readonly ClaimedTarget[]] {
+  const groups = Map.groupBy(targets, ({ isExpired }) => isExpired);
+  return [groups.get(true) ?? [], groups.get(false) ?? []];
+}

@@ -1,0 +1,28 @@
+import { createCounter } from "@postrider/shared/telemetry/metrics";
+import type { CountedAs } from "#src/engagement/domain/refresh-outcome.ts";
+
+const refreshesTotal = createCounter(
+  "target_metrics_refreshes_total",
+  "Refreshes of the metrics of published targets that ended, by platform, trigger (`schedule` or `hand`) and outcome (the counters of the API).",
+  ["platform", "trigger", "outcome"],
+);
+
+const callsTotal = createCounter(
+  "target_metrics_calls_total",
+  "Calls of platforms that read metrics, by platform and trigger. Only calls of the schedule use the budget of the platform.",
+  ["platform", "trigger"],
+);
+
+/** Counts a refresh of one target. */
+export function countRefresh(labels: {
+  readonly platform: string;
+  readonly trigger: "schedule" | "hand";
+  readonly outcome: CountedAs;
+}): void {
+  refreshesTotal.inc(labels);
+}
+
+/** Counts calls of a platform. */
+export function countCalls(platform: string, trigger: "schedule" | "hand", calls: number): void {
+  if (calls > 0) callsTotal.inc({ platform, trigger }, calls);
+}

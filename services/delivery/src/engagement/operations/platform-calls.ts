@@ -1,0 +1,54 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import { fetchCredentials, type AccountRef } from "#src/clients/accounts.ts";
+import {
+  withCredential,
+  type AccessDeps,
+  type Unavailable,
+  type Unusable,
+} from "./account-access.ts";
+
+type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
+
+/** Makes several calls in the name of one account, with a credential that is read once and a deadline for each call. */
+export class PlatformCalls {
+  readonly #deps: AccessDeps;
+  readonly #account: AccountRef;
+  readonly #credential: Credential;
+  readonly #timeoutMs: number;
+
+  private constructor(
+    deps: AccessDeps,
+    account: AccountRef,
+    options: { readonly credential: Credential; readonly timeoutMs: number },
+  ) {
+    this.#deps = deps;
+    this.#account = account;
+    this.#credential = options.credential;
+    this.#timeoutMs = options.timeoutMs;
+  }
+
+  static async open(
+    deps: AccessDeps,
+    account: AccountRef,
+    timeoutMs: number,
+  ): Promise<PlatformCalls> {
+    const [credential] = await fetchCredentials(deps.accounts, [account]);
+    if (credential === undefined)
+      throw new Error("the accounts service returned no credential for an account");
+    return new PlatformCalls(deps, account, { credential, timeoutMs });
+  }
+
+  /** The account's id and name on the platform. */
+  get identity(): Pick<AccountAccess, "externalId" | "username"> {
+    return this.#credential;
+  }
+
+  async make<T extends { readonly kind: string }>(
+    call: (access: AccountAccess, signal: AbortSignal) => Promise<T>,
+  ): Promise<Answered<T>> {
+    return await withCredential(this.#deps, this.#account, this.#credential, (access) =>
+      call(access, AbortSignal.timeout(this.#timeoutMs)),
+    );
+  }
+}

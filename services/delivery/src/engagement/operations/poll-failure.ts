@@ -1,0 +1,37 @@
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { Unavailable, Unusable } from "./account-access.ts";
+
+/** Wait before an account that must be connected again is looked at again; that costs no call to its platform. */
+const UNUSABLE_MS = 5 * 60_000;
+
+/** Why a poll of an account ended early. */
+export interface PollFailure {
+  readonly kind: "failed";
+  /** Whether the platform limits the account, the account must be connected again, or a call failed otherwise. */
+  readonly cause: "limited" | "unusable" | "failed";
+  readonly error: string;
+  /** Minimum wait in milliseconds that the platform asked for. */
+  readonly retryAfterMs?: number;
+}
+
+/** Returns why a poll ends whose call had this result. */
+export function toPollFailure(
+  result: Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable,
+): PollFailure {
+  switch (result.kind) {
+    case "unusable":
+      return { kind: "failed", cause: "unusable", error: result.code, retryAfterMs: UNUSABLE_MS };
+    case "unavailable":
+      return { kind: "failed", cause: "failed", error: "token_unavailable" };
+    case "refused": {
+      const isAccount = result.code === "permission_missing" || result.code.startsWith("account_");
+      return { kind: "failed", cause: isAccount ? "unusable" : "failed", error: result.code };
+    }
+    case "retryable": {
+      const { code, retryAfterMs, isLimit } = result;
+      const cause = isLimit === true || code === "rate_limited" ? "limited" : "failed";
+      const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+      return { kind: "failed", cause, error: code, ...wait };
+    }
+  }
+}

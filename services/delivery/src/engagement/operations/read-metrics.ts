@@ -1,0 +1,146 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import type {
+  MetricsConnector,
+  MetricsFailure,
+  MetricsReading,
+  PostMetrics,
+} from "@postrider/platforms/metrics/connector";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountRef, AccountsClients } from "#src/clients/accounts.ts";
+import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
+import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
+import { withCredential } from "./account-access.ts";
+
+/** How long an account waits whose access token could not be read or renewed. */
+const UNAVAILABLE_PAUSE_MS = 60_000;
+/** Shortest pause after a rate limit, and the longest one that a platform can ask for. */
+const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
+
+export interface ReadDeps {
+  readonly accounts: AccountsClients;
+  readonly logger: Logger;
+}
+
+/** What one question for the metrics of posts of one account came to. */
+export interface MetricsAnswer {
+  /** One outcome per target, by target id. */
+  readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
+  /** Number of calls of the platform: none without a usable access token, two if it was renewed. */
+  readonly calls: number;
+  /** Milliseconds for which the account gets no scheduled call. */
+  readonly pauseMs: number;
+  /** Milliseconds for which the platform wants no call. */
+  readonly limitedForMs: number;
+}
+
+/** What the platform answered, once the access token is accepted. */
+type Answered =
+  | { readonly kind: "readings"; readonly readings: ReadonlyMap<string, MetricsReading> }
+  | MetricsFailure;
+
+/** Asks a platform for the metrics of posts of one account, in one call. Never throws. */
+export async function readMetrics(
+  deps: ReadDeps,
+  connector: MetricsConnector,
+  account: AccountRef,
+  credential: Credential,
+  targets: readonly AskedTarget[],
+  signal: AbortSignal,
+): Promise<MetricsAnswer> {
+  let calls = 0;
+  const externalIds = targets.map(({ externalId }) => externalId);
+  const call = async (access: AccountAccess): Promise<Answered> => {
+    calls += 1;
+    return await ask(deps, connector, access, externalIds, signal);
+  };
+  const answer = await withCredential(deps, account, credential, call);
+  const findReading = (target: AskedTarget): MetricsReading | typeof answer =>
+    answer.kind === "readings"
+      ? (answer.readings.get(target.externalId) ?? MISSING_READING)
+      : answer;
+  const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
+  const results = readings.map(([, reading]) => reading);
+  return {
+    outcomes: new Map(readings.map(([targetId, reading]) => [targetId, toOutcome(reading)])),
+    calls,
+    pauseMs: Math.max(0, ...results.map(pauseMsAfter)),
+    limitedForMs: Math.max(0, ...results.map(limitMsAfter)),
+  };
+}
+
+const MISSING_READING: MetricsReading = {
+  kind: "failed",
+  message: "the platform's answer lacks a post that was asked for",
+};
+
+async function ask(
+  { logger }: ReadDeps,
+  connector: MetricsConnector,
+  access: AccountAccess,
+  externalIds: readonly string[],
+  signal: AbortSignal,
+): Promise<Answered> {
+  try {
+    const answer = await connector.readMetrics(access, externalIds, signal);
+    if ("kind" in answer) return answer;
+    return findRefusedToken(answer) ?? { kind: "readings", readings: answer };
+  } catch (error) {
+    if (signal.aborted) return { kind: "no_answer", message: "the call took too long" };
+    logger.warn(
+      { err: error, platform: connector.platform },
+      "metrics could not be read because of an error in the connector; they are read again later",
+    );
+    return { kind: "failed", message: "the connector failed" };
+  }
+}
+
+function findRefusedToken(readings: ReadonlyMap<string, MetricsReading>) {
+  return [...readings.values()].find((reading) => reading.kind === "token_refused");
+}
+
+type Result = MetricsReading | { readonly kind: "readings" | "unusable" | "unavailable" };
+
+function toOutcome(result: Result): RefreshOutcome {
+  switch (result.kind) {
+    case "metrics":
+      return isStorable(result.metrics)
+        ? { kind: "read", metrics: result.metrics }
+        : { kind: "failed" };
+    case "missing":
+    case "limited":
+    case "no_answer":
+    case "refused":
+    case "unusable":
+    case "unavailable":
+      return { kind: result.kind };
+    default:
+      return { kind: "failed" };
+  }
+}
+
+/** Whether the database and the API can hold the counters. Others count as an unreadable answer. */
+function isStorable(metrics: PostMetrics): boolean {
+  return Object.values(metrics).every(
+    (value) => value === null || (Number.isSafeInteger(value) && value >= 0),
+  );
+}
+
+function pauseMsAfter(result: Result): number {
+  switch (result.kind) {
+    case "unusable":
+      return RECONNECT_PAUSE_MS;
+    case "unavailable":
+      return UNAVAILABLE_PAUSE_MS;
+    case "refused":
+      return result.code === "permission_missing" ? RECONNECT_PAUSE_MS : 0;
+    default:
+      return 0;
+  }
+}
+
+function limitMsAfter(result: Result): number {
+  if (result.kind !== "limited") return 0;
+  return Math.min(LIMIT_MS.max, Math.max(LIMIT_MS.min, result.retryAfterMs));
+}

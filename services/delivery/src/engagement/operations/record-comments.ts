@@ -1,0 +1,124 @@
+import type { CommentPage } from "@postrider/platforms/comments/connector";
+import { newId } from "@postrider/shared/ids";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { keepLease, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
+import { upsertWatchedMedia } from "#src/engagement/db/automation-media.ts";
+import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
+import { insertRuns, listRunKeys } from "#src/engagement/db/automation-runs.ts";
+import { findSendingSince } from "#src/engagement/db/automation-sending.ts";
+import { listAnswered } from "#src/engagement/db/private-replies.ts";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+import { afterPage, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
+import { planRuns, type PlanContext, type PlannedRun } from "#src/engagement/domain/plan-runs.ts";
+import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
+import type { AutomationDeps } from "./automation-dependencies.ts";
+import { countRuns } from "./automation-metrics.ts";
+
+/** A page of comments that a poll has read. */
+export interface PolledPage {
+  readonly page: CommentPage;
+  readonly media: WatchedMedia;
+  /** The platform's number of comments before the read. */
+  readonly commentCount: number | null;
+  readonly floor: Date;
+  /** The rules that were active before the page was read. */
+  readonly rules: readonly AutomationRule[];
+  readonly windowMs: number;
+}
+
+/**
+ * Stores the runs of the comments on a page, with their private replies, and how far the comments on the media are read: all of
+ * it or nothing. Returns undefined if another process polls the account by now.
+ */
+export async function recordComments(
+  { sql, settings, onActions, onEvents }: AutomationDeps,
+  account: PolledAccount,
+  polled: PolledPage,
+): Promise<WatchedMedia | undefined> {
+  const { page, media, commentCount, floor } = polled;
+  const recorded = await sql.begin(async (tx) => {
+    const now = await keepLease(tx, account, settings.leaseMs);
+    if (now === undefined) return undefined;
+    const times = page.comments.map(({ createdAt }) => createdAt);
+    const read = { times, next: page.next };
+    const next = afterPage(media, read, {
+      floor,
+      commentCount,
+      pollMs: settings.commentPollMs,
+      now,
+    });
+    await upsertWatchedMedia(tx, account, next);
+    const sendingSince = settings.isSendingEnabled ? await findSendingSince(tx) : null;
+    const runs = await plan(tx, account, polled, { now, sendingSince });
+    await insertPlanned(tx, account, media.mediaId, runs);
+    return { next, runs };
+  });
+  if (recorded === undefined) return undefined;
+  countRuns(recorded.runs);
+  if (recorded.runs.some((run) => run.plan.kind === "send")) onActions();
+  if (recorded.runs.some((run) => run.plan.kind !== "send")) onEvents();
+  return recorded.next;
+}
+
+async function plan(
+  tx: TransactionSql,
+  { accountId }: PolledAccount,
+  { page, media, rules: before, windowMs }: PolledPage,
+  { now, sendingSince }: { readonly now: Date; readonly sendingSince: Date | null },
+): Promise<readonly PlannedRun[]> {
+  const known = before.map(({ id }) => id);
+  const rules = await listRulesOfAccount(tx, accountId, known);
+  const context: PlanContext = {
+    mediaId: media.mediaId,
+    now,
+    windowMs,
+    sendingSince,
+    answeredIds: new Set(),
+    knownRuns: new Set(),
+  };
+  const matched = planRuns(rules, page.comments, context);
+  if (matched.length === 0) return [];
+  const ids = [...new Set(matched.map(({ comment }) => comment.id))];
+  const answeredIds = await listAnswered(tx, accountId, ids);
+  const knownRuns = await listRunKeys(
+    tx,
+    rules.map(({ id }) => id),
+    ids,
+  );
+  return planRuns(rules, page.comments, { ...context, answeredIds, knownRuns });
+}
+
+async function insertPlanned(
+  tx: TransactionSql,
+  { workspaceId, accountId, platform }: PolledAccount,
+  mediaId: string,
+  planned: readonly PlannedRun[],
+): Promise<void> {
+  const runs = planned.map((run) => ({ ...run, id: newId() }));
+  const base = { workspaceId, accountId, mediaId };
+  await insertRuns(
+    tx,
+    runs.map(({ id, rule, comment, plan: { kind, ...rest } }) => ({
+      ...base,
+      id,
+      ruleId: rule.id,
+      commentId: comment.id,
+      authorId: comment.authorId,
+      authorUsername: comment.authorUsername,
+      status: kind === "send" ? ("prepared" as const) : kind,
+      reason: "reason" in rest ? rest.reason : null,
+    })),
+  );
+  const replies = runs.flatMap(({ id, rule, comment, plan: decided }) =>
+    decided.kind === "send"
+      ? [{ runId: id, ruleId: rule.id, commentId: comment.id, text: rule.message, ...decided }]
+      : [],
+  );
+  const stored = await insertPrivateReplies(
+    tx,
+    replies.map(({ kind: _, ...reply }) => ({ ...base, ...reply, id: newId(), platform })),
+  );
+  // The account is locked, so that no other transaction can have stored a private reply since it was looked for.
+  if (stored.size !== replies.length)
+    throw new Error("a comment got a second private reply; the page is read again");
+}

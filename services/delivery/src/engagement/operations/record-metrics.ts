@@ -1,0 +1,130 @@
+import { TargetMetricsRefreshedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
+import type { Sql } from "@postrider/shared/postgres";
+import {
+  endCalls,
+  endRefreshes,
+  holdApps,
+  lockMetricsAccounts,
+  storeReadings,
+  type AccountEnd,
+  type StoredReading,
+  type TargetEnd,
+} from "#src/engagement/db/metrics-results.ts";
+import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import { planNextRefresh, type NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
+import {
+  countAs,
+  toRefreshEnd,
+  type RefreshOutcome,
+} from "#src/engagement/domain/refresh-outcome.ts";
+import { countRefresh } from "./metrics-telemetry.ts";
+import type { MetricsAnswer } from "./read-metrics.ts";
+import { toTargetMetrics } from "./to-target-metrics.ts";
+
+/** An ended question for metrics of posts of one account. */
+export interface EndedQuestion {
+  readonly accountId: string;
+  readonly platform: string;
+  readonly bucket: Bucket;
+  readonly trigger: "schedule" | "hand";
+  readonly targets: readonly AskedTarget[];
+  /** Targets that were due but are too old; they leave the schedule. */
+  readonly expired: readonly AskedTarget[];
+  readonly answer: MetricsAnswer;
+}
+
+interface RecordDeps {
+  readonly sql: Sql;
+  readonly onEvents: () => void;
+}
+
+/**
+ * Records the ends of questions in one transaction: new counters with their history and their events, and when targets and
+ * accounts are asked for next. Returns the ids of the targets whose counters are stored as the newest ones.
+ */
+export async function recordQuestions(
+  { sql, onEvents }: RecordDeps,
+  questions: readonly EndedQuestion[],
+): Promise<ReadonlySet<string>> {
+  const stored = await sql.begin(async (tx) => {
+    await lockMetricsAccounts(
+      tx,
+      questions.map(({ accountId }) => accountId),
+    );
+    const readings = await storeReadings(tx, questions.flatMap(listReadings));
+    await appendEvents(tx, readings.map(toEvent));
+    await endRefreshes(tx, questions.flatMap(listTargetEnds));
+    const ends = questions.map(toAccountEnd);
+    await endCalls(tx, ends);
+    await holdApps(tx, ends);
+    return new Set(readings.map(({ targetId }) => targetId));
+  });
+  if (stored.size > 0) onEvents();
+  for (const question of questions) countOutcomes(question, stored);
+  return stored;
+}
+
+function outcomeOf({ answer }: EndedQuestion, { targetId }: AskedTarget): RefreshOutcome {
+  return answer.outcomes.get(targetId) ?? { kind: "failed" };
+}
+
+function listReadings(question: EndedQuestion) {
+  return question.targets.flatMap((target) => {
+    const outcome = outcomeOf(question, target);
+    if (outcome.kind !== "read") return [];
+    return [{ targetId: target.targetId, askedAt: target.askedAt, metrics: outcome.metrics }];
+  });
+}
+
+const LEAVE: NextRefresh = { dueInMs: null, failureCount: 0, missingCount: 0 };
+
+function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
+  const isByHand = question.trigger === "hand";
+  const ended = question.targets.map((target) => {
+    const outcome = outcomeOf(question, target);
+    const isAnswered = outcome.kind === "read" || outcome.kind === "missing";
+    const end = isByHand && !isAnswered ? undefined : toRefreshEnd(outcome);
+    const { targetId, askedAt } = target;
+    const next = end === undefined ? undefined : planNextRefresh(target, end);
+    return { targetId, askedAt, next, isByHand, isAnswered };
+  });
+  const expired = question.expired.map(({ targetId, askedAt }) => ({
+    targetId,
+    askedAt,
+    next: LEAVE,
+    isByHand: false,
+    isAnswered: false,
+  }));
+  return [...ended, ...expired];
+}
+
+function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
+  const isScheduled = trigger === "schedule";
+  return {
+    accountId: question.accountId,
+    platform: question.platform,
+    bucket: question.bucket,
+    isScheduled,
+    pauseMs: answer.pauseMs,
+    limitedForMs: answer.limitedForMs,
+    furtherCalls: isScheduled ? Math.max(0, answer.calls - 1) : 0,
+  };
+}
+
+function toEvent({ workspaceId, postId, targetId, metrics, refreshedAt }: StoredReading) {
+  return outboxEvent(
+    TargetMetricsRefreshedSchema,
+    { workspaceId, postId, targetId, metrics: toTargetMetrics(metrics, refreshedAt) },
+    postId,
+  );
+}
+
+function countOutcomes(question: EndedQuestion, stored: ReadonlySet<string>): void {
+  const { platform, trigger, targets } = question;
+  for (const target of targets) {
+    const counter = countAs(outcomeOf(question, target), stored.has(target.targetId));
+    countRefresh({ platform, trigger, outcome: counter });
+  }
+}

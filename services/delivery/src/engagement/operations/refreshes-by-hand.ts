@@ -1,0 +1,168 @@
+import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { fetchCredentials } from "#src/clients/accounts.ts";
+import {
+  claimByHand,
+  type AskedTarget,
+  type TargetsOfPost,
+} from "#src/engagement/db/target-metrics.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import {
+  countAs,
+  type CountedAs,
+  type RefreshOutcome,
+} from "#src/engagement/domain/refresh-outcome.ts";
+import type { EngagementDeps } from "./dependencies.ts";
+import { countCalls } from "./metrics-telemetry.ts";
+import { readMetrics, type MetricsAnswer } from "./read-metrics.ts";
+import { recordQuestions } from "./record-metrics.ts";
+
+/** Maximum time in milliseconds that a caller waits for platforms. */
+const WAIT_MS = 9_500;
+/** Deadline in milliseconds of a question to a platform; it may continue after the caller has gone. */
+const CALL_MS = 30_000;
+const MAX_QUEUE_MS = 20_000;
+/** Longest time in milliseconds from the claim of a target to its record: the queue, the call and two renewals of a token. */
+const LEASE_MS = 90_000;
+/** Maximum number of calls that this process makes at the same time for all callers, and for one workspace. */
+const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
+
+export type ByHandDeps = Pick<
+  EngagementDeps,
+  "sql" | "logger" | "accounts" | "connectors" | "onEvents"
+> & {
+  readonly settings: Pick<EngagementDeps["settings"], "metricsDeferMs">;
+  /** Maximum time in milliseconds that a caller waits for platforms. Only tests set it. */
+  readonly waitMs?: number;
+};
+
+/**
+ * The refreshes of metrics that people request. A caller waits for a limited time; what takes longer continues and is recorded.
+ * Disposing of it ends the open calls and records what they came to.
+ */
+export class RefreshesByHand implements AsyncDisposable {
+  readonly #deps: ByHandDeps;
+  readonly #calls = new Semaphore(CALLS);
+  readonly #open = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(deps: ByHandDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Asks the platforms for those of the targets that may be asked for now. Returns where each target is counted that has an
+   * answer by the end of the wait.
+   */
+  async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
+    const { sql, settings, waitMs = WAIT_MS } = this.#deps;
+    const endsAt = performance.now() + waitMs;
+    const times = { deferMs: settings.metricsDeferMs, leaseMs: LEASE_MS };
+    const claimed = await claimByHand(sql, targets, times);
+    const counted = new Map<string, CountedAs>();
+    if (claimed.length === 0) return counted;
+    const work = this.#askAll(claimed, counted).finally(() => this.#open.delete(work));
+    this.#open.add(work);
+    await waitAtMost(work, endsAt - performance.now());
+    return new Map(counted);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#open);
+  }
+
+  async #askAll(claimed: readonly AskedTarget[], counted: Map<string, CountedAs>): Promise<void> {
+    const accounts = [...Map.groupBy(claimed, ({ accountId }) => accountId).values()];
+    const credentials = await this.#fetchCredentials(accounts.flatMap(([target]) => target ?? []));
+    await Promise.all(
+      accounts.map(async (targets, index) => {
+        try {
+          await this.#askAndRecord(targets, credentials?.[index], counted);
+        } catch (error) {
+          for (const { targetId } of targets) counted.set(targetId, "failed");
+          this.#deps.logger.warn(
+            { err: error, accountId: targets[0]?.accountId },
+            "metrics that were refreshed by hand could not be stored; they can be refreshed again after 90 seconds",
+          );
+        }
+      }),
+    );
+  }
+
+  /** Returns undefined if the accounts service does not answer. */
+  async #fetchCredentials(
+    accounts: readonly AskedTarget[],
+  ): Promise<readonly Credential[] | undefined> {
+    try {
+      return await fetchCredentials(this.#deps.accounts, accounts);
+    } catch (error) {
+      this.#deps.logger.warn(
+        { err: error },
+        "metrics could not be refreshed by hand because the accounts service returned no credentials; the caller can try again",
+      );
+      return undefined;
+    }
+  }
+
+  async #askAndRecord(
+    targets: readonly AskedTarget[],
+    credential: Credential | undefined,
+    counted: Map<string, CountedAs>,
+  ): Promise<void> {
+    const [first] = targets;
+    const connector =
+      first !== undefined && isPlatformId(first.platform)
+        ? this.#deps.connectors.metrics[first.platform]
+        : undefined;
+    if (first === undefined || connector === undefined) return;
+    const { accountId, platform } = first;
+    const answer = await this.#ask(connector, targets, credential);
+    failpoint("delivery.after-metrics-call");
+    countCalls(platform, "hand", answer.calls);
+    const bucket = toBucket(connector.budget);
+    const question = { accountId, platform, bucket, targets, expired: [], answer };
+    const stored = await recordQuestions(this.#deps, [{ ...question, trigger: "hand" }]);
+    for (const [targetId, outcome] of answer.outcomes)
+      counted.set(targetId, countAs(outcome, stored.has(targetId)));
+  }
+
+  async #ask(
+    connector: Parameters<typeof readMetrics>[1],
+    targets: readonly AskedTarget[],
+    credential: Credential | undefined,
+  ): Promise<MetricsAnswer> {
+    const [account] = targets;
+    if (account === undefined || credential === undefined)
+      return withoutCall(targets, { kind: "unavailable" });
+    const { signal } = this.#stopping;
+    let permit: Disposable;
+    try {
+      permit = await this.#calls.acquire({ key: account.workspaceId, signal });
+    } catch {
+      // Too many refreshes by hand wait already, or the process stops.
+      return withoutCall(targets, { kind: "no_answer" });
+    }
+    using _permit = permit;
+    const callSignal = AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]);
+    return await readMetrics(this.#deps, connector, account, credential, targets, callSignal);
+  }
+}
+
+function withoutCall(targets: readonly AskedTarget[], outcome: RefreshOutcome): MetricsAnswer {
+  return {
+    outcomes: new Map(targets.map(({ targetId }) => [targetId, outcome])),
+    calls: 0,
+    pauseMs: 0,
+    limitedForMs: 0,
+  };
+}
+
+async function waitAtMost(work: Promise<void>, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, Math.max(0, ms));
+  await Promise.race([work, promise]);
+  clearTimeout(timer);
+}

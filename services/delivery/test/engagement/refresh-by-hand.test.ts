@@ -1,0 +1,317 @@
+import type { MetricsFailure, MetricsReading } from "@postrider/platforms/metrics/connector";
+import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { claimByHand } from "#src/engagement/db/target-metrics.ts";
+import { insertPublished, type TestTarget } from "../fixture.ts";
+import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
+
+let stage: MetricsStage;
+let x: ScriptedPlatform;
+let bluesky: ScriptedPlatform;
+beforeEach(async () => {
+  x = new ScriptedPlatform("x");
+  bluesky = new ScriptedPlatform("bluesky");
+  stage = await MetricsStage.open(x, bluesky);
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
+const limited = { kind: "limited", message: "slow down", retryAfterMs: 60_000 } as const;
+const refused = { kind: "refused", code: "content_rejected", message: "no" } as const;
+const noPermission = { kind: "refused", code: "permission_missing", message: "no" } as const;
+const tokenRefused = { kind: "token_refused", message: "expired" } as const;
+
+type Response = Awaited<ReturnType<ReturnType<MetricsStage["serve"]>["refresh"]>>;
+
+const countsOf = ({ eligible, ready, notFound, error, deferred, stale, failed }: Response) => ({
+  eligible,
+  ready,
+  notFound,
+  error,
+  deferred,
+  stale,
+  failed,
+});
+
+test("a refresh by hand asks each platform once, stores the counters, announces them and returns them", async () => {
+  const targets = await stage.publish("x", "bluesky");
+  const before = Date.now();
+  const response = await stage.serve().refresh(targets);
+
+  expect(countsOf(response)).toEqual({ ...NONE, eligible: 2, ready: 2 });
+  expect(x.calls.map(({ externalIds }) => externalIds)).toEqual([
+    targets.slice(0, 1).map(externalIdOf),
+  ]);
+  expect(response.targets.map(({ targetId }) => targetId).toSorted()).toEqual(
+    targets.map(({ targetId }) => targetId).toSorted(),
+  );
+  expect(response.targets[0]?.metrics).toMatchObject({ views: 1n });
+  expect(response.targets[0]?.metrics?.likes).toBeUndefined();
+  expect(Number(response.targets[0]?.metrics?.refreshedAt?.seconds) * 1000).toBeGreaterThan(
+    before - 60_000,
+  );
+  expect((await stage.announced()).toSorted()).toEqual(
+    targets.map(({ targetId }) => targetId).toSorted(),
+  );
+  for (const target of targets) expect(await stage.historyOf(target)).toEqual([1]);
+});
+
+test.each<[string, MetricsFailure | MetricsReading, object]>([
+  ["a rate limit", limited, { deferred: 1 }],
+  ["no answer", { kind: "no_answer", message: "" }, { deferred: 1 }],
+  ["a refusal", refused, { error: 1 }],
+  ["a missing permission", noPermission, { error: 1 }],
+  ["a server error", { kind: "failed", message: "500" }, { failed: 1 }],
+])("%s of the platform is counted, and stores nothing", async (_name, failure, counts) => {
+  const targets = await stage.publish("x");
+  x.fail(failure as MetricsFailure);
+  const response = await stage.serve().refresh(targets);
+  expect(countsOf(response)).toEqual({ ...NONE, eligible: 1, ...counts });
+  expect(response.targets).toEqual([]);
+  expect(await stage.announced()).toEqual([]);
+});
+
+test.each<[string, MetricsReading, object]>([
+  ["is gone", { kind: "missing" }, { notFound: 1 }],
+  ["is rate limited", limited, { deferred: 1 }],
+  ["is refused", refused, { error: 1 }],
+  ["has no answer", { kind: "no_answer", message: "" }, { deferred: 1 }],
+  ["cannot be read", { kind: "failed", message: "" }, { failed: 1 }],
+])("a single post that %s is counted", async (_name, reading, counts) => {
+  const targets = await stage.publish("x");
+  x.read(reading);
+  expect(countsOf(await stage.serve().refresh(targets))).toEqual({
+    ...NONE,
+    eligible: 1,
+    ...counts,
+  });
+});
+
+test("an answer without the post, with impossible counters, and an error of the connector are counted as failed", async () => {
+  const serving = stage.serve();
+  const targets = await stage.publish("x");
+  x.reactions.push(() => new Map());
+  x.read({ kind: "metrics", metrics: viewsOnly(-1) });
+  x.read({ kind: "metrics", metrics: viewsOnly(0.5) });
+  x.reactions.push(() => Promise.reject(new Error("broken")));
+  for (let tries = 0; tries < 4; tries += 1)
+    expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, failed: 1 });
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("an access token that the platform refuses is renewed once, and refused twice requires a reconnect", async () => {
+  const serving = stage.serve();
+  const once = await stage.publish("x");
+  x.fail(tokenRefused);
+  expect(countsOf(await serving.refresh(once))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+  expect(x.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
+  expect(stage.world.reconnects).toEqual([]);
+
+  const twice = await stage.publish("x");
+  x.read(tokenRefused);
+  x.fail(tokenRefused);
+  expect(countsOf(await serving.refresh(twice))).toEqual({ ...NONE, eligible: 1, error: 1 });
+  expect(stage.world.reconnects.map(({ ref }) => ref?.accountId)).toEqual([twice[0]?.accountId]);
+});
+
+test("an account that must be reconnected is counted as error, without a call of the platform", async () => {
+  const [target] = await stage.publish("x");
+  if (target === undefined) throw new Error("no target");
+  stage.world.account(target).status = "reconnect_required";
+  expect(countsOf(await stage.serve().refresh([target]))).toEqual({
+    ...NONE,
+    eligible: 1,
+    error: 1,
+  });
+  expect(x.calls).toEqual([]);
+});
+
+test("targets are counted as failed while the accounts service does not answer", async () => {
+  const targets = await stage.publish("x", "bluesky");
+  const serving = stage.serve();
+  stage.world.isUp.accounts = false;
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 2, failed: 2 });
+  stage.world.isUp.accounts = true;
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 2, ready: 2 });
+});
+
+test("a second refresh by hand within five minutes is deferred, and returns the stored counters", async () => {
+  const targets = await stage.publish("x");
+  const serving = stage.serve();
+  await serving.refresh(targets);
+  const second = await serving.refresh(targets);
+  expect(countsOf(second)).toEqual({ ...NONE, eligible: 1, deferred: 1 });
+  expect(second.targets[0]?.metrics).toMatchObject({ views: 1n });
+  expect(x.calls.length).toBe(1);
+
+  await stage.sql`update target_metrics set asked_by_hand_at = asked_by_hand_at - interval '5 minutes'`;
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("a scheduled refresh does not defer the next refresh by hand", async () => {
+  const targets = await stage.publishDue(1);
+  const refresher = stage.refresher();
+  await refresher.pass();
+  await refresher.end();
+  expect(await stage.historyOf(only(targets))).toEqual([1]);
+  expect(countsOf(await stage.serve().refresh(targets))).toEqual({
+    ...NONE,
+    eligible: 1,
+    ready: 1,
+  });
+});
+
+test("refreshes of the same post at once, in two processes, make one call", async () => {
+  const targets = await stage.publish("x", "bluesky");
+  const [first, second] = [stage.serve({ deferMs: 0 }), stage.serve({ deferMs: 0 })];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  for (const platform of [x, bluesky])
+    platform.reactions.push(async (call) => {
+      await promise;
+      return platform.answer(call);
+    });
+  const winner = first.refresh(targets);
+  await eventually(() => x.calls.length === 1 && bluesky.calls.length === 1);
+  const others = await Promise.all([second.refresh(targets), first.refresh(targets)]);
+  resolve();
+  expect(countsOf(await winner)).toEqual({ ...NONE, eligible: 2, ready: 2 });
+  for (const other of others)
+    expect(countsOf(other)).toEqual({ ...NONE, eligible: 2, deferred: 2 });
+  expect([x.calls.length, bluesky.calls.length]).toEqual([1, 1]);
+});
+
+test("a platform that does not answer in time is counted as deferred, and its answer is stored later", async () => {
+  const [slow, fast] = await stage.publish("x", "bluesky");
+  if (slow === undefined || fast === undefined) throw new Error("no targets");
+  const { promise, resolve } = Promise.withResolvers<void>();
+  x.reactions.push(async (call) => {
+    await promise;
+    return x.answer(call);
+  });
+  const response = await stage.serve({ waitMs: 300 }).refresh([slow, fast]);
+  expect(countsOf(response)).toEqual({ ...NONE, eligible: 2, ready: 1, deferred: 1 });
+  expect(response.targets.map(({ targetId }) => targetId)).toEqual([fast.targetId]);
+
+  resolve();
+  await eventually(async () => (await stage.readRow(slow))?.views === 1);
+  expect((await stage.announced()).toSorted()).toEqual([slow.targetId, fast.targetId].toSorted());
+});
+
+test("an answer that is older than the stored counters is counted as stale and changes nothing", async () => {
+  const targets = await stage.publish("x");
+  const target = only(targets);
+  const serving = stage.serve();
+  x.reactions.push(async (call) => {
+    // Another process asks later, but is answered first.
+    await stage.sql`
+      update target_metrics
+      set refreshed_at = now() + interval '1 second',
+        views = 77`;
+    return x.answer(call);
+  });
+  const response = await serving.refresh(targets);
+  expect(countsOf(response)).toEqual({ ...NONE, eligible: 1, stale: 1 });
+  expect(response.targets[0]?.metrics).toMatchObject({ views: 77n });
+  expect((await stage.readRow(target))?.views).toBe(77);
+  expect(await stage.historyOf(target)).toEqual([]);
+  expect(await stage.announced()).toEqual([]);
+});
+
+test("after a rate limit the account is not asked again before the time that the platform named", async () => {
+  const targets = await stage.publish("x");
+  const serving = stage.serve();
+  x.fail(limited);
+  await serving.refresh(targets);
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, deferred: 1 });
+  expect(x.calls.length).toBe(1);
+  await stage.sql`update metrics_accounts set limited_until = limited_until - interval '60 seconds'`;
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("a target without the platform's id is deferred until the id is known", async () => {
+  const target = stage.world.addTarget();
+  await insertPublished(stage.sql, [{ target, externalId: "" }]);
+  const serving = stage.serve();
+  expect(countsOf(await serving.refresh([target]))).toEqual({ ...NONE, eligible: 1, deferred: 1 });
+  expect((await stage.readRow(target))?.dueInMinutes).toBeNull();
+
+  await stage.sql`update publish_tasks set external_id = 'found-later'`;
+  await stage.schedule([target]);
+  expect((await stage.readRow(target))?.dueInMinutes).toBe(60);
+  expect(countsOf(await serving.refresh([target]))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("targets of other workspaces or posts, unknown ones and those on platforms without metrics are left out of all counters", async () => {
+  const [target] = await stage.publish("x");
+  const [other] = await stage.publish("x");
+  const [telegram] = await stage.publish("telegram");
+  if (target === undefined || other === undefined || telegram === undefined) throw new Error();
+  const { rpc } = stage.serve();
+  const { workspaceId, postId } = target;
+  const ids = [other.targetId, telegram.targetId, newId()];
+  const response = await rpc.refreshMetrics({ workspaceId, postId, targetIds: ids });
+  expect(countsOf(response)).toEqual(NONE);
+  const foreign = { workspaceId: other.workspaceId, postId, targetIds: [target.targetId] };
+  expect(countsOf(await rpc.refreshMetrics(foreign))).toEqual(NONE);
+  const own = { workspaceId, postId, targetIds: [target.targetId, target.targetId, ...ids] };
+  expect(countsOf(await rpc.refreshMetrics(own))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("a post that was deleted from its platform is left out, even if no event has said so", async () => {
+  const targets = await stage.publish("x");
+  const { targetId, workspaceId, postId, accountId, platform } = only(targets);
+  await stage.sql`
+    insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+    values (${targetId}, 1, ${workspaceId}, ${postId}, ${accountId}, ${platform}, 'x', 'deleted', now())`;
+  expect(countsOf(await stage.serve().refresh(targets))).toEqual(NONE);
+});
+
+test("a refresh by hand whose process crashed before it stored the answer can be repeated when its lease has ended", async () => {
+  const targets = await stage.publish("x");
+  const { workspaceId, postId, targetId } = only(targets);
+  await stage.schedule(targets);
+  const crashed = { workspaceId, postId, targetIds: [targetId], platforms: ["x"] };
+  expect(await claimByHand(stage.sql, crashed, { deferMs: 300_000, leaseMs: 60_000 })).toHaveLength(
+    1,
+  );
+
+  const serving = stage.serve();
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, deferred: 1 });
+  await stage.sql`update target_metrics set asking_until = now()`;
+  expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
+});
+
+test("a process that stops ends its open calls, and the target can be refreshed again at once", async () => {
+  const targets = await stage.publish("x");
+  const stopping = stage.serve({ waitMs: 0 });
+  x.reactions.push(
+    (_call, signal) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("aborted")));
+      }),
+  );
+  await stopping.refresh(targets);
+  await eventually(() => x.calls.length === 1);
+  await stopping.byHand[Symbol.asyncDispose]();
+  expect(countsOf(await stage.serve().refresh(targets))).toEqual({
+    ...NONE,
+    eligible: 1,
+    ready: 1,
+  });
+});
+
+test.each([
+  ["more than 100 targets", { targetIds: Array.from({ length: 101 }, () => newId()) }],
+  ["a malformed target id", { targetIds: ["nonsense"] }],
+  ["a malformed post id", { postId: "nonsense" }],
+])("a request with %s is refused", async (_name, change) => {
+  const request = { workspaceId: newId(), postId: newId(), targetIds: [newId()], ...change };
+  await expect(stage.serve().rpc.refreshMetrics(request)).rejects.toThrow("invalid_request");
+});
+
+function only(targets: readonly TestTarget[]): TestTarget {
+  const [target] = targets;
+  if (target === undefined) throw new Error("there is no target");
+  return target;
+}

@@ -1,0 +1,44 @@
+import { toJson } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { TargetMetricsRefreshed } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { lockPosts, raiseVersions } from "#src/db/posts.ts";
+import { updateTargetMetrics, type MetricsReport } from "#src/db/target-metrics.ts";
+
+/**
+ * Stores the counters of published targets, in the caller's transaction. Reports may arrive late, twice or in any order:
+ * the newest stays. Posts are locked first, in id order. Reports about deleted posts are ignored.
+ */
+export async function applyTargetMetrics(
+  tx: TransactionSql,
+  updates: readonly TargetMetricsRefreshed[],
+): Promise<void> {
+  const posts = await lockPosts(tx, updates);
+  if (posts.length === 0) return;
+  await raiseVersions(tx, await updateTargetMetrics(tx, newestReports(updates)));
+}
+
+/** Returns the newest report of each target, because one update must not change the same row twice. */
+function newestReports(updates: readonly TargetMetricsRefreshed[]): readonly MetricsReport[] {
+  const newest = new Map<string, MetricsReport>();
+  for (const report of updates.map(parseReport)) {
+    const known = newest.get(report.targetId);
+    if (known === undefined || known.refreshedAt < report.refreshedAt)
+      newest.set(report.targetId, report);
+  }
+  return [...newest.values()];
+}
+
+function parseReport(update: TargetMetricsRefreshed): MetricsReport {
+  const { workspaceId, postId, targetId, metrics } = update;
+  if (metrics?.refreshedAt === undefined)
+    throw new Error("the delivery service reported metrics without the time of the question");
+  return {
+    workspaceId,
+    postId,
+    targetId,
+    metrics: toJson(TargetMetricsSchema, metrics),
+    refreshedAt: timestampDate(metrics.refreshedAt),
+  };
+}

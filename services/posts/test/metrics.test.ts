@@ -1,0 +1,93 @@
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import {
+  TargetMetricsRefreshedSchema,
+  type TargetMetricsRefreshed,
+} from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import type { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { newId } from "@postrider/shared/ids";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
+import { startPosts, type Posts } from "./fixture.ts";
+import { publishPost } from "./workspace.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+const publish = (targetCount: number) => publishPost(posts, targetCount);
+const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
+const apply = (...updates: TargetMetricsRefreshed[]) =>
+  posts.sql.begin((tx) => applyTargetMetrics(tx, updates));
+
+/** Builds a report of counters that were read on the platform at the given minute. */
+function report(
+  post: Post,
+  ordinal: number,
+  minute: number,
+  counters: MessageInitShape<typeof TargetMetricsSchema>,
+): TargetMetricsRefreshed {
+  return create(TargetMetricsRefreshedSchema, {
+    workspaceId: post.workspaceId,
+    postId: post.id,
+    targetId: post.targets[ordinal]?.id ?? "",
+    metrics: {
+      ...counters,
+      refreshedAt: timestampFromDate(new Date(Date.UTC(2026, 0, 1, 0, minute))),
+    },
+  });
+}
+
+const viewsOf = async (post: Post) =>
+  (await reread(post)).targets.map(({ metrics }) => metrics?.views);
+
+test("a post shows the counters that were reported for its targets, and only those that the platform gives", async () => {
+  const post = await publish(2);
+  expect(await viewsOf(post)).toEqual([undefined, undefined]);
+
+  const update = report(post, 1, 1, { views: 12n, likes: 0n });
+  await apply(update);
+
+  const [first, second] = (await reread(post)).targets;
+  expect(first?.metrics).toBeUndefined();
+  expect(second?.metrics).toEqual(update.metrics);
+});
+
+test("the newest counters of a target stay, in whatever order and how often they are reported", async () => {
+  const post = await publish(1);
+  const [older, newer] = [report(post, 0, 1, { views: 1n }), report(post, 0, 2, { views: 2n })];
+  await apply(newer, older);
+  expect(await viewsOf(post)).toEqual([2n]);
+  await apply(older);
+  await apply(newer);
+  expect(await viewsOf(post)).toEqual([2n]);
+  await apply(report(post, 0, 3, { likes: 1n }));
+  expect(await viewsOf(post)).toEqual([undefined]);
+});
+
+test("new counters raise the version of the post once and append no event, and repeated ones change nothing", async () => {
+  const post = await publish(2);
+  const before = await reread(post);
+  const events = (await posts.events()).length;
+  await apply(report(post, 0, 1, { views: 1n }), report(post, 1, 1, { views: 1n }));
+  const after = await reread(post);
+  expect(after.version).toBe(before.version + 1n);
+  expect(after.status).toBe(before.status);
+
+  await apply(report(post, 0, 1, { views: 1n }));
+  expect(await reread(post)).toEqual(after);
+  expect((await posts.events()).length).toBe(events);
+});
+
+test("counters change nothing unless their workspace, post and target belong together", async () => {
+  const [post, other] = [await publish(1), await publish(1)];
+  const own = report(post, 0, 1, { views: 1n });
+  await apply({ ...own, workspaceId: other.workspaceId });
+  await apply({ ...own, postId: other.id });
+  await apply({ ...own, targetId: newId() });
+  expect(await viewsOf(post)).toEqual([undefined]);
+  expect(await viewsOf(other)).toEqual([undefined]);
+});
