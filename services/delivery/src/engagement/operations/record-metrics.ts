@@ -102,6 +102,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
+  const furtherCalls = isScheduled ? Math.max(0, answer.calls - 1) : 0;
   return {
     accountId: question.accountId,
     platform: question.platform,
@@ -109,7 +110,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     isScheduled,
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
-    furtherCalls: isScheduled ? Math.max(0, answer.calls - 1) : 0,
+    furtherUnits: furtherCalls * (question.bucket.isPerPost ? question.targets.length : 1),
   };
 }
 
