@@ -23,6 +23,7 @@ const ACCOUNTS = 20;
 const DUE_ACCOUNTS = 200;
 const GIVE_UP_MS = 60_000;
 const SETTLE_MS = 5_000;
+const PHASE_SECONDS = 15;
 const PLATFORMS = ["bluesky", "facebook", "x"] as const;
 
 await using system = await startBenchSystem(
@@ -109,11 +110,43 @@ async function countRefreshed(): Promise<ReadonlyMap<string, number>> {
 const sumOf = (counts: ReadonlyMap<string, number>) =>
   counts.values().reduce((sum, count) => sum + count, 0);
 
-await sleep(SETTLE_MS);
-await measurePublishing("warm-up", 5);
-const alone = await measurePublishing("alone", SECONDS);
-// The posts of the benchmark itself are not on the schedule.
-await sql`update delivery.target_metrics set due_at = 'infinity'`;
+/** Keeps all accounts from being asked for metrics, or lets them be asked again. */
+async function holdMetrics(isHeld: boolean): Promise<void> {
+  await sql`
+    update delivery.metrics_accounts
+    set limited_until = ${isHeld ? "infinity" : "-infinity"}`;
+}
+
+interface Phase {
+  readonly delays: readonly number[];
+  /** CPU time in milliseconds of posts, delivery and Postgres. */
+  readonly cpuMs: readonly number[];
+  readonly refreshed: number;
+  readonly seconds: number;
+}
+
+async function measurePhase(label: string): Promise<Phase> {
+  const [before, refreshedBefore] = [await readCounters(local, sql), sumOf(await countRefreshed())];
+  const startedAt = performance.now();
+  const delays = await measurePublishing(label, PHASE_SECONDS);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const after = await readCounters(local, sql);
+  const refreshed = sumOf(await countRefreshed()) - refreshedBefore;
+  const cpuMs = ["posts", "delivery", "postgres"].map(
+    (name) => get(after, `cpu/${name}`) - get(before, `cpu/${name}`),
+  );
+  return { delays, cpuMs, refreshed, seconds };
+}
+
+function join(phases: readonly Phase[]): Phase {
+  return phases.reduce((a, b) => ({
+    delays: [...a.delays, ...b.delays],
+    cpuMs: a.cpuMs.map((ms, index) => ms + (b.cpuMs[index] ?? 0)),
+    refreshed: a.refreshed + b.refreshed,
+    seconds: a.seconds + b.seconds,
+  }));
+}
+
 const callsBefore = await readCalls();
 const dueAt = performance.now();
 const dueTargets = await insertDueTargets(system, sql, {
@@ -121,28 +154,27 @@ const dueTargets = await insertDueTargets(system, sql, {
   accountsPerPlatform: DUE_ACCOUNTS,
   targets: DUE_TARGETS,
 });
-await sleep(SETTLE_MS);
-const before = await readCounters(local, sql);
-const refreshedBefore = await countRefreshed();
-const startedAt = performance.now();
-const beside = await measurePublishing("beside", SECONDS);
-const seconds = (performance.now() - startedAt) / 1000;
-const after = await readCounters(local, sql);
+await measurePublishing("warm-up", 5);
+// Phases with and without metrics alternate, because other work on the machine and the growth of the tables change the delays.
+const alone: Phase[] = [];
+const beside: Phase[] = [];
+for (let round = 0; round < Math.ceil(SECONDS / PHASE_SECONDS); round += 1) {
+  await holdMetrics(true);
+  await sleep(SETTLE_MS);
+  alone.push(await measurePhase(`alone ${round}`));
+  await holdMetrics(false);
+  await sleep(SETTLE_MS);
+  beside.push(await measurePhase(`beside ${round}`));
+}
 const [calls, refreshedBy] = [await readCalls(), await countRefreshed()];
-const refreshed = sumOf(refreshedBy) - sumOf(refreshedBefore);
 const dueMs = performance.now() - dueAt;
-const cpu = ["posts", "delivery", "postgres"].map((name) =>
-  Math.round((get(after, `cpu/${name}`) - get(before, `cpu/${name}`)) / seconds),
-);
-// The tables have grown, so publishing is measured alone once more.
-await sql`update delivery.metrics_accounts set limited_until = 'infinity'`;
-await sleep(SETTLE_MS);
-const aloneAgain = await measurePublishing("alone again", SECONDS);
-const aloneP99 = percentile([...alone, ...aloneAgain], 0.99);
+const quiet = join(alone);
+const quietP99 = percentile(quiet.delays, 0.99);
 
-const toRow = (name: string, perSecond: number, delays: readonly number[], used = "") => {
+const toRow = (name: string, { delays, cpuMs, refreshed, seconds }: Phase) => {
   const [p50, p99] = [percentile(delays, 0.5), percentile(delays, 0.99)];
-  return `| ${name} | ${Math.round(perSecond)} | ${p50} / ${p99} | ${(p99 / aloneP99).toFixed(2)} | ${used} |`;
+  const used = cpuMs.map((ms) => Math.round(ms / seconds)).join(" / ");
+  return `| ${name} | ${Math.round(refreshed / seconds)} | ${p50} / ${p99} | ${(p99 / quietP99).toFixed(2)} | ${used} |`;
 };
 const connectors = Object.values(
   createMetricsConnectors(loadConfig({}, (read) => readPublishingSettings(read, { allow: [] }))),
@@ -164,9 +196,8 @@ await sql.end();
 process.stdout.write(`
 | metrics | refreshed per second | accepted to visible, p50 / p99 ms | p99 ratio | CPU ms per s: posts / delivery / Postgres |
 |---|---|---|---|---|
-${toRow("none due", 0, alone)}
-${toRow("none due, after the next row", 0, aloneAgain)}
-${toRow(`${DUE_TARGETS} targets due`, refreshed / seconds, beside, cpu.join(" / "))}
+${toRow("held", quiet)}
+${toRow(`${DUE_TARGETS} targets due`, join(beside))}
 
 | platform | due targets | budget | posts per call, at most | calls in ${Math.round(dueMs / 1000)} s | posts refreshed | allowed |
 |---|---|---|---|---|---|---|
