@@ -114,7 +114,7 @@ const sumOf = (counts: ReadonlyMap<string, number>) =>
 async function holdMetrics(isHeld: boolean): Promise<void> {
   await sql`
     update delivery.metrics_accounts
-    set limited_until = ${isHeld ? "infinity" : "-infinity"}`;
+    set limited_until = ${isHeld ? "infinity" : "-infinity"}::text::timestamptz`;
 }
 
 interface Phase {

@@ -125,7 +125,7 @@ function toEvent({ workspaceId, postId, targetId, metrics, refreshedAt }: Stored
 function countOutcomes(question: EndedQuestion, stored: ReadonlySet<string>): void {
   const { platform, trigger, targets } = question;
   for (const target of targets) {
-    const counter = countAs(outcomeOf(question, target), stored.has(target.targetId));
-    countRefresh({ platform, trigger, outcome: counter });
+    const countedAs = countAs(outcomeOf(question, target), stored.has(target.targetId));
+    countRefresh({ platform, trigger, countedAs });
   }
 }
