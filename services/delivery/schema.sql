@@ -39,6 +39,129 @@ CREATE INDEX audit_log_at ON delivery.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON delivery.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON delivery.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 
+create table delivery.automation_accounts (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  poll_at timestamp with time zone not null,
+  fence bigint not null default 0,
+  lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  failures integer not null default 0,
+  last_error text,
+  media_cursor text,
+  polled_at timestamp with time zone,
+  constraint automation_accounts_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX automation_accounts_due ON delivery.automation_accounts USING btree (platform, poll_at) WHERE (poll_at < 'infinity'::timestamp with time zone);
+
+create table delivery.automation_media (
+  account_id uuid not null,
+  media_id text not null,
+  workspace_id uuid not null,
+  comment_count bigint,
+  read_until timestamp with time zone,
+  read_cursor text,
+  read_newest timestamp with time zone,
+  quiet_reads integer not null default 0,
+  read_at timestamp with time zone not null,
+  constraint automation_media_pkey PRIMARY KEY (account_id, media_id)
+);
+CREATE INDEX automation_media_due ON delivery.automation_media USING btree (account_id, read_at);
+
+create table delivery.automation_rules (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  name text not null,
+  media_ids text[],
+  keywords text[] not null,
+  match text not null,
+  exclude_keywords text[] not null,
+  message text not null,
+  status text not null default 'draft'::text,
+  activated_at timestamp with time zone,
+  skip_before timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint automation_rules_pkey PRIMARY KEY (id),
+  constraint automation_rules_activated_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
+  constraint automation_rules_match_check CHECK ((match = ANY (ARRAY['any'::text, 'all'::text, 'exact'::text]))),
+  constraint automation_rules_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'paused'::text, 'revoked'::text])))
+);
+CREATE INDEX automation_rules_by_account ON delivery.automation_rules USING btree (account_id, id) WHERE (status = ANY (ARRAY['active'::text, 'paused'::text]));
+CREATE INDEX automation_rules_by_workspace ON delivery.automation_rules USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
+CREATE INDEX automation_rules_to_skip ON delivery.automation_rules USING btree (skip_before) WHERE (skip_before IS NOT NULL);
+
+create table delivery.automation_runs (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  rule_id uuid not null,
+  comment_id text not null,
+  media_id text not null,
+  author_id text,
+  author_username text,
+  status text not null,
+  reason text,
+  version bigint not null default 1,
+  created_at timestamp with time zone not null default now(),
+  constraint automation_runs_pkey PRIMARY KEY (id),
+  constraint automation_runs_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES automation_rules(id),
+  constraint automation_runs_reason_check CHECK ((reason = ANY (ARRAY['sending_blocked'::text, 'excluded'::text, 'already_replied'::text, 'too_old'::text, 'rule_inactive'::text, 'platform_refused'::text, 'outcome_unknown'::text]))),
+  constraint automation_runs_sent_check CHECK (((status <> 'sent'::text) OR (reason IS NULL))),
+  constraint automation_runs_status_check CHECK ((status = ANY (ARRAY['prepared'::text, 'sent'::text, 'skipped'::text, 'failed'::text])))
+);
+CREATE INDEX automation_runs_by_rule ON delivery.automation_runs USING btree (rule_id, id);
+CREATE INDEX automation_runs_by_rule_status ON delivery.automation_runs USING btree (rule_id, status, id);
+CREATE INDEX automation_runs_by_status ON delivery.automation_runs USING btree (workspace_id, status, id);
+CREATE INDEX automation_runs_by_workspace ON delivery.automation_runs USING btree (workspace_id, id);
+CREATE UNIQUE INDEX automation_runs_once ON delivery.automation_runs USING btree (rule_id, comment_id);
+CREATE INDEX automation_runs_waiting ON delivery.automation_runs USING btree (rule_id, created_at) WHERE ((status = 'prepared'::text) AND (reason IS NULL));
+
+create table delivery.automation_sending (
+  only_row boolean not null default true,
+  enabled_at timestamp with time zone not null,
+  constraint automation_sending_pkey PRIMARY KEY (only_row),
+  constraint automation_sending_only_row_check CHECK (only_row)
+);
+
+create table delivery.backfill_results (
+  backfill_id uuid not null,
+  "position" integer not null,
+  workspace_id uuid not null,
+  comment_id text not null,
+  comment bytea not null,
+  outcome text not null,
+  reason text,
+  constraint backfill_results_pkey PRIMARY KEY (backfill_id, "position"),
+  constraint backfill_results_backfill_id_fkey FOREIGN KEY (backfill_id) REFERENCES backfills(id),
+  constraint backfill_results_outcome_check CHECK ((outcome = ANY (ARRAY['prepared'::text, 'skipped'::text, 'no_match'::text]))),
+  constraint backfill_results_reason_check CHECK ((((outcome = 'skipped'::text) = (reason IS NOT NULL)) AND (reason = ANY (ARRAY['excluded'::text, 'too_old'::text, 'already_replied'::text]))))
+);
+CREATE UNIQUE INDEX backfill_results_once ON delivery.backfill_results USING btree (backfill_id, comment_id);
+
+create table delivery.backfills (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  rule_id uuid not null,
+  media_id text not null,
+  status text not null,
+  preparing_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  pages integer not null,
+  page_cursor text,
+  prepared integer not null,
+  skipped integer not null,
+  unmatched integer not null,
+  created_at timestamp with time zone not null default now(),
+  updated_at timestamp with time zone not null default now(),
+  constraint backfills_pkey PRIMARY KEY (id),
+  constraint backfills_rule_id_fkey FOREIGN KEY (rule_id) REFERENCES automation_rules(id),
+  constraint backfills_status_check CHECK ((status = ANY (ARRAY['preparing'::text, 'ready'::text, 'paused'::text, 'completed'::text, 'failed'::text])))
+);
+CREATE INDEX backfills_by_workspace ON delivery.backfills USING btree (workspace_id, id);
+
 create table delivery.comment_action_queues (
   account_id uuid not null,
   workspace_id uuid not null,
@@ -56,6 +179,7 @@ create table delivery.comment_actions (
   platform text not null,
   media_id text not null,
   comment_id text not null,
+  comment_created_at timestamp with time zone,
   type text not null,
   text text,
   call_key text not null,
@@ -93,10 +217,12 @@ create table delivery.comment_actions (
   constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
 );
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
+CREATE INDEX comment_actions_external ON delivery.comment_actions USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
-CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
 
 create table delivery.deletion_tasks (
   target_id uuid not null,
@@ -167,6 +293,26 @@ create table delivery.idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key)
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
+
+create table delivery.metrics_accounts (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  due_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  not_before timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
+  constraint metrics_accounts_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+
+create table delivery.metrics_apps (
+  platform text not null,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint metrics_apps_pkey PRIMARY KEY (platform)
+);
 
 create table delivery.outbox (
   id bigint not null generated always as identity,
@@ -303,6 +449,47 @@ create table delivery.schema_migrations (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
+
+create table delivery.target_metric_history (
+  target_id uuid not null,
+  refreshed_at timestamp(3) with time zone not null,
+  workspace_id uuid not null,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  constraint target_metric_history_pkey PRIMARY KEY (target_id, refreshed_at)
+);
+
+create table delivery.target_metrics (
+  target_id uuid not null,
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  external_id text,
+  published_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  failure_count integer not null default 0,
+  missing_count integer not null default 0,
+  asking_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  asked_by_hand_at timestamp with time zone,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  refreshed_at timestamp(3) with time zone,
+  thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  constraint target_metrics_pkey PRIMARY KEY (target_id)
+);
+CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
+CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 
 create table delivery.task_handles (
   target_id uuid not null,
