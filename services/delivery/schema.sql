@@ -292,6 +292,26 @@ create table delivery.idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
 
+create table delivery.metrics_accounts (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  due_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  not_before timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
+  constraint metrics_accounts_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+
+create table delivery.metrics_apps (
+  platform text not null,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint metrics_apps_pkey PRIMARY KEY (platform)
+);
+
 create table delivery.outbox (
   id bigint not null generated always as identity,
   event_id uuid not null,
@@ -427,6 +447,47 @@ create table delivery.schema_migrations (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
+
+create table delivery.target_metric_history (
+  target_id uuid not null,
+  refreshed_at timestamp(3) with time zone not null,
+  workspace_id uuid not null,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  constraint target_metric_history_pkey PRIMARY KEY (target_id, refreshed_at)
+);
+
+create table delivery.target_metrics (
+  target_id uuid not null,
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  external_id text,
+  published_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  failure_count integer not null default 0,
+  missing_count integer not null default 0,
+  asking_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  asked_by_hand_at timestamp with time zone,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  refreshed_at timestamp(3) with time zone,
+  thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  constraint target_metrics_pkey PRIMARY KEY (target_id)
+);
+CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
+CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 
 create table delivery.task_handles (
   target_id uuid not null,
