@@ -152,7 +152,9 @@ test("two replies with the same text to one comment wait for each other, and nei
   const actions = await untilAllEnded(sql());
 
   expect(actions.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
-  expect(actions.map(({ externalId }) => externalId).toSorted()).toEqual(["made-1", "made-2"]);
+  expect(new Set(actions.map(({ externalId }) => externalId))).toEqual(
+    new Set(["made-1", "made-2"]),
+  );
   expect(world.calls).toHaveLength(2);
 });
 
@@ -275,9 +277,10 @@ test.each(["platform", "account", "workspace"] as const)(
 
     expect(world.calls).toHaveLength(1);
     await sql()`delete from pauses`;
+    // A paused account is looked at every 10 s, and now it is time.
+    await sql()`update comment_action_queues set wake_at = now()`;
     await untilStatus(sql(), waiting, "succeeded");
   },
-  20_000,
 );
 
 test("a worker whose data belongs to another deployment sends nothing", async () => {

@@ -193,7 +193,7 @@ export class CommentWorld {
   }
 
   async #react(call: SentCall, guard: SendGuard): Promise<Outcome | Hidden> {
-    if (!guard.mayStillSend()) return { kind: "not_sent" } as Outcome;
+    if (!guard.mayStillSend()) return { kind: "not_sent" };
     this.calls.push(call);
     const reaction = this.reactions.shift();
     if (reaction !== undefined) return await reaction(() => this.make(call.commentId), guard);
