@@ -81,7 +81,9 @@ test(
       { timeoutMs: SETTLE_MS },
     );
     const settledMs = Math.round(performance.now() - writtenAt);
-    announce(`automations: ${LOAD.count} comments, ${expected} answered, ${kills} kills of delivery`);
+    announce(
+      `automations: ${LOAD.count} comments, ${expected} answered, ${kills} kills of delivery`,
+    );
 
     const calls: number[] = [];
     for (const post of posts) {

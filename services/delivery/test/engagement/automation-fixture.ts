@@ -1,8 +1,8 @@
 import type { Client } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import type { ConnectRouter } from "@connectrpc/connect";
 import type {
   CommentPage,
   CommentsConnector,
@@ -63,11 +63,7 @@ export class CommentedPlatform {
   }
 
   /** Writes a comment, by default one second after the current time, so that it is newer than every activation. */
-  comment(
-    mediaId: string,
-    text: string,
-    given: Partial<PlatformComment> = {},
-  ): PlatformComment {
+  comment(mediaId: string, text: string, given: Partial<PlatformComment> = {}): PlatformComment {
     this.#made += 1;
     const comment = {
       id: `comment-${this.#made}`,

@@ -158,7 +158,10 @@ test("a repeated request with an idempotency key creates one rule", async () => 
   const idempotency = { key: "k", fingerprint: "f" };
   const request = { ...newRule(workspaceId, accountId), idempotency };
 
-  const all = await Promise.all([rpc.createAutomationRule(request), rpc.createAutomationRule(request)]);
+  const all = await Promise.all([
+    rpc.createAutomationRule(request),
+    rpc.createAutomationRule(request),
+  ]);
   expect(all.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
   expect(new Set(all.map(({ rule }) => rule?.id)).size).toBe(1);
   const other = { ...request, idempotency: { key: "k", fingerprint: "g" } };
@@ -199,12 +202,12 @@ test("rules and runs of other workspaces cannot be read or changed", async () =>
   await expect(rpc.listAutomationRuns({ workspaceId, ruleId })).rejects.toMatchObject({
     reason: "not_found",
   });
-  await expect(
-    rpc.previewBackfill({ workspaceId, ruleId, mediaId: "m" }),
-  ).rejects.toMatchObject({ reason: "not_found" });
-  await expect(
-    rpc.createBackfill({ workspaceId, ruleId, mediaId: "m" }),
-  ).rejects.toMatchObject({ reason: "not_found" });
+  await expect(rpc.previewBackfill({ workspaceId, ruleId, mediaId: "m" })).rejects.toMatchObject({
+    reason: "not_found",
+  });
+  await expect(rpc.createBackfill({ workspaceId, ruleId, mediaId: "m" })).rejects.toMatchObject({
+    reason: "not_found",
+  });
 });
 
 test("the pages of rules are complete, and their cursors belong to one workspace", async () => {
@@ -217,9 +220,9 @@ test("the pages of rules are complete, and their cursors belong to one workspace
   const next = await rpc.listAutomationRules({ workspaceId, limit: 1, cursor });
   expect(next.rules.map(({ id }) => id)).toEqual([rule.id]);
   expect(next.nextCursor).toBeUndefined();
-  await expect(
-    rpc.listAutomationRules({ workspaceId: newId(), cursor }),
-  ).rejects.toMatchObject({ reason: "invalid_cursor" });
+  await expect(rpc.listAutomationRules({ workspaceId: newId(), cursor })).rejects.toMatchObject({
+    reason: "invalid_cursor",
+  });
   await expect(rpc.listAutomationRuns({ workspaceId, cursor })).rejects.toMatchObject({
     reason: "invalid_cursor",
   });

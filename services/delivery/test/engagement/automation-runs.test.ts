@@ -232,7 +232,9 @@ describe("when a rule is paused,", () => {
       select status, reason, version::int as version, count(*)::int as count
       from automation_runs
       group by status, reason, version`;
-    expect(runs).toEqual([{ status: "skipped", reason: "rule_inactive", version: 2, count: 1_201 }]);
+    expect(runs).toEqual([
+      { status: "skipped", reason: "rule_inactive", version: 2, count: 1_201 },
+    ]);
     const replies = await automations.sql`
       select status, error_code, count(*)::int as count
       from comment_actions

@@ -2,7 +2,12 @@ import { limitReached, platformUnavailable } from "@postrider/platforms/publishi
 import { newId } from "@postrider/shared/ids";
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createActiveRule, newRule, startAutomations, type Automations } from "./automation-fixture.ts";
+import {
+  createActiveRule,
+  newRule,
+  startAutomations,
+  type Automations,
+} from "./automation-fixture.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -57,11 +62,13 @@ test("a preview shows what the rule would do, newest first, and stores nothing",
   const [spam, link, nice] = writePast(["link spam", "LINK!", "nice"]);
   const first = await rpc.previewBackfill({ workspaceId, ruleId, mediaId });
 
-  expect(first.items.map(({ comment, outcome, reason }) => [comment?.id, outcome, reason])).toEqual([
-    [nice, "no_match", undefined],
-    [link, "prepare", undefined],
-    [spam, "skip", "excluded"],
-  ]);
+  expect(first.items.map(({ comment, outcome, reason }) => [comment?.id, outcome, reason])).toEqual(
+    [
+      [nice, "no_match", undefined],
+      [link, "prepare", undefined],
+      [spam, "skip", "excluded"],
+    ],
+  );
   const cursor = first.nextCursor ?? "";
   const second = await rpc.previewBackfill({ workspaceId, ruleId, mediaId, cursor });
   expect(second.items.map(({ outcome, reason }) => [outcome, reason])).toEqual([
@@ -142,7 +149,10 @@ describe("a job changes its status as asked:", () => {
     const backfillId = (await create()).backfill?.id ?? "";
     let last = "";
     for (const action of actions)
-      last = await update(backfillId, action).then(({ backfill }) => backfill?.status ?? "", toReason);
+      last = await update(backfillId, action).then(
+        ({ backfill }) => backfill?.status ?? "",
+        toReason,
+      );
     expect(last).toBe(expected);
   });
 });
@@ -174,9 +184,7 @@ test("a page whose process crashed can be prepared again, and the late process s
   const late = Promise.withResolvers<undefined>();
   platform.beforePage = async () => await late.promise;
   const first = update(backfillId, "prepare_next_page");
-  await expect
-    .poll(async () => (await get(backfillId)).backfill?.status)
-    .toBe("preparing");
+  await expect.poll(async () => (await get(backfillId)).backfill?.status).toBe("preparing");
   platform.beforePage = () => Promise.resolve(undefined);
   await sql`update backfills set preparing_until = now() where id = ${backfillId}`;
   expect((await get(backfillId)).backfill?.status).toBe("ready");
