@@ -126,13 +126,13 @@ export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRul
     update automation_rules
     set skip_before = null
     where id = ${id}
-    and skip_before = ${skipBefore}::timestamptz
+    and skip_before = ${skipBefore}::text::timestamptz
     and not exists (
       select 1
       from automation_runs r
       where r.rule_id = automation_rules.id
       and r.status = 'prepared'
       and r.reason is null
-      and r.created_at < ${skipBefore}::timestamptz
+      and r.created_at < ${skipBefore}::text::timestamptz
     )`;
 }

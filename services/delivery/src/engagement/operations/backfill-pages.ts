@@ -1,4 +1,4 @@
-import { toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type {
   BackfillItemSchema,
@@ -62,7 +62,7 @@ export async function storePage(
 export function toResults(items: readonly PlannedItem[]): readonly BackfillResult[] {
   return items.map(({ comment, outcome, reason }) => ({
     commentId: comment.id,
-    comment: toBinary(CommentSchema, toComment(comment)),
+    comment: toBinary(CommentSchema, create(CommentSchema, toComment(comment))),
     outcome,
     reason,
   }));

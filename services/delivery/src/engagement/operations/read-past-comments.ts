@@ -1,5 +1,5 @@
 import { isPlatformId } from "@postrider/platforms/registry";
-import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
+import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { listAnswered } from "#src/engagement/db/private-replies.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
@@ -8,6 +8,7 @@ import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 import { PlatformCalls } from "./platform-calls.ts";
+import { withReadDeadline } from "./read-platform.ts";
 
 /** Number of past comments per page. */
 export const PAST_PAGE_SIZE = 50;
@@ -44,12 +45,13 @@ export async function readPastComments(
   const comments = isPlatformId(platform) ? deps.connectors.comments[platform] : undefined;
   const replies = isPlatformId(platform) ? deps.connectors.privateReplies[platform] : undefined;
   if (comments === undefined || replies === undefined) throw unavailable();
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
   const calls = await PlatformCalls.open(deps, rule, DEADLINE_MS);
   const query = { mediaId, limit: PAST_PAGE_SIZE, after };
-  const page = await calls.make((access) => comments.listComments(access, query, deadline));
+  const page = await withReadDeadline(DEADLINE_MS, (signal) =>
+    calls.make((access) => comments.listComments(access, query, signal)),
+  );
   if (page.kind === "missing") return page;
-  if (page.kind !== "page") return toRefusal(page, rule, deadline.aborted);
+  if (page.kind !== "page") return toRefusal(page, rule);
   const read = page.comments.map(toStorableComment);
   const now = await readClock(deps.sql);
   const items = planBackfill(rule, read, {
@@ -70,7 +72,6 @@ export async function readPastComments(
 function toRefusal(
   failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
   { accountId, platform }: AutomationRule,
-  isLate: boolean,
 ): PastRefusal {
   const { kind, code } = failure;
   if (kind === "unusable" && code === "account_disconnected") throw notFound();
@@ -79,6 +80,5 @@ function toRefusal(
     throw conflict("account_reconnect_required", [{ code: reason, accountId, platform }]);
   }
   if (kind === "refused") return { kind };
-  if (isLate) throw new ServiceError("timeout", "upstream_timeout");
   throw unavailable(undefined, failure.retryAfterMs ?? DEFAULT_RETRY_MS);
 }

@@ -80,16 +80,25 @@ export async function readFromPlatform<T extends { readonly kind: string }>(
   read: (access: AccountAccess) => Promise<Read<T>>,
 ): Promise<T> {
   const result = await withAccess(deps, ref, read);
-  const error = toError(result, account);
-  if (error !== undefined) throw error;
-  return result as T;
+  if (isNoResult(result)) throw toError(result, account);
+  return result;
 }
 
-function toError(
-  result: { readonly kind: string } | Missing | Failure | Unusable | Unavailable,
-  { id: accountId, platform }: Account,
-): ServiceError | undefined {
-  const answer = result as Missing | Failure | Unusable | Unavailable;
+type NoResult = Missing | Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
+
+const NO_RESULTS: ReadonlySet<string> = new Set<NoResult["kind"]>([
+  "missing",
+  "refused",
+  "retryable",
+  "unusable",
+  "unavailable",
+]);
+
+function isNoResult(result: { readonly kind: string }): result is NoResult {
+  return NO_RESULTS.has(result.kind);
+}
+
+function toError(answer: NoResult, { id: accountId, platform }: Account): ServiceError {
   const reconnect = (code: string) =>
     conflict("account_reconnect_required", [{ code, accountId, platform }]);
   switch (answer.kind) {
@@ -105,7 +114,5 @@ function toError(
       return unavailable(new Error(answer.message), answer.retryAfterMs ?? NO_ANSWER_RETRY_MS);
     case "unavailable":
       return unavailable(new Error(answer.message), NO_ANSWER_RETRY_MS);
-    default:
-      return undefined;
   }
 }

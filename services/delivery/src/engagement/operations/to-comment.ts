@@ -1,23 +1,22 @@
-import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import { CommentSchema, type Comment } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { CommentSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/** Returns a comment as other services see it. */
-export function toComment(comment: PlatformComment): Comment {
-  const { id, text, authorId, authorUsername, likeCount, replyCount, hidden } = comment;
-  const hasAuthor = authorId !== null || authorUsername !== null;
+/** Builds the message of a comment, as its platform showed it. */
+export function toComment(comment: PlatformComment): MessageInitShape<typeof CommentSchema> {
+  const { id, text, authorId, authorUsername, createdAt, likeCount, replyCount, hidden } = comment;
   const author = {
     ...(authorId === null ? {} : { id: authorId }),
     ...(authorUsername === null ? {} : { username: authorUsername }),
   };
-  return create(CommentSchema, {
+  return {
     id,
     text,
-    ...(hasAuthor ? { author } : {}),
-    createdAt: timestampFromDate(comment.createdAt),
+    ...(authorId === null && authorUsername === null ? {} : { author }),
+    createdAt: timestampFromDate(createdAt),
     ...(likeCount === null ? {} : { likeCount: BigInt(likeCount) }),
     ...(replyCount === null ? {} : { replyCount: BigInt(replyCount) }),
     hidden: hidden ?? false,
-  });
+  };
 }

@@ -4,14 +4,15 @@ import {
   type CreateAutomationRuleRequest,
   type CreateAutomationRuleResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { unprocessable } from "@postrider/shared/errors";
+import { notFound, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
+import { findConnectedAccount } from "#src/clients/accounts.ts";
 import { insertRule, lockRuleCount } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import { getConnectedAccount } from "#src/engagement/operations/connected-account.ts";
 import { toRuleAudit } from "#src/engagement/operations/rule-audit.ts";
 import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { toKeyed } from "./keyed-request.ts";
@@ -33,8 +34,10 @@ export async function createAutomationRule(
   const keyed = toKeyed("CreateAutomationRule", request);
   const earlier = keyed === undefined ? undefined : await findReplay(deps.sql, keyed);
   if (earlier !== undefined) return toReplay(earlier);
-  const { platform } = await getConnectedAccount(deps, { workspaceId, accountId });
-  if (deps.connectors.privateReplies[platform] === undefined) {
+  const account = await findConnectedAccount(deps.accounts, { workspaceId, accountId });
+  if (account === undefined) throw notFound();
+  const { platform } = account;
+  if (!isPlatformId(platform) || deps.connectors.privateReplies[platform] === undefined) {
     throw unprocessable("validation_failed", [
       { code: "platform_unsupported", path: "/accountId", accountId, platform },
     ]);

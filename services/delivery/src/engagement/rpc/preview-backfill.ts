@@ -4,11 +4,11 @@ import type {
   PreviewBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { notFound, unavailable } from "@postrider/shared/errors";
+import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
 import { toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
 import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { getLiveRule } from "./get-live-rule.ts";
-import { fromPlatformCursor, toPlatformCursor } from "./platform-cursor.ts";
 
 /** Shows a page of past comments and what a rule would do with each. Stores nothing and sends nothing. */
 export async function previewBackfill(
@@ -17,13 +17,13 @@ export async function previewBackfill(
 ): Promise<MessageInitShape<typeof PreviewBackfillResponseSchema>> {
   const rule = await getLiveRule(deps.sql, { workspaceId, ruleId, mediaId });
   const scope = ["backfill preview", workspaceId, ruleId, mediaId];
-  const after = fromPlatformCursor(deps.cursorKeys, scope, cursor);
+  const after = cursor === "" ? undefined : requireTextCursor(deps.cursorKeys, scope, cursor);
   const page = await readPastComments(deps, rule, { mediaId, after });
   if (page.kind === "missing") throw notFound();
   if (page.kind === "refused") throw unavailable();
   const { items, next } = page;
   return {
     items: items.map(toPreviewItem),
-    ...(next === undefined ? {} : { nextCursor: toPlatformCursor(deps.cursorKeys, scope, next) }),
+    ...(next === undefined ? {} : { nextCursor: encodeTextCursor(deps.cursorKeys, scope, next) }),
   };
 }
